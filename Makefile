@@ -1,0 +1,69 @@
+# Every target makes the environment it needs in .venv; nothing has to be installed by hand.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Real data sets for the tests, see docs/data.md; tests that need them say why they skip where they are absent.
+export REAP_DATA ?= $(abspath ../shared/data)
+
+.PHONY: demo test test-extras lint format bench serve clean
+
+demo: $(VENV)/.core
+	$(BIN)/reap demo
+
+test: $(VENV)/.test
+	sh scripts/system-packages.sh
+	$(BIN)/python -m pytest -n 2 -m "not extras" reap tests
+
+test-extras: $(VENV)/.extras
+	$(BIN)/python -m pytest -m extras tests
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.bench
+	sh scripts/system-packages.sh
+	$(BIN)/python -m benchmarks
+
+serve: $(VENV)/.web
+	$(BIN)/reap serve
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet -e .
+	touch $@
+
+$(VENV)/.web: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet -e ".[web]"
+	touch $@
+
+$(VENV)/.lint: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet -e ".[web,lint]"
+	touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet -e ".[test]"
+	touch $@
+
+$(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet -e ".[bench]"
+	touch $@
+
+# torch: the CPU build where one is at hand. dice-ml without xgboost, which it names but we never import.
+$(VENV)/.extras: $(VENV)/.test
+	$(BIN)/pip install --quiet "torch==2.13.0"
+	$(BIN)/pip install --quiet --no-deps dice-ml raiutils
+	$(BIN)/pip install --quiet jsonschema tqdm requests
+	touch $@

@@ -1,0 +1,42 @@
+"""Recourse that learns what effort means to the person who has to make it.
+
+Public names are resolved on first use, so that ``import reap`` is quick and touches nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_NAMES = {
+    "ActionSpace": "reap.space",
+    "Feature": "reap.space",
+    "Limits": "reap.space",
+    "InputError": "reap._errors",
+    "Plan": "reap.plan",
+    "ConfidenceSet": "reap.belief",
+    "Posterior": "reap.belief",
+    "Elicitation": "reap.elicitation",
+    "Question": "reap.elicitation",
+    "GraphRecourse": "reap.recourse",
+    "GradientRecourse": "reap.recourse",
+    "PoolRecourse": "reap.recourse",
+    "audit": "reap.auditing",
+}
+_MODULES = ("baselines", "batch", "belief", "datasets", "experiments", "models", "questions", "recourse", "space", "subjects")
+
+__all__ = [*_NAMES, *_MODULES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        return getattr(importlib.import_module(_NAMES[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"reap.{name}")
+    raise AttributeError(f"module 'reap' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
