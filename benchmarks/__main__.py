@@ -1,7 +1,7 @@
 """Run the benchmarks: ``python -m benchmarks [names…] [--quick]``.
 
-Finds ``bench_<name>.py`` beside this file, runs each in one thread, prints one table, and merges the rows by
-name into ``results.json``, so that a run of one part keeps the figures of the others. See `_harness` to add one.
+Finds ``bench_<name>.py`` beside this file, runs each in one thread, prints one table, and merges the rows
+by name into ``results.json``: a run of one part keeps the figures of the others. See `_harness` to add one.
 """
 
 from __future__ import annotations

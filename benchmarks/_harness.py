@@ -94,7 +94,7 @@ class Row:
 def seconds(
     call: Callable[[], Any], *, repeats: int = 7, warmup: int = 1, min_time: float = 0.01
 ) -> list[float]:
-    """Seconds one call takes, measured `repeats` times; very short calls are looped to `min_time` a measure."""
+    """Seconds one call takes, measured `repeats` times; short calls are looped up to `min_time`."""
     for _ in range(warmup):
         call()
     loops, times = 1, list[float]()
