@@ -1,1 +1,9 @@
-"""space"""
+"""What a feature is, what may change, and how rows become vectors."""
+
+from reap.space.action_space import ActionSpace
+from reap.space.encoder import SpaceEncoder
+from reap.space.feature import Feature
+from reap.space.limits import Limits
+from reap.space.words import Change
+
+__all__ = ["ActionSpace", "Change", "Feature", "Limits", "SpaceEncoder"]

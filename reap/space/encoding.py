@@ -1,0 +1,256 @@
+"""Rows in the user's units ⇄ codes ⇄ vectors.
+
+Three views of the same row. A *row* is what the user has. *Codes* (n, f) hold one number a feature: the
+value of a number, the index of a level, NaN where missing; legality is judged on them, exactly. *Vectors*
+(n, d) are what models and efforts see: numbers scaled to [0, 1] by their range, levels of an ordinal feature
+evenly spaced in [0, 1], a binary feature 0 or 1, a categorical one one-hot. All of it is a function of the
+features alone; nothing is learned from data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reap._errors import InputError, unknown
+from reap._typing import Array, Bools, Frame
+from reap.space.feature import Feature
+
+#: Digits kept when a scaled number is turned back, so that 0.1 comes back as 0.1.
+_DIGITS = 13
+
+
+class Encoding:
+    """The layout of vectors for a sequence of features.
+
+    Parameters
+    ----------
+    features : sequence of Feature
+
+    Examples
+    --------
+    >>> coding = Encoding([Feature("age", "integer", range=(20, 70)), Feature("job", "categorical", levels=("a", "b"))])
+    >>> coding.vectors(coding.codes(pd.DataFrame({"age": [45], "job": ["b"]})))
+    array([[0.5, 0. , 1. ]])
+    """
+
+    def __init__(self, features: Sequence[Feature]) -> None:
+        self.features = tuple(features)
+        self.slices: dict[str, slice] = {}
+        names: list[str] = []
+        for feature in self.features:
+            self.slices[feature.name] = slice(len(names), len(names) + feature.width)
+            if feature.kind == "categorical":
+                names += feature.columns or [f"{feature.name}={level}" for level in feature.levels]
+            else:
+                names.append(feature.name)
+        self.columns = tuple(names)
+        self.dimension = len(names)
+
+    @cached_property
+    def single(self) -> Any:
+        """Indices (features, columns) of everything that takes one column."""
+        chosen = [i for i, f in enumerate(self.features) if f.kind != "categorical"]
+        return np.array(chosen, dtype=np.intp), np.array(
+            [self.slices[self.features[i].name].start for i in chosen], dtype=np.intp
+        )
+
+    @cached_property
+    def hot(self) -> list[tuple[int, slice]]:
+        """(feature index, columns) of the categorical features."""
+        return [(i, self.slices[f.name]) for i, f in enumerate(self.features) if f.kind == "categorical"]
+
+    @cached_property
+    def owner(self) -> Any:
+        """Index of the feature each column belongs to, (d,)."""
+        return np.repeat(np.arange(len(self.features)), [f.width for f in self.features])
+
+    @cached_property
+    def origin(self) -> Array:
+        """Value of each feature at 0 in its column, (f,)."""
+        return np.array([f.range[0] if f.range is not None and f.is_number else 0.0 for f in self.features])
+
+    @cached_property
+    def scale(self) -> Array:
+        """Length of each feature's unit interval, (f,): the range of a number, 1 for levels of a category."""
+        return np.array([_scale(f) for f in self.features])
+
+    @cached_property
+    def _decimals(self) -> list[int | None]:
+        return [
+            _DIGITS - 1 - int(np.floor(np.log10(max(abs(f.range[0]), abs(f.range[1]), 1e-290))))
+            if f.kind == "numeric" and f.range is not None
+            else None
+            for f in self.features
+        ]
+
+    # rows -> codes ------------------------------------------------------------------------------------
+
+    def codes(self, frame: Frame) -> Array:
+        """Return the codes (n, f) of a frame, or say in one sentence what is wrong with it."""
+        self._check_columns(frame)
+        if len(frame) == 0:
+            raise InputError("the table has no rows; give at least one")
+        codes = np.empty((len(frame), len(self.features)))
+        for i, feature in enumerate(self.features):
+            codes[:, i] = self._column(frame, feature)
+        return codes
+
+    def _check_columns(self, frame: Frame) -> None:
+        if not isinstance(frame, pd.DataFrame):
+            raise InputError(f"a pandas DataFrame is needed, not {type(frame).__name__}")
+        given = list(frame.columns)
+        wanted = [c for f in self.features for c in (f.columns or (f.name,))]
+        if len(set(given)) != len(given):
+            twice = sorted({str(c) for c in given if given.count(c) > 1})
+            raise InputError(f"the table has the column {twice[0]!r} more than once; keep one")
+        extra = [c for c in given if c not in wanted]
+        for column in wanted:
+            if column not in given:
+                near = f"; there is {str(extra[0])!r}: rename it if it is that" if len(extra) == 1 else ""
+                raise InputError(
+                    f"the table lacks the column {column!r}{near}; needed are: {', '.join(wanted)}"
+                )
+        if extra:
+            raise InputError(
+                f"the table has a column {str(extra[0])!r} that the action space does not know; drop it or declare it"
+            )
+
+    def _column(self, frame: Frame, feature: Feature) -> Array:
+        if feature.columns:
+            return _one_hot_codes(frame[list(feature.columns)], feature)
+        column = frame[feature.name]
+        absent = column.isna().to_numpy()
+        if absent.any() and not feature.missing:
+            where = frame.index[int(np.flatnonzero(absent)[0])]
+            raise InputError(
+                f"{feature.name!r} is missing in row {where!r}; fill it in, or declare the feature with missing=True"
+            )
+        if feature.is_number:
+            return _numbers(column, feature, absent)
+        found = pd.Index(feature.levels, dtype=object).get_indexer(column.astype(object)).astype(float)
+        bad = (found < 0) & ~absent
+        if bad.any():
+            raise unknown(f"level of {feature.name!r}", column[bad].iloc[0], feature.levels)
+        found[absent] = np.nan
+        return np.asarray(found)
+
+    # codes <-> vectors --------------------------------------------------------------------------------
+
+    def vectors(self, codes: Array) -> Array:
+        """Return the vectors (n, d) of codes (n, f)."""
+        Z = np.zeros((len(codes), self.dimension))
+        chosen, columns = self.single
+        Z[:, columns] = (codes[:, chosen] - self.origin[chosen]) / self.scale[chosen]
+        for i, columns in self.hot:
+            known = np.flatnonzero(~np.isnan(codes[:, i]))
+            Z[known, columns.start + codes[known, i].astype(np.intp)] = 1.0
+        return Z
+
+    def codes_of(self, Z: Array) -> Array:
+        """Return the codes (n, f) nearest to vectors (n, d); undoes ``vectors`` exactly."""
+        codes = np.empty((len(Z), len(self.features)))
+        chosen, columns = self.single
+        codes[:, chosen] = self.origin[chosen] + Z[:, columns] * self.scale[chosen]
+        for i in chosen:
+            feature, decimals = self.features[i], self._decimals[i]
+            if decimals is not None:
+                codes[:, i] = np.round(codes[:, i], decimals)
+            else:
+                codes[:, i] = np.rint(codes[:, i])
+            if not feature.is_number:
+                codes[:, i] = np.clip(codes[:, i], 0, len(feature.levels) - 1)
+        for i, columns in self.hot:
+            block = Z[:, columns]
+            codes[:, i] = block.argmax(axis=1)
+            if self.features[i].missing:
+                codes[~block.any(axis=1), i] = np.nan
+        return codes
+
+    def changed(self, Z1: Array, Z2: Array) -> Bools:
+        """Return which features differ between vectors, (n, f); missing equals missing."""
+        Z1, Z2 = np.atleast_2d(Z1), np.atleast_2d(Z2)
+        gap = np.abs(Z1 - Z2) > 1e-9
+        gap |= np.isnan(Z1) != np.isnan(Z2)
+        starts = [self.slices[f.name].start for f in self.features]
+        return np.asarray(np.logical_or.reduceat(gap, starts, axis=1))
+
+    # codes -> rows ------------------------------------------------------------------------------------
+
+    def frame(self, codes: Array, like: Frame | None = None, index: Any = None) -> Frame:
+        """Return the rows of codes (n, f) as a frame, with the dtypes of ``like`` where it is given."""
+        data: dict[str, Any] = {}
+        for i, feature in enumerate(self.features):
+            if feature.columns:
+                for level, column in enumerate(feature.columns):
+                    values = pd.Series(codes[:, i] == level)
+                    data[column] = values.astype(
+                        like[column].dtype if like is not None else feature.dtype or "float64"
+                    )
+            else:
+                dtype = like[feature.name].dtype if like is not None else feature.dtype
+                data[feature.name] = _restore(codes[:, i], feature, dtype)
+        frame = pd.DataFrame(data)
+        if index is not None:
+            frame.index = index
+        return frame
+
+
+def _scale(feature: Feature) -> float:
+    if feature.is_number:
+        low, high = feature.range or (0.0, 1.0)
+        return (high - low) or 1.0
+    return max(len(feature.levels) - 1, 1) if feature.kind == "ordinal" else 1.0
+
+
+def _numbers(column: Any, feature: Feature, absent: Bools) -> Array:
+    """Return a column of numbers as floats; text that is not a number is an error that quotes it."""
+    if column.dtype.kind not in "iufb" and not pd.api.types.is_numeric_dtype(column.dtype):
+        parsed = pd.to_numeric(column, errors="coerce")
+        wrong = parsed.isna().to_numpy() & ~absent
+        given = column[wrong].iloc[0] if wrong.any() else column[~absent].iloc[0]
+        if wrong.any() or any(isinstance(v, str) for v in column[~absent].head(1)):
+            raise InputError(f"{feature.name!r} is {given!r} in the table; it must be a number, not text")
+        column = parsed
+    values = np.array(column.to_numpy(dtype=float, na_value=np.nan))
+    if np.isinf(values).any():
+        raise InputError(f"{feature.name!r} is infinite in a row; give a finite number")
+    if feature.kind == "integer":
+        broken = ~absent & (values != np.rint(values))
+        if broken.any():
+            raise InputError(f"{feature.name!r} is {values[broken][0]:g}; it must be a whole number")
+    return values
+
+
+def _one_hot_codes(block: Frame, feature: Feature) -> Array:
+    values = block.to_numpy(dtype=float)
+    if np.isnan(values).any() and not feature.missing:
+        raise InputError(f"{feature.name!r} is missing in a row; fill it in, or declare it with missing=True")
+    hot = np.isclose(values, 1.0)
+    if (hot.sum(axis=1) != 1).any() or not (hot | np.isclose(values, 0.0)).all():
+        raise InputError(
+            f"the columns of the group {feature.name!r} must hold one 1 and otherwise 0 in every row"
+        )
+    return np.asarray(hot.argmax(axis=1).astype(float))
+
+
+def _restore(codes: Array, feature: Feature, dtype: Any) -> Any:
+    """Return one column with its own dtype: categories as categories, whole numbers as integers."""
+    if feature.is_number:
+        values = pd.Series(codes)
+        if dtype is None:
+            dtype = "int64" if feature.kind == "integer" and not np.isnan(codes).any() else "float64"
+    else:
+        levels = np.empty(len(feature.levels) + 1, dtype=object)
+        levels[:-1], levels[-1] = feature.levels, None
+        picked = levels[np.where(np.isnan(codes), len(feature.levels), codes).astype(np.intp)]
+        values = pd.Series(picked, dtype=object)
+        if dtype is None:
+            return values.infer_objects()
+    if str(dtype).startswith("category") and not isinstance(dtype, pd.CategoricalDtype):
+        dtype = pd.CategoricalDtype(list(feature.levels), ordered=feature.kind == "ordinal")
+    return values.astype(dtype)

@@ -1,0 +1,131 @@
+"""Spaces as TOML, so that a lender can keep one under version control and discuss it line by line."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from reap._errors import InputError, unknown
+from reap.space.feature import Feature
+
+if TYPE_CHECKING:
+    from reap.space.action_space import ActionSpace
+
+_SPACE = ("title", "rules", "max_changes", "encoded")
+_FEATURE = tuple(name for name in Feature.__dataclass_fields__ if name != "name")
+_HEADER = """\
+# What may change, and how. Review every feature; the lines that start with # say what to think about.
+#   actionable = false      the person's own value stays (sex, race, country of birth)
+#   direction  = "up"       may only rise (age, education); "down": may only fall
+#   bounds     = [0, 60]    limits of what may be recommended; without them plans stay within the range
+#   step       = 100        numbers are recommended in multiples of it
+#   range      = …          the scale of effort: leave it as it is once people have answered questions
+#   derived    = "a / b"    follows from others;  missing = true: may be empty;  forbidden = [["own", "rent"]]
+#   phrases    = { up = "Wait until you are {after}" }   advice in your own words
+# Rules across features go under [space]:
+#   rules = ["existing + 2 * new <= 5", "if education increases then age increases by at least 2"]
+"""
+
+
+def read(text: str, source: str) -> dict[str, Any]:
+    """Return the arguments of ``ActionSpace`` from TOML text."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{source} is not valid TOML: {error}") from None
+    for section in data:
+        if section not in ("space", "features"):
+            raise unknown(f"section in {source}", section, ("space", "features"))
+    general = data.get("space", {})
+    for key in general:
+        if key not in _SPACE:
+            raise unknown(f"setting in [space] of {source}", key, _SPACE)
+    if not data.get("features"):
+        raise InputError(f"{source} declares no features; add a section such as [features.age]")
+    return {
+        "features": [_feature(name, facts, source) for name, facts in data["features"].items()],
+        **general,
+    }
+
+
+def _feature(name: str, facts: Any, source: str) -> Feature:
+    if not isinstance(facts, dict):
+        raise InputError(f"[features.{name}] of {source} must be a section, not {facts!r}")
+    for key in facts:
+        if key not in _FEATURE:
+            raise unknown(f"setting in [features.{name}] of {source}", key, _FEATURE)
+    facts = dict(facts)
+    for key in ("range", "bounds"):
+        if key in facts:
+            facts[key] = tuple(facts[key])
+    return Feature(name=name, **facts)
+
+
+def write(space: ActionSpace, comments: bool) -> str:
+    """Return a space as TOML; with ``comments``, as a draft to review."""
+    lines = [_HEADER] if comments else []
+    lines.append("[space]")
+    if space.title:
+        lines.append(f"title = {_toml(space.title)}")
+    if space.rules:
+        lines.append("rules = [\n" + "".join(f"  {_toml(rule)},\n" for rule in space.rules) + "]")
+    if space.max_changes is not None:
+        lines.append(f"max_changes = {space.max_changes}")
+    if space.encoded:
+        lines.append("encoded = true")
+    for feature in space.features:
+        lines += ["", f"[features.{_key(feature.name)}]"]
+        if comments:
+            lines.append(f"# {feature.describe()}")
+        lines += [f"{key} = {value}" for key, value in _facts(feature, comments)]
+    return "\n".join(lines) + "\n"
+
+
+def _facts(feature: Feature, comments: bool) -> list[tuple[str, str]]:
+    if callable(feature.derived):
+        raise InputError(
+            f"{feature.name!r} is derived by a Python function, which a file cannot hold; write it as a formula"
+        )
+    shown = {"kind", "actionable", "label"} if comments else {"kind"}
+    facts = []
+    for key, spec in Feature.__dataclass_fields__.items():
+        value = getattr(feature, key)
+        plain = spec.default if key != "phrases" else {}
+        if key == "label" and value == feature.name:
+            plain = value
+        if (
+            key == "name"
+            or (value == plain and key not in shown)
+            or (key == "step" and feature.kind == "integer" and value == 1)
+        ):
+            continue
+        if key in ("range", "bounds"):
+            value = [int(v) if float(v).is_integer() and abs(v) < 1e15 else v for v in value]
+        facts.append((key, _toml(value)))
+    return facts
+
+
+def _key(name: str) -> str:
+    bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if bare else json.dumps(name, ensure_ascii=False)
+
+
+def _toml(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return json.dumps(value, ensure_ascii=False)
+        case float():
+            return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+        case tuple() | list():
+            return "[" + ", ".join(_level(v) for v in value) + "]"
+        case dict():
+            return "{ " + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + " }"
+    return str(value)
+
+
+def _level(value: Any) -> str:
+    # Levels keep their type: 1.0 stays a float, or a table of floats would no longer match.
+    return repr(value) if isinstance(value, float) else _toml(value)

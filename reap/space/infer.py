@@ -1,0 +1,190 @@
+"""Features inferred from a table: kinds, ranges, levels, steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reap._errors import InputError, unknown
+from reap._typing import Frame, Series
+from reap.space.feature import Direction, Feature, Kind
+
+
+def features(
+    X: Frame,
+    *,
+    immutable: Sequence[str],
+    increasing: Sequence[str],
+    decreasing: Sequence[str],
+    bounds: Mapping[str, tuple[float, float]],
+    steps: Mapping[str, float],
+    ordinal: Mapping[str, Sequence[Any]],
+    categorical: Sequence[str],
+    labels: Mapping[str, str],
+    units: Mapping[str, str],
+    missing: Sequence[str],
+    derived: Mapping[str, Any],
+    forbidden: Mapping[str, Sequence[tuple[Any, Any]]],
+    groups: Mapping[str, Sequence[str]] | None,
+) -> list[Feature]:
+    """Return one feature a column (or a group of columns); see ``ActionSpace.from_frame``."""
+    X = _table(X, encoded=groups is not None)
+    grouped = _group_columns(X, groups or {})
+    names = list(dict.fromkeys(grouped.get(str(c), str(c)) for c in X.columns))
+    said = (
+        immutable,
+        increasing,
+        decreasing,
+        bounds,
+        steps,
+        ordinal,
+        categorical,
+        labels,
+        units,
+        missing,
+        derived,
+        forbidden,
+    )
+    for names_said in said:
+        for name in names_said:
+            if name not in names:
+                raise unknown("feature", name, names)
+    if both := set(increasing) & set(decreasing):
+        raise InputError(f"{min(both)!r} is said to only rise and to only fall; choose one")
+    made = []
+    for name in names:
+        direction: Direction = "up" if name in increasing else "down" if name in decreasing else "any"
+        words: dict[str, Any] = {
+            "actionable": name not in immutable and name not in derived,
+            "direction": direction,
+            "label": labels.get(name, ""),
+            "unit": units.get(name, ""),
+            "missing": name in missing,
+            "forbidden": tuple(tuple(pair) for pair in forbidden.get(name, ())),
+        }
+        if groups is not None and name in groups:
+            columns = tuple(groups[name])
+            made.append(
+                Feature(
+                    name,
+                    "categorical",
+                    levels=columns,
+                    columns=columns,
+                    dtype=str(X[columns[0]].dtype),
+                    **words,
+                )
+            )
+            continue
+        column = X[name]
+        if column.isna().any() and name not in missing:
+            raise InputError(f"{name!r} is missing in some rows; fill it in, or say missing=[{name!r}]")
+        kind, levels = _kind(column, name, ordinal, categorical)
+        facts: dict[str, Any] = {"levels": levels}
+        if kind in ("numeric", "integer"):
+            low, high = _range(column, name)
+            facts = {
+                # An encoded table is in encoder columns already: its scale is the identity.
+                "range": (0.0, 1.0) if groups is not None else (low, high),
+                "bounds": bounds.get(name, (low, high) if groups is not None else None),
+                "step": steps.get(name, None if groups is not None else _step(column, kind)),
+                "derived": derived.get(name),
+            }
+            if groups is not None:
+                kind = "numeric"
+        elif name in bounds or name in steps:
+            raise InputError(f"{name!r} has levels, not numbers; bounds and steps do not apply to it")
+        made.append(Feature(name, kind, dtype=str(column.dtype), **facts, **words))
+    return made
+
+
+def _table(X: Any, encoded: bool) -> Frame:
+    if isinstance(X, np.ndarray) and encoded and X.ndim == 2:
+        X = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    if not isinstance(X, pd.DataFrame):
+        raise InputError(f"a pandas DataFrame is needed, not {type(X).__name__}")
+    if len(X) == 0 or X.shape[1] == 0:
+        raise InputError("the table is empty; give at least one row and one column")
+    if not X.columns.is_unique:
+        raise InputError(
+            f"the table has the column {X.columns[X.columns.duplicated()][0]!r} more than once; keep one"
+        )
+    strange = [c for c in X.columns if not isinstance(c, str)]
+    if strange:
+        raise InputError(
+            f"the column name {strange[0]!r} is not text; rename it, for example X.columns.astype(str)"
+        )
+    return X
+
+
+def _group_columns(X: Frame, groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    owner: dict[str, str] = {}
+    for group, columns in groups.items():
+        for column in columns:
+            if column not in X.columns:
+                raise unknown(f"column for the group {group!r}", column, X.columns)
+            if column in owner:
+                raise InputError(
+                    f"the column {column!r} is in the groups {owner[column]!r} and {group!r}; keep one"
+                )
+            owner[column] = group
+        places = sorted(X.columns.get_loc(c) for c in columns)
+        if [X.columns[p] for p in places] != list(columns) or places[-1] - places[0] != len(places) - 1:
+            raise InputError(
+                f"the columns of the group {group!r} must stand side by side, in the table's order"
+            )
+    return owner
+
+
+def _kind(
+    column: Series, name: str, ordinal: Mapping[str, Sequence[Any]], categorical: Sequence[str]
+) -> tuple[Kind, Any]:
+    if name in ordinal:
+        return "ordinal", tuple(_plain(v) for v in ordinal[name])
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        levels = tuple(_plain(v) for v in dtype.categories)
+        return ("ordinal" if dtype.ordered else "binary" if len(levels) == 2 else "categorical"), levels
+    present = column.dropna()
+    if pd.api.types.is_bool_dtype(dtype):
+        return "binary", (False, True)
+    if name in categorical or not pd.api.types.is_numeric_dtype(dtype):
+        found = sorted({_plain(v) for v in present.unique()}, key=lambda v: (str(type(v)), v))
+        if len(found) > 50 and len(found) > len(present) / 2:
+            raise InputError(
+                f"{name!r} has {len(found)} different texts in {len(present)} rows and looks like a name or a date; drop it"
+            )
+        forced = name in categorical
+        return ("binary" if len(found) == 2 and not forced else "categorical"), tuple(found)
+    values = present.to_numpy(dtype=float)
+    if set(np.unique(values)) == {0.0, 1.0}:
+        zero, one = (0, 1) if dtype.kind in "iu" or str(dtype).startswith(("Int", "UInt")) else (0.0, 1.0)
+        return "binary", (zero, one)
+    return ("integer" if np.isfinite(values).all() and (values == np.rint(values)).all() else "numeric"), ()
+
+
+def _range(column: Series, name: str) -> tuple[float, float]:
+    values = column.dropna().to_numpy(dtype=float)
+    if len(values) == 0:
+        raise InputError(f"{name!r} has no value in any row; drop it")
+    if not np.isfinite(values).all():
+        raise InputError(f"{name!r} is infinite in a row; give finite numbers")
+    return float(values.min()), float(values.max())
+
+
+def _step(column: Series, kind: str) -> float:
+    """Return the step people would use: the decimals the data have, else about a thousandth of the range."""
+    if kind == "integer":
+        return 1.0
+    values = column.dropna().to_numpy(dtype=float)
+    for decimals in range(1, 5):
+        if np.allclose(values, np.round(values, decimals), rtol=0, atol=1e-9):
+            return float(10.0**-decimals)
+    spread = float(values.max() - values.min()) or 1.0
+    return float(10.0 ** np.floor(np.log10(spread / 500)))
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

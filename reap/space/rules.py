@@ -1,0 +1,253 @@
+"""What must hold across features: linear inequalities and implications, read from plain sentences.
+
+A rule answers three questions: does a change obey it (``allows``), which alternatives would make it hold
+(``alternatives``, for the search of the nearest legal row), and how does it read (``describe``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reap._errors import InputError, unknown
+from reap._typing import Array, Bools
+from reap.space.expressions import Expression
+from reap.space.feature import Feature
+
+#: Two codes closer than this share of the feature's scale are the same value.
+SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values one feature may take: an interval for numbers, a set of level indices otherwise."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    levels: frozenset[int] | None = None
+
+    def meet(self, other: Domain) -> Domain:
+        """Return the intersection."""
+        levels = (
+            self.levels
+            if other.levels is None
+            else other.levels
+            if self.levels is None
+            else self.levels & other.levels
+        )
+        return Domain(max(self.low, other.low), min(self.high, other.high), levels)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is left."""
+        return self.low > self.high or (self.levels is not None and not self.levels)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """``Σ a_f x_f ≤ b`` in units: ``existing + 2 * new <= 5``."""
+
+    text: str
+    weights: tuple[tuple[int, float], ...]
+    limit: float
+
+    def allows(self, before: Array, after: Array) -> Bools:
+        """Return whether rows of codes (n, f) obey; unknown values are not held against anybody."""
+        total = sum(weight * after[:, i] for i, weight in self.weights)
+        size = sum(abs(weight) * np.abs(after[:, i]) for i, weight in self.weights)
+        return np.asarray(~(total > self.limit + SAME * (1 + abs(self.limit) + size)))
+
+    def describe(self) -> str:
+        """Return the rule as a sentence."""
+        return f"always {self.text}"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One statement about one feature's change: "education increases by at least 2"."""
+
+    index: int
+    feature: Feature
+    verb: str
+    value: Any = None
+
+    def holds(self, before: Array, after: Array) -> Bools:
+        """Return where it is true, for codes (n, f)."""
+        old, new = before[:, self.index], after[:, self.index]
+        tolerance = SAME * _width(self.feature)
+        match self.verb:
+            case "changes":
+                return np.asarray(np.abs(new - old) > tolerance)
+            case "stays":
+                return ~(np.abs(new - old) > tolerance)
+            case "increases":
+                return np.asarray(new - old >= max(self.value, 2 * tolerance) - tolerance)
+            case "decreases":
+                return np.asarray(old - new >= max(self.value, 2 * tolerance) - tolerance)
+            case "is":
+                return np.asarray(np.abs(new - self.value) <= tolerance)
+            case "is not":
+                return np.asarray(~(np.abs(new - self.value) <= tolerance))
+            case "becomes":
+                return np.asarray((np.abs(new - self.value) <= tolerance) & (np.abs(new - old) > tolerance))
+            case "is at least":
+                return np.asarray(new >= self.value - tolerance)
+            case _:
+                return np.asarray(new <= self.value + tolerance)
+
+    def domains(self, start: float, truth: bool) -> list[Domain]:
+        """Return the alternatives for this feature under which the condition is ``truth``, from ``start``."""
+        if not self.feature.is_number:
+            codes = np.arange(len(self.feature.levels), dtype=float)
+            rows = np.zeros((len(codes), self.index + 1))
+            rows[:, self.index] = codes
+            begin = np.zeros_like(rows)
+            begin[:, self.index] = start
+            picked = np.flatnonzero(self.holds(begin, rows) == truth)
+            return [Domain(levels=frozenset(int(i) for i in picked))]
+        gap = 2 * SAME * _width(self.feature)
+        below, above = Domain(high=start - gap), Domain(low=start + gap)
+        here = Domain(start, start)
+        match self.verb:
+            case "changes" | "stays":
+                return [below, above] if (self.verb == "changes") == truth else [here]
+            case "increases":
+                need = max(self.value, gap)
+                return [Domain(low=start + need)] if truth else [Domain(high=start + need - gap)]
+            case "decreases":
+                need = max(self.value, gap)
+                return [Domain(high=start - need)] if truth else [Domain(low=start - need + gap)]
+            case "is at least":
+                return [Domain(low=self.value)] if truth else [Domain(high=self.value - gap)]
+            case "is at most":
+                return [Domain(high=self.value)] if truth else [Domain(low=self.value + gap)]
+        at = Domain(self.value, self.value)
+        away = [Domain(high=self.value - gap), Domain(low=self.value + gap)]
+        if self.verb == "becomes":  # "is", and different from the start
+            unmoved = abs(start - self.value) <= gap
+            return ([] if unmoved else [at]) if truth else ([Domain()] if unmoved else away)
+        return [at] if (self.verb == "is") == truth else away
+
+
+@dataclass(frozen=True)
+class Implication:
+    """``if a changes then b …``: where the first condition holds, the second must."""
+
+    text: str
+    when: Condition
+    then: Condition
+
+    def allows(self, before: Array, after: Array) -> Bools:
+        """Return whether changes of codes (n, f) obey."""
+        return ~self.when.holds(before, after) | self.then.holds(before, after)
+
+    def alternatives(self, start: Array) -> list[tuple[int, Domain]]:
+        """Return the restrictions, any one of which makes the rule hold for a subject with codes (f,)."""
+        refuse = [(self.when.index, d) for d in self.when.domains(start[self.when.index], truth=False)]
+        comply = [(self.then.index, d) for d in self.then.domains(start[self.then.index], truth=True)]
+        return [(i, d) for i, d in refuse + comply if not d.empty]
+
+    def describe(self) -> str:
+        """Return the rule as a sentence."""
+        return self.text
+
+
+Rule = Linear | Implication
+
+
+def parse(text: str, features: Sequence[Feature]) -> list[Rule]:
+    """Return the rules a sentence stands for (an equation stands for two).
+
+    Examples
+    --------
+    >>> ages = [Feature("age", "integer", range=(18, 80)), Feature("years", "integer", range=(0, 50))]
+    >>> parse("years <= age - 16", ages)[0].describe()
+    'always years <= age - 16'
+    """
+    index = {feature.name: i for i, feature in enumerate(features)}
+    sentence = " ".join(text.split())
+    if match := re.fullmatch(r"if (.+?),? then (.+)", sentence, flags=re.IGNORECASE):
+        when, then = (_condition(part, features, index) for part in match.groups())
+        return [Implication(sentence, when, then)]
+    sides = re.split(r"(<=|>=|==|=)", sentence)
+    if len(sides) != 3:
+        raise InputError(
+            f"the rule {text!r} cannot be read; write 'a + 2 * b <= 5' or 'if a increases then b increases by at least 2'"
+        )
+    left, sign, right = sides
+    weights, constant = Expression(f"({left}) - ({right})").coefficients()
+    for name in weights:
+        _linear_feature(name, features, index)
+    pairs = tuple((index[name], weight) for name, weight in weights.items())
+    flipped = tuple((i, -weight) for i, weight in pairs)
+    at_most, at_least = Linear(sentence, pairs, -constant), Linear(sentence, flipped, constant)
+    return [at_most] if sign == "<=" else [at_least] if sign == ">=" else [at_most, at_least]
+
+
+def _linear_feature(name: str, features: Sequence[Feature], index: Mapping[str, int]) -> None:
+    if name not in index:
+        raise unknown("feature", name, index)
+    feature = features[index[name]]
+    if not (feature.is_number or feature.kind == "binary"):
+        raise InputError(
+            f"{name!r} is {feature.kind}; a linear rule may only use numbers and binary features (as 0 and 1)"
+        )
+    if feature.derived is not None:
+        raise InputError(f"{name!r} is derived; write the rule with the features it is computed from")
+
+
+_VERBS = (
+    (r"(?P<name>.+) (?P<verb>changes|stays)", None),
+    (r"(?P<name>.+) (?P<verb>increases|decreases)( by at least (?P<value>.+))?", "amount"),
+    (r"(?P<name>.+) (?P<verb>is at least|is at most) (?P<value>.+)", "code"),
+    (r"(?P<name>.+) (?P<verb>is not|becomes|is) (?P<value>.+)", "code"),
+)
+
+
+def _condition(text: str, features: Sequence[Feature], index: Mapping[str, int]) -> Condition:
+    for pattern, wants in _VERBS:
+        match = re.fullmatch(pattern, text.strip(), flags=re.IGNORECASE)
+        if match is None:
+            continue
+        name = match["name"].strip("`'\" ")
+        if name not in index:
+            raise unknown("feature", name, index)
+        feature, verb = features[index[name]], match["verb"].lower()
+        if feature.derived is not None:
+            raise InputError(f"{name!r} is derived; write the rule with the features it is computed from")
+        if verb in ("increases", "decreases", "is at least", "is at most") and feature.kind == "categorical":
+            raise InputError(
+                f"{name!r} is categorical and cannot be said to be more or less; use 'changes', 'is' or 'becomes'"
+            )
+        given = match.groupdict().get("value")
+        value = None if wants is None else _value(given, feature, wants)
+        return Condition(index[name], feature, verb, value)
+    raise InputError(
+        f"the condition {text!r} cannot be read; write 'a changes', 'a stays', 'a increases by at least 2', "
+        "'a is x', 'a is not x', 'a becomes x', 'a is at least 3' or 'a is at most 3'"
+    )
+
+
+def _value(given: str | None, feature: Feature, wants: str) -> float:
+    if wants == "amount" and given is None:
+        return 0.0
+    text = str(given).strip("'\" ")
+    if wants == "code" and not feature.is_number:
+        for i, level in enumerate(feature.levels):
+            if str(level) == text:
+                return float(i)
+        raise unknown(f"level of {feature.name!r}", text, feature.levels)
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        raise InputError(f"{text!r} in a rule on {feature.name!r} must be a number") from None
+
+
+def _width(feature: Feature) -> float:
+    if not feature.is_number or feature.range is None:
+        return 1.0
+    return (feature.range[1] - feature.range[0]) or 1.0

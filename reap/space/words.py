@@ -1,0 +1,91 @@
+"""Changes and spaces in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from reap.space.feature import Feature
+
+
+@dataclass(frozen=True)
+class Change:
+    """One feature's change, in units and in words.
+
+    Examples
+    --------
+    >>> loan = Feature("amount", "integer", range=(0, 20000), label="Loan amount", unit="DM")
+    >>> change = Change.of(loan, 5951, 3200)
+    >>> print(change)
+    Reduce loan amount from 5,951 to 3,200 DM
+    >>> change.signed
+    '−2,751 DM'
+    """
+
+    feature: str
+    label: str
+    unit: str
+    before: Any
+    after: Any
+    text: str
+    signed: str
+    before_text: str
+    after_text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    @classmethod
+    def of(cls, feature: Feature, before: Any, after: Any) -> Change:
+        """Return the change of one feature between two values in units."""
+        rises = _rises(feature, before, after)
+        old, new = feature.show(before), feature.show(after)
+        signed = f"{old} → {new}"
+        if feature.is_number and before is not None and after is not None:
+            signed = ("+" if rises else "−") + feature.show(abs(after - before))
+        return cls(
+            feature=feature.name,
+            label=feature.label,
+            unit=feature.unit,
+            before=before,
+            after=after,
+            text=_sentence(feature, before, after, rises),
+            signed=signed,
+            before_text=old,
+            after_text=new,
+        )
+
+
+def _rises(feature: Feature, before: Any, after: Any) -> bool:
+    if before is None or after is None:
+        return False
+    if feature.is_number:
+        return bool(after > before)
+    return feature.levels.index(after) > feature.levels.index(before)
+
+
+def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
+    old, new = feature.show(before, unit=False), feature.show(after, unit=False)
+    phrase = feature.phrases.get("up" if rises else "down") or feature.phrases.get("change")
+    if phrase:
+        by = feature.show(abs(after - before), unit=False) if feature.is_number else ""
+        return phrase.format(before=old, after=new, unit=feature.unit, by=by)
+    label = lowered(feature.label)
+    unit = f" {feature.unit}" if feature.unit else ""
+    if feature.is_number:
+        return f"{'Increase' if rises else 'Reduce'} {label} from {old} to {new}{unit}"
+    if feature.kind == "ordinal":
+        return f"{'Raise' if rises else 'Lower'} {label} from “{old}” to “{new}”"
+    return f"Change {label} from “{old}” to “{new}”"
+
+
+def lowered(label: str) -> str:
+    """Return a label for the middle of a sentence; abbreviations keep their capitals.
+
+    Examples
+    --------
+    >>> lowered("Loan amount"), lowered("FICO score")
+    ('loan amount', 'FICO score')
+    """
+    first = label.split(" ", 1)[0]
+    return label if len(first) > 1 and first[1:] != first[1:].lower() else label[:1].lower() + label[1:]
