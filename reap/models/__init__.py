@@ -1,1 +1,9 @@
-"""models"""
+"""Any classifier behind one interface: probability, logit and, where it exists, gradient of encoded rows."""
+
+from __future__ import annotations
+
+from reap.models.classifier import Classifier
+from reap.models.declared import on_vectors, torch_model
+from reap.models.wrapping import wrap
+
+__all__ = ["Classifier", "on_vectors", "torch_model", "wrap"]

@@ -1,0 +1,132 @@
+"""The one interface every model stands behind."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from scipy.special import expit, logit
+
+from reap._errors import InputError
+from reap._typing import Array, Bools
+from reap.space import ActionSpace
+
+#: Probabilities of exactly 0 or 1 (a forest gives them) get a finite logit of about ±37.
+_SURE = 2.0**-53
+
+
+class Scorer(Protocol):
+    """Anything that gives the target's probability for vectors (n, d)."""
+
+    def probability(self, Z: Array) -> Array:
+        """Return the probability of the target class, (n,)."""
+
+
+@runtime_checkable
+class Smooth(Protocol):
+    """Anything that gives the target's logit for vectors (n, d), and its gradient."""
+
+    def logit(self, Z: Array) -> Array:
+        """Return log(p / (1 − p)) of the target class, (n,)."""
+
+    def gradient(self, Z: Array) -> Array:
+        """Return the gradient of the logit, (n, d)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier:
+    """A trained model as the engines see it: vectors in, the target's probability and gradient out.
+
+    Made by ``reap.models.wrap``. All methods take encoded rows (n, d), or one row (d,), which counts as n = 1.
+
+    Parameters
+    ----------
+    model : object
+        What the user gave.
+    space : ActionSpace
+    target : hashable
+        Label of the favourable class.
+    threshold : float
+        A row is accepted where its probability is *above* it.
+    kernel : Scorer or Smooth
+        Does the arithmetic.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, reap
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X, y = pd.DataFrame({"income": [10.0, 20.0, 30.0, 40.0]}), [0, 0, 1, 1]
+    >>> space = reap.ActionSpace.from_frame(X)
+    >>> model = make_pipeline(space.encoder(), LogisticRegression()).fit(X, y)
+    >>> classifier = reap.models.wrap(model, space)
+    >>> classifier.accepts(space.encode(X))
+    array([False, False,  True,  True])
+    >>> classifier.has_gradient, classifier.gradient(np.zeros(1)).shape
+    (True, (1, 1))
+    """
+
+    model: Any
+    space: ActionSpace
+    target: Hashable
+    threshold: float
+    kernel: Scorer | Smooth
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether ``gradient`` exists."""
+        return isinstance(self.kernel, Smooth)
+
+    @property
+    def boundary(self) -> float:
+        """The logit of the threshold: a row is accepted where ``logit`` exceeds it."""
+        return float(logit(self.threshold))
+
+    def probability(self, Z: Array) -> Array:
+        """Return the probability of the target class, (n,)."""
+        Z = self._rows(Z)
+        if isinstance(self.kernel, Smooth):
+            p = np.asarray(expit(self.kernel.logit(Z)))
+        else:
+            p = self.kernel.probability(Z)
+        if np.isnan(p).any():
+            raise InputError(
+                "the model gives no probability for a row with missing values; fill them in, or use a model "
+                "that takes them, such as HistGradientBoostingClassifier"
+                if np.isnan(Z).any()
+                else "the model gives NaN as a probability; check the model"
+            )
+        return p
+
+    def logit(self, Z: Array) -> Array:
+        """Return log(p / (1 − p)) of the target class, (n,); always finite."""
+        if isinstance(self.kernel, Smooth):
+            return self.kernel.logit(self._rows(Z))
+        return np.asarray(logit(np.clip(self.probability(Z), _SURE, 1.0 - _SURE)))
+
+    def gradient(self, Z: Array) -> Array:
+        """Return the gradient (n, d) of the **logit** log(p / (1 − p)) with respect to the encoded row.
+
+        The decision boundary is ``logit(p) = boundary``. The logit, not the probability: it does not fade where the
+        model is sure, and where wanted ``∂p = p (1 − p) ∂logit``.
+        """
+        if not isinstance(self.kernel, Smooth):
+            raise InputError(
+                f"{type(self.model).__name__} has no gradient; use reap.GraphRecourse, which needs none, or a "
+                "logistic regression, scikit-learn MLP or torch module on encoded rows"
+            )
+        return self.kernel.gradient(self._rows(Z))
+
+    def accepts(self, Z: Array) -> Bools:
+        """Return which rows the model accepts, (n,): probability strictly above the threshold."""
+        return np.asarray(self.probability(Z) > self.threshold)
+
+    def _rows(self, Z: Array) -> Array:
+        rows = np.atleast_2d(np.asarray(Z, dtype=float))
+        if rows.ndim != 2 or rows.shape[1] != self.space.dimension:
+            raise InputError(
+                f"the vectors have shape {np.shape(Z)}; the space has {self.space.dimension} encoded columns"
+            )
+        return rows

@@ -1,0 +1,82 @@
+"""Fitted classifiers and functions that give probabilities, on vectors or on rows in the user's units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reap._errors import InputError
+from reap._typing import Array
+from reap.space import ActionSpace
+
+
+@dataclass(frozen=True, eq=False)
+class Estimator:
+    """``predict_proba`` of a fitted classifier.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+    space : ActionSpace
+    index : int
+        The target's place among the classes.
+    raw : bool
+        Whether the model takes rows in units (decoded first) or vectors.
+    columns : sequence of str, or None
+        What the model was trained on, by name and in its order; None: an array without names.
+    """
+
+    estimator: Any
+    space: ActionSpace
+    index: int
+    raw: bool
+    columns: Sequence[str] | None
+
+    def probability(self, Z: Array) -> Array:
+        """Return the probability of the target class, (n,)."""
+        return np.asarray(self.estimator.predict_proba(self.rows(Z))[:, self.index], dtype=float)
+
+    def rows(self, Z: Array) -> Any:
+        """Return vectors (n, d) as the model wants them."""
+        if not self.raw and self.columns is None:
+            return Z
+        frame = self.space.decode(Z) if self.raw else pd.DataFrame(Z, columns=list(self.space.columns))
+        return frame.to_numpy() if self.columns is None else frame[list(self.columns)]
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function that returns probabilities: (n,) of class 1, or (n, k) of the classes 0 … k − 1."""
+
+    function: Callable[[Any], Any]
+    space: ActionSpace
+    target: Any
+    raw: bool
+
+    def probability(self, Z: Array) -> Array:
+        """Return the probability of the target class, (n,)."""
+        p = np.asarray(self.function(self.space.decode(Z) if self.raw else Z), dtype=float)
+        if p.shape == (len(Z), 1):
+            p = p[:, 0]
+        if p.shape[:1] != (len(Z),) or p.ndim > 2:
+            raise InputError(
+                f"the model's function returned shape {p.shape} for {len(Z)} rows; it must return one probability a "
+                f"row, ({len(Z)},), or one a row and class, ({len(Z)}, 2)"
+            )
+        wrong = (p < -1e-9) | (p > 1 + 1e-9)
+        if wrong.any():
+            raise InputError(
+                f"the model's function returned {p[wrong][0]:g}; it must return probabilities between 0 and 1"
+            )
+        classes = p.shape[1] if p.ndim == 2 else 2
+        if self.target not in range(classes):
+            raise InputError(
+                f"there is no class {self.target!r}; the model's function has the classes {list(range(classes))}"
+            )
+        if p.ndim == 2:
+            return np.asarray(p[:, int(self.target)])
+        return p if self.target == 1 else 1.0 - p
