@@ -93,7 +93,7 @@ class Plan:
     >>> print(plan)
     Your plan: 1 step, and the score rises from 0.20 to 0.80 (needed: more than 0.50).
     1. Increase income from 900 to 2,000 EUR; reduce debts from 3 to 1
-    >>> plan.valid, plan.target["income"]
+    >>> plan.valid, int(plan.target["income"])
     (True, 2000)
     """
 

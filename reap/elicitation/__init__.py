@@ -1,0 +1,6 @@
+"""The dialogue between a person, a belief about them, and an engine."""
+
+from reap.elicitation.question import Difference, Question
+from reap.elicitation.session import Elicitation, Progress
+
+__all__ = ["Difference", "Elicitation", "Progress", "Question"]

@@ -1,0 +1,64 @@
+"""What a cost matrix says about a person, for showing it to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reap._typing import Array
+from reap.space import ActionSpace
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """How hard a change of one feature is for the person; 1 is the average of their features."""
+
+    feature: str
+    label: str
+    level: float
+
+
+@dataclass(frozen=True)
+class Together:
+    """Two changes that help (or hinder) each other when both rise; ``strength`` in [−1, 1], negative helps."""
+
+    first: str
+    second: str
+    strength: float
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Which changes are hard for the person, hardest first, and which go together, strongest first."""
+
+    difficulties: tuple[Difficulty, ...]
+    pairs: tuple[Together, ...]
+
+
+def learned(space: ActionSpace, A: Array, z0: Array) -> Learned:
+    """Return what a cost matrix (d, d) says about the features that a subject can change.
+
+    The difficulty of a feature is the mean of its diagonal entries, relative to the mean over features: the effort
+    of crossing its whole range alone. Off-diagonals, ``A_ij / √(A_ii A_jj)``, say whether raising both at once costs
+    more (positive) or less (negative) than raising each alone.
+    """
+    lower, upper = space.box(z0)
+    free = [
+        f for f in space.features if f.derived is None and (upper - lower)[space.slices[f.name]].max() > 1e-12
+    ]
+    if not free:
+        return Learned((), ())
+    raw = np.array([np.diag(A)[space.slices[f.name]].mean() for f in free])
+    levels = raw / max(raw.mean(), 1e-300)
+    order = np.argsort(-levels, kind="stable")
+    hard = tuple(Difficulty(free[i].name, free[i].label, float(levels[i])) for i in order)
+    single = [f for f in free if f.kind != "categorical"]
+    pairs = []
+    for i, first in enumerate(single):
+        for second in single[i + 1 :]:
+            a, b = space.slices[first.name].start, space.slices[second.name].start
+            scale = np.sqrt(max(A[a, a] * A[b, b], 1e-300))
+            pairs.append(Together(first.label, second.label, float(np.clip(A[a, b] / scale, -1, 1))))
+    pairs.sort(key=lambda pair: -abs(pair.strength))
+    return Learned(hard, tuple(pairs))
