@@ -39,7 +39,8 @@ def plan_html(plan: Plan) -> str:
             rows.append("<tr>" + "".join(f'<td style="{_CELL}">{c}</td>' for c in cells) + "</tr>")
     notes = [f"How sure: {plan.confidence}." if plan.confidence else "", plan.note]
     tail = "".join(f"<p>{escape(n)}</p>" for n in notes if n)
-    return f'<p><strong>{first}</strong></p><table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>{tail}'
+    table = f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    return f"<p><strong>{first}</strong></p>{table}{tail}"
 
 
 def question_html(question: Question) -> str:
@@ -81,7 +82,7 @@ def plan_figure(plan: Plan, axes: Any = None) -> Any:
     stages = np.arange(len(plan.path))
     if axes is None:
         height = max(2.6, 0.55 * len(changed) + 1.4)
-        figure, axes = plt.subplots(1, 2, figsize=(9.5, height), width_ratios=(3, 1.3), layout="constrained")
+        _, axes = plt.subplots(1, 2, figsize=(9.5, height), width_ratios=(3, 1.3), layout="constrained")
     left, right = axes
     names = ["now", *(f"step {i}" for i in stages[1:])]
     for k, feature in enumerate(changed):
@@ -120,4 +121,5 @@ def plan_figure(plan: Plan, axes: Any = None) -> Any:
 def _ever_changed(plan: Plan) -> list[bool]:
     if len(plan.path) < 2:
         return [False] * len(plan.space.features)
-    return [bool(m) for m in plan.space.changed(plan.path[:-1], plan.path[1:]).any(axis=0)]
+    moved: list[bool] = np.logical_or.reduce(plan.space.changed(plan.path[:-1], plan.path[1:]), axis=0).tolist()
+    return moved

@@ -1,0 +1,101 @@
+"""From the options of a command to a fitted engine and its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from reap._errors import InputError, unknown
+from reap._typing import Frame
+
+DATA = typer.Option(
+    "german", "--data", "-d", help="A data set by name (`reap datasets` lists them), or a CSV file."
+)
+LABEL = typer.Option(None, "--label", help="For a CSV file: the column to predict, 1 = favourable.")
+MODEL = typer.Option(
+    None, "--model", help="A trained model (skops file); without one a small network is trained."
+)
+SPACE = typer.Option(None, "--space", help="The action space (TOML); `reap space data.csv` drafts one.")
+ENGINE = typer.Option(
+    "graph", "--engine", "-e", help="graph: plans through positions of real people; gradient: one step."
+)
+SEED = typer.Option(0, "--seed", help="Fixes everything random.")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A fitted engine, the rows it knows, and the rejected ones among the rows it was not trained on."""
+
+    engine: Any
+    X: Frame
+    rejected: Frame
+    accuracy: float | None
+
+
+def prepare(
+    data: str, label: str | None, model: Path | None, space: Path | None, engine: str, seed: int
+) -> Setup:
+    """Return a fitted engine for a data set or a CSV file, training a model where none is given."""
+    import reap
+    from reap.models.files import load_model
+
+    if engine not in ("graph", "gradient"):
+        raise unknown("engine", engine, ("graph", "gradient"))
+    table = _table(data, label, space)
+    trained, accuracy, rest = (load_model(model), None, table.X) if model else _train(table, seed)
+    kind = reap.GraphRecourse if engine == "graph" else reap.GradientRecourse
+    made = kind(trained, table.space, random_state=seed).fit(table.X)
+    accepted = made.classifier_.accepts(table.space.encode(rest))
+    return Setup(made, table.X, rest[~accepted], accuracy)
+
+
+def _table(data: str, label: str | None, space: Path | None) -> Any:
+    import reap
+
+    own = reap.ActionSpace.load(space) if space else None
+    if not data.lower().endswith((".csv", ".csv.gz")):
+        loaded = reap.datasets.load(data)
+        return loaded if own is None else reap.datasets.Dataset(**{**vars(loaded), "space": own})
+    if label is None:
+        raise InputError(
+            f"which column of {data} is to be predicted? Name it with --label; 1 must be the favourable class"
+        )
+    return reap.datasets.from_csv(data, label=label, space=own)
+
+
+def _train(table: Any, seed: int) -> tuple[Any, float, Frame]:
+    """Train the paper's network on four fifths of the rows; return it, its accuracy, and the other fifth."""
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.model_selection import train_test_split
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+
+    if table.y.nunique() < 2:
+        raise InputError(
+            "the label has one class only; a model needs rows of both, favourable = 1 and other = 0"
+        )
+    X, rest, y, y_rest = train_test_split(table.X, table.y, test_size=0.2, stratify=table.y, random_state=42)
+    network = MLPClassifier((20, 50, 20), early_stopping=True, max_iter=300, random_state=seed)
+    model = make_pipeline(table.space.encoder(), network)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    return model, float(model.score(rest, y_rest)), rest
+
+
+def pick(setup: Setup, row: int | None) -> Frame:
+    """Return one subject as a one-row frame: a row number of the table, or the first rejected person."""
+    if row is not None:
+        if not 0 <= row < len(setup.X):
+            raise InputError(f"there is no row {row}; the table has rows 0 to {len(setup.X) - 1}")
+        return setup.X.iloc[[row]]
+    if len(setup.rejected) == 0:
+        raise InputError(
+            "the model accepts everybody in this table, so there is nobody to advise; name a row with --row"
+        )
+    return setup.rejected.iloc[[0]]

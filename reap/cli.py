@@ -1,0 +1,71 @@
+"""The command ``reap``: every job of the library from a terminal.
+
+Bad input ends in one sentence and exit code 2; ``--debug`` shows the traceback instead.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+from rich.console import Console
+
+from reap import __version__
+from reap._commands.ask import ask
+from reap._commands.datasets import datasets
+from reap._commands.demo import demo
+from reap._commands.recommend import recommend
+from reap._commands.space import space
+from reap._errors import InputError
+
+app = typer.Typer(
+    help="Recourse that learns what effort means to the person who has to make it.\n\n"
+    "Start with `reap demo`. Then `reap ask` holds the dialogue with you; `reap recommend` gives a plan without questions.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    add_completion=False,
+)
+for command in (demo, ask, recommend, space, datasets):
+    app.command()(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"reap {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", help="Print the version.", callback=_version, is_eager=True
+    ),
+    debug: bool = typer.Option(False, "--debug", help="Show the traceback of an error."),
+) -> None:
+    """Recourse that learns what effort means to the person who has to make it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; errors of the user's are one sentence."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    try:
+        app(args=[g for g in given if g != "--debug"], prog_name="reap")
+    except (InputError, OSError) as error:
+        if debug:
+            raise
+        Console(stderr=True, highlight=False).print(f"[bold red]Error:[/] {_sentence(error)}", soft_wrap=True)
+        raise SystemExit(2) from None
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {(error.strerror or 'cannot be read').lower()}"
+    text = str(error)
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+if __name__ == "__main__":
+    main()
