@@ -1,1 +1,12 @@
-"""questions"""
+"""Which options to show next: one strategy a file, all with the same `choose`."""
+
+from __future__ import annotations
+
+from reap.questions._strategy import Choice, Strategy
+from reap.questions.decision import Decision
+from reap.questions.exhaustive import Exhaustive
+from reap.questions.information import Information
+from reap.questions.random_pair import Random
+from reap.questions.similar_cost import SimilarCost
+
+__all__ = ["Choice", "Decision", "Exhaustive", "Information", "Random", "SimilarCost", "Strategy"]

@@ -1,0 +1,120 @@
+"""Exhaustive search: the pair whose cut passes nearest to the estimate, exact at the price of a sort."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reap._typing import Array, Ints, Seed
+from reap.questions._options import Options
+from reap.questions._strategy import Asked, Choice, Moves, best_unasked, check_number, first_above, matrix_of
+
+if TYPE_CHECKING:
+    from reap.belief._protocol import Belief
+
+#: Numbers gathered at a time, so that a search among many options stays in the cache.
+_BLOCK = 1 << 17
+
+
+@dataclass(frozen=True)
+class Exhaustive:
+    """The best of all pairs: the smallest distance ``|⟨A, M_ij⟩| / ‖M_ij‖_F`` of the estimate A to a cut.
+
+    The paper compares all N² pairs. Here options are sorted by effort s. As
+    ``‖M_ij‖² ≤ ‖V_iᵀV_i‖² + ‖V_jᵀV_j‖²``, a pair can only win if ``|s_i − s_j| < best · √2 · ‖VᵀV‖`` for the
+    larger of the two, so every option looks at a short window around it, up and down, that shrinks with the
+    best distance so far; an option of huge size widens its own window and no other. The optimum is exact up
+    to rounding, and `Choice.examined` counts the comparisons it took. `Choice.score` is the distance.
+
+    Parameters
+    ----------
+    min_gap : float
+        γ: pairs whose efforts differ by less are not asked, because people cannot tell them apart.
+        See `SimilarCost` for how the paper's γ is read.
+
+    Examples
+    --------
+    >>> moves = np.array([[1.0, 0.0], [0.0, 1.1], [2.0, 0.0], [0.0, 3.0]])
+    >>> Exhaustive().choose(moves, np.eye(2) / 2).options
+    (0, 1)
+    >>> Exhaustive().choose(moves, np.eye(2) / 2, asked=[(1, 0)]).options
+    (2, 3)
+    """
+
+    min_gap: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_number("min_gap", self.min_gap, 0.0)
+
+    def choose(
+        self,
+        moves: Moves,
+        belief: Belief | Array,
+        asked: Iterable[Sequence[int]] = (),
+        burden: Array | None = None,
+        *,
+        random_state: Seed = 0,
+    ) -> Choice | None:
+        """Return the nearest pair, or None where every pair was asked; see `Strategy.choose`."""
+        options = Options(moves)
+        shown = options.asked(asked)
+        if len(options) < 2:
+            return None
+        rng = np.random.default_rng(random_state)
+        return _Search(options, matrix_of(belief, options), shown, rng).run(self.min_gap)
+
+
+class _Search:
+    """The nearest unasked pair so far, among options in ascending order of effort."""
+
+    def __init__(self, options: Options, matrix: Array, asked: Asked, rng: np.random.Generator) -> None:
+        self.options, self.matrix, self.asked = options, matrix, asked
+        self.order, self.efforts = options.ascending(matrix, rng)
+        self.reach = np.sqrt(2 * options.sizes[self.order])
+        # Below this a distance is nothing but rounding: no pair can be better, no window narrower.
+        self.floor = 4 * options.dimension * np.finfo(float).eps * float(np.linalg.norm(matrix))
+        self.best, self.pair, self.examined = np.inf, (-1, -1), 0
+
+    def run(self, min_gap: float) -> Choice | None:
+        """Look up, then down, from every option, starting with partners `min_gap` away."""
+        n = len(self.order)
+        row, above = np.arange(n), first_above(self.efforts, min_gap)
+        below = np.searchsorted(above, row, side="right") - 1
+        self.compare(row[above < n], above[above < n])  # one good pair closes most windows
+        self.scan(row, above + 1, 1)
+        self.scan(row, below, -1)
+        if not np.isfinite(self.best):
+            return None
+        return Choice((min(self.pair), max(self.pair)), self.best, self.examined)
+
+    def scan(self, row: Ints, partner: Ints, step: int) -> None:
+        """Compare each row with its partners, one `step` after the other, until its window closes."""
+        width = 1
+        while self.best > self.floor:
+            inside = (partner >= 0) & (partner < len(self.order))
+            row, partner = row[inside], partner[inside]
+            if np.isfinite(self.best):
+                gaps = np.abs(self.efforts[partner] - self.efforts[row])
+                still = gaps < (self.best + 2 * self.floor) * self.reach[row]
+                row, partner = row[still], partner[still]
+            if not row.size:
+                return
+            width = max(1, min(2 * width, _BLOCK // (row.size * self.options.vectors.shape[1])))
+            i, j = np.repeat(row, width), (partner[:, None] + step * np.arange(width)).ravel()
+            inside = (j >= 0) & (j < len(self.order))
+            self.compare(i[inside], j[inside])
+            partner = partner + step * width
+
+    def compare(self, i: Ints, j: Ints) -> None:
+        """Score the pairs at these positions and keep the best."""
+        i, j = self.order[i], self.order[j]
+        scores = self.options.distances(self.matrix, i, j)
+        self.examined += len(scores)
+        if scores.min(initial=np.inf) < self.best:
+            labels = self.options.labels
+            k = best_unasked(scores, np.column_stack([labels[i], labels[j]]), self.asked)
+            if k is not None and scores[k] < self.best:
+                self.best, self.pair = float(scores[k]), (int(i[k]), int(j[k]))
