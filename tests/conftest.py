@@ -1,0 +1,53 @@
+"""What many tests share: the embedded data, a trained model, fitted engines, and real data where it is at hand."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import reap
+
+
+def pytest_configure(config):
+    # Real data sets lie beside the project in some places; a user may point elsewhere.
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    if "REAP_DATA" not in os.environ and beside.is_dir():
+        os.environ["REAP_DATA"] = str(beside)
+
+
+@pytest.fixture(scope="session")
+def load():
+    """Load a data set by name, or skip with the reason where its files are absent."""
+
+    def loader(name, **options):
+        try:
+            return reap.datasets.load(name, **options)
+        except reap.InputError as error:
+            pytest.skip(f"{name} is not at hand: {error}")
+
+    return loader
+
+
+@pytest.fixture(scope="session")
+def german():
+    return reap.datasets.load("german")
+
+
+@pytest.fixture(scope="session")
+def german_model(german):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(german.space.encoder(), LogisticRegression(max_iter=1000)).fit(german.X, german.y)
+
+
+@pytest.fixture(scope="session")
+def german_rejected(german, german_model):
+    return german.X[german_model.predict(german.X) == 0]
+
+
+@pytest.fixture(scope="session")
+def german_graph(german, german_model):
+    return reap.GraphRecourse(german_model, german.space).fit(german.X)

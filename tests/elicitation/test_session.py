@@ -1,0 +1,283 @@
+"""The dialogue as a state machine: exact undo, exact replay, no question twice, honest stops."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reap
+from reap import Elicitation, InputError
+
+ANSWERS = st.lists(st.sampled_from(["left", "right", "same", "skip", "neither", "limit", "hard"]), min_size=1, max_size=5)
+
+
+def fingerprint(session):
+    """Everything that the state promises: the next question, the plan to the byte, and the belief."""
+    question = session.ask()
+    shown = None if question is None else (question.id, [o.path.tobytes() for o in question.options], question.why)
+    plan = session.recommend()
+    return shown, plan.to_json(), session.belief.estimate().tobytes(), session.progress, session.limits
+
+
+def act(session, step):
+    question = session.ask()
+    if step == "limit":
+        session.constrain("amount", at_most=15000)
+    elif step == "hard":
+        session.constrain("duration", difficulty=5)
+    elif question is None:
+        return
+    elif step == "neither":
+        session.answer("neither", impossible=[question.options[0].changes[0].feature])
+    else:
+        session.answer(step)
+
+
+@pytest.fixture(scope="module")
+def start(german_graph, german_rejected):
+    return lambda **options: german_graph.elicit(german_rejected.iloc[3], **options)
+
+
+@settings(max_examples=12, deadline=None)
+@given(ANSWERS)
+def test_undo_restores_the_exact_state(start, steps):
+    session = start(questions=4)
+    for step in steps:
+        before, revision = fingerprint(session), session.revision
+        act(session, step)
+        if session.revision > revision:
+            session.undo()
+        assert fingerprint(session) == before
+        act(session, step)
+
+
+@settings(max_examples=10, deadline=None)
+@given(ANSWERS)
+def test_json_replays_to_the_identical_state_at_every_step(start, german_graph, steps):
+    session = start(questions=4)
+    for step in steps:
+        act(session, step)
+        again = Elicitation.from_json(session.to_json(), german_graph)
+        assert fingerprint(again) == fingerprint(session)
+        assert Elicitation.from_json(again.to_json(), german_graph).to_json() == again.to_json()
+
+
+@pytest.mark.parametrize("preset", ["bayes", "reap"])
+def test_no_question_twice_in_fifty_rounds(start, preset):
+    strategy = reap.questions.Random(options=2) if preset == "bayes" else None
+    session = start(questions=50, preset=preset, strategy=strategy)
+    seen = set()
+    while question := session.ask():
+        key = frozenset(option.path.tobytes() for option in question.options)
+        assert len(key) == len(question.options)
+        assert key not in seen
+        seen.add(key)
+        session.answer(len(seen) % 2)
+    assert len(seen) >= (10 if preset == "bayes" else 50)
+
+
+@pytest.mark.parametrize("preset", ["bayes", "reap"])
+@pytest.mark.parametrize("tolerance", [0.0, 0.4])
+def test_contradictory_answers_never_raise(start, preset, tolerance):
+    session = Elicitation(start().engine, start()._x, questions=6, preset=preset, tolerance=tolerance)
+    while question := session.ask():
+        # the same plans in both orders: nobody can mean both
+        moves = [option.moves for option in question.options]
+        session.belief.update(moves[1], [moves[0]])
+        session.answer("left")
+    plan = session.recommend()
+    assert plan.valid
+    assert isinstance(session.conflicts(), list)
+
+
+def test_asking_twice_gives_the_same_question(start):
+    session = start()
+    assert session.ask() is session.ask()
+
+
+def test_it_stops_when_nothing_is_left_to_decide(start):
+    session = start(questions=200)
+    person = reap.subjects.Mahalanobis.random(session.space.dimension, np.random.default_rng(0))
+    while question := session.ask():
+        session.answer(person.answer(question))
+    assert session.answered < 60
+    assert session.progress.most == 0
+
+
+def test_questions_help_a_simulated_person(german_graph, german_rejected):
+    with_answers, without = 0.0, 0.0
+    for k in range(12):
+        person = reap.subjects.Mahalanobis.random(german_graph.space.dimension, np.random.default_rng(k))
+        session = german_graph.elicit(german_rejected.iloc[k], questions=5)
+        without += person.effort(session.recommend().moves)
+        while question := session.ask():
+            session.answer(person.answer(question))
+        with_answers += person.effort(session.recommend().moves)
+    assert with_answers < 0.95 * without
+
+
+def test_neither_never_proposes_the_impossible_change_again(start):
+    session = start(questions=6)
+    question = session.ask()
+    name = question.options[0].changes[0].feature
+    session.answer("neither", impossible=[name])
+    while question := session.ask():
+        for option in question.options:
+            assert name not in {c.feature for c in option.changes}
+        session.answer("right")
+    plan = session.recommend()
+    assert plan.status != "ok" or name not in {c.feature for c in plan.changes}
+
+
+def test_constrain_holds_for_every_later_plan(start):
+    session = start()
+    session.constrain("amount", at_most=3000)
+    while question := session.ask():
+        assert all(option.target["amount"] <= 3000 for option in question.options)
+        session.answer("left")
+    plan = session.recommend()
+    assert plan.status == "ok"
+    assert plan.target["amount"] <= 3000
+
+
+def test_impossible_wishes_say_what_to_relax_and_lose_nothing(start):
+    session = start(questions=3)
+    session.answer(0) if session.ask() else None
+    for feature in session.space.features:
+        if feature.actionable and feature.name != "duration":
+            session.constrain(feature.name, fixed=True)
+    session.constrain("duration", fixed=True)
+    plan = session.recommend()
+    assert plan.status in ("unreachable", "infeasible", "none_found")
+    assert not plan.valid
+    assert session.ask() is None
+    for name in session.relaxations():
+        session.release(name)
+        assert session.recommend().status == "ok"
+        session.undo()
+    session.undo()
+    assert session.answered == 1
+
+
+def test_replan_goes_on_with_what_was_learnt(start):
+    session = start(questions=3)
+    while session.ask():
+        session.answer("left")
+    learnt = session.belief.estimate()
+    halfway = session.recommend().to_frame().drop(columns="probability").iloc[[1]]
+    session.replan(halfway.astype(session._x.dtypes.to_dict()))
+    assert np.array_equal(session.belief.estimate(), learnt)
+    assert session.answered == 3
+    plan = session.recommend()
+    assert plan.valid
+    assert plan.start["amount"] == halfway["amount"].iloc[0]
+
+
+def test_an_accepted_subject_is_no_error(german, german_model, german_graph):
+    accepted = german.X[german_model.predict(german.X) == 1].iloc[0]
+    session = german_graph.elicit(accepted)
+    assert session.ask() is None
+    assert session.recommend().status == "already_accepted"
+    assert session.recommend().valid
+
+
+def test_four_options(start):
+    session = start(options=4, questions=2)
+    question = session.ask()
+    assert 3 <= len(question.options) <= 4
+    session.answer("C")
+    assert session.answered == 1
+
+
+@pytest.mark.parametrize(
+    ("action", "sentence"),
+    [
+        (lambda s: s.answer("maybe"), "not one of A, B"),
+        (lambda s: s.answer(7), "not one of A, B"),
+        (lambda s: s.answer("left", impossible=["amount"]), "neither"),
+        (lambda s: s.answer("neither", impossible=["amout"]), "did you mean 'amount'"),
+        (lambda s: s.constrain("amount"), "say what you wish"),
+        (lambda s: s.constrain("amont", fixed=True), "did you mean 'amount'"),
+        (lambda s: s.constrain("amount", at_most="many"), "must be a number"),
+        (lambda s: s.constrain("amount", difficulty=9), "level from 1"),
+        (lambda s: s.release("amount"), "no limit"),
+        (lambda s: s.undo(), "nothing to undo"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_changes_nothing(start, action, sentence):
+    session = start()
+    session.ask()
+    before = session.to_json()
+    with pytest.raises(InputError, match=sentence):
+        action(session)
+    assert session.to_json() == before
+
+
+def test_answering_without_a_question(start):
+    with pytest.raises(InputError, match="call ask"):
+        start().answer("left")
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda d: "{", "not valid JSON"),
+        (lambda d: json.dumps({"format": "other"}), "not a session"),
+        (lambda d: json.dumps({**d, "version": 99}), "version 99"),
+        (lambda d: json.dumps({**d, "space": "x"}), "another action space"),
+        (lambda d: json.dumps({k: v for k, v in d.items() if k != "plans"}), "'plans' is missing"),
+        (lambda d: json.dumps({**d, "plans": []}), "damaged"),
+        (lambda d: json.dumps({**d, "events": [{"type": "answer"}]}), "damaged"),
+        (lambda d: json.dumps({**d, "settings": {"questionz": 3}}), "damaged"),
+    ],
+)
+def test_a_damaged_or_foreign_file_is_refused_with_a_reason(start, german_graph, damage, sentence):
+    session = start()
+    session.ask()
+    session.answer("left")
+    session.ask()
+    with pytest.raises(InputError, match=sentence):
+        Elicitation.from_json(damage(json.loads(session.to_json())), german_graph)
+
+
+def test_a_question_reads_well(start):
+    question = start().ask()
+    text = str(question)
+    assert text.startswith("Question 1. Which of these would be easiest for you?")
+    assert "now" in text
+    for row in question.differences:
+        assert row.label in text
+        assert len(set(row.values)) > 1
+    assert "<table" in question._repr_html_()
+
+
+def test_learned_names_what_is_hard(start):
+    session = start(questions=3)
+    while session.ask():
+        session.answer("left")
+    learned = session.learned()
+    levels = [d.level for d in learned.difficulties]
+    assert levels == sorted(levels, reverse=True)
+    assert np.mean(levels) == pytest.approx(1)
+    assert all(-1 <= pair.strength <= 1 for pair in learned.pairs)
+
+
+def test_works_with_any_engine_that_answers_plans(start):
+    """The dialogue sees engines only as plans, robust, candidates."""
+
+    class Bare:
+        def __init__(self, inner):
+            self.space, self._inner = inner.space, inner
+
+        def plans(self, x, matrices, limits=None):
+            return self._inner.plans(x, matrices, limits)
+
+    session = Elicitation(Bare(start().engine), start()._x, questions=2)
+    while session.ask():
+        session.answer("same")
+    assert isinstance(session.recommend().to_frame(), pd.DataFrame)

@@ -1,0 +1,150 @@
+"""The command line: what it prints, how it fails."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from reap import cli
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    def runner(*arguments, typed=""):
+        import io
+
+        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+        monkeypatch.setenv("COLUMNS", "120")
+        with pytest.raises(SystemExit) as ended:
+            cli.main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return runner
+
+
+@pytest.fixture
+def table(tmp_path, german):
+    path = tmp_path / "credit.csv"
+    german.X.assign(good=german.y).to_csv(path, index=False)
+    return path
+
+
+def test_help_teaches(run):
+    code, out, _ = run("--help")
+    assert code == 0
+    for command in ("demo", "ask", "recommend", "space", "datasets"):
+        assert command in out
+
+
+def test_version(run):
+    assert run("--version")[1].startswith("reap 0.")
+
+
+def test_demo_goes_the_whole_way(run):
+    code, out, _ = run("demo")
+    assert code == 0
+    for part in ("A rejected applicant", "Question 1.", "is easier", "Your plan:", "of the effort of the plan"):
+        assert part in out
+
+
+def test_datasets(run):
+    code, out, _ = run("datasets")
+    assert code == 0
+    for name in ("german", "synthetic", "adult", "heloc"):
+        assert name in out
+
+
+def test_space_drafts_and_describes(run, table, tmp_path):
+    draft = tmp_path / "space.toml"
+    code, out, _ = run("space", table, "--drop", "good", "--fixed", "age", "-o", draft)
+    assert code == 0
+    assert "Review" in out
+    code, out, _ = run("space", draft)
+    assert code == 0
+    assert "cannot change" in out
+
+
+def test_recommend_for_a_csv_with_a_space(run, table, tmp_path):
+    draft = tmp_path / "space.toml"
+    run("space", table, "--drop", "good", "--fixed", "age", "-o", draft)
+    code, out, _ = run("recommend", "--data", table, "--label", "good", "--space", draft, "--plot", tmp_path / "p.png")
+    assert code == 0
+    assert "Your plan:" in out
+    assert (tmp_path / "p.png").exists()
+
+
+def test_recommend_by_gradient_as_json(run):
+    from reap import Plan
+
+    code, out, _ = run("recommend", "--engine", "gradient", "--json")
+    assert code == 0
+    assert Plan.from_json(out).valid
+
+
+def test_ask_with_every_kind_of_answer_then_resume(run, tmp_path):
+    session = tmp_path / "me.json"
+    typed = "?\nn\n1\nu\na\n=\ns\nl\n2\nat most 15,000\np\nq\n"
+    code, out, err = run("ask", "--session", session, "--questions", "4", typed=typed)
+    assert code == 0, err
+    assert "is not an answer" in out
+    assert "Which change is impossible" in out
+    assert "The plan so far" in out
+    assert f"Resume with --session {session}" in " ".join(out.split())
+    code, out, err = run("ask", "--session", session, "--simulate")
+    assert code == 0, err
+    assert "Resumed from" in out
+    assert "Recommended" in out
+
+
+def test_ask_typed_in(run, german):
+    enters = "\n" * len(german.space.features)
+    code, out, err = run("ask", "--type", "--questions", "0", typed="lots\n" + enters)
+    assert code == 0, err
+    assert "is not" in out
+    assert "Recommended" in out
+
+
+def test_ask_at_the_end_of_input_loses_nothing(run, tmp_path):
+    session = tmp_path / "me.json"
+    code, out, _ = run("ask", "--session", session, typed="a\n")
+    assert code == 0
+    assert "Stopped." in out
+    assert session.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("recommend", "--data", "germann"), "did you mean 'german'"),
+        (("recommend", "--row", "5000"), "rows 0 to 999"),
+        (("recommend", "--engine", "grpah"), "did you mean 'graph'"),
+        (("recommend", "--data", "missing.csv", "--label", "y"), "missing.csv"),
+        (("recommend", "--data", "missing.csv"), "--label"),
+        (("recommend", "--fixed", "durations"), "did you mean 'duration'"),
+        (("space", "missing.csv"), "missing.csv"),
+        (("ask", "--preset", "bays"), "did you mean 'bayes'"),
+        (("ask", "--options", "1"), "at least 2"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(run, arguments, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run(*arguments)
+    assert code == 2
+    assert sentence in " ".join(err.split())
+    assert "Traceback" not in err
+
+
+def test_debug_shows_the_traceback(monkeypatch):
+    from reap import InputError
+
+    with pytest.raises(InputError):
+        cli.main(["recommend", "--data", "germann", "--debug"])
+
+
+def test_one_class_only(run, tmp_path):
+    path = tmp_path / "one.csv"
+    pd.DataFrame({"a": range(20), "b": range(20), "y": 1}).to_csv(path, index=False)
+    code, _, err = run("recommend", "--data", path, "--label", "y")
+    assert code == 2
+    assert "one class" in err

@@ -1,0 +1,140 @@
+"""Plans: words, frames, files, pictures."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reap
+from reap import InputError, Plan
+from reap.plan import Confidence
+
+
+@pytest.fixture
+def space():
+    X = pd.DataFrame(
+        {
+            "amount": [500, 5951, 20000],
+            "job": ["none", "skilled", "manager"],
+            "rate": [0.5, 1.25, 3.0],
+            "owner": [True, False, True],
+        }
+    )
+    return reap.ActionSpace.from_frame(
+        X,
+        ordinal={"job": ["none", "skilled", "manager"]},
+        labels={"amount": "Loan amount", "job": "Job", "rate": "APR", "owner": "Home owner"},
+        units={"amount": "DM", "rate": "%"},
+    )
+
+
+@pytest.fixture
+def plan(space):
+    rows = pd.DataFrame(
+        {
+            "amount": [5951, 3200, 3200],
+            "job": ["none", "none", "skilled"],
+            "rate": [3.0, 3.0, 1.25],
+            "owner": [False, False, True],
+        }
+    )
+    return Plan(space, space.encode(rows), np.array([0.2, 0.4, 0.7]), cost=0.3, confidence=Confidence(0.83, 0.01))
+
+
+def test_it_reads_like_advice(plan):
+    assert str(plan).splitlines() == [
+        "Your plan: 2 steps, and the score rises from 0.20 to 0.70 (needed: more than 0.50).",
+        "1. Reduce loan amount from 5,951 to 3,200 DM  (score 0.40)",
+        "2. Raise job from “none” to “skilled”; reduce APR from 3.00 to 1.25 %; "
+        "change home owner from “no” to “yes”  (score 0.70)",
+        "How sure: in 83% of the preferences that fit your answers no other plan is noticeably easier.",
+    ]
+
+
+def test_the_values_are_in_units(plan):
+    assert plan.valid
+    assert plan.probability == pytest.approx(0.7)
+    assert plan.start["amount"] == 5951
+    assert plan.target["job"] == "skilled"
+    assert plan.moves.shape == (2, plan.space.dimension)
+    assert len(plan.steps[1].changes) == 3
+    assert plan.steps[0].changes[0].signed == "−2,751 DM"
+
+
+def test_frame(plan):
+    frame = plan.to_frame()
+    assert list(frame.index) == ["now", "step 1", "step 2"]
+    assert frame["amount"].tolist() == [5951, 3200, 3200]
+    assert frame["amount"].dtype == np.int64
+    assert frame["probability"].tolist() == [0.2, 0.4, 0.7]
+
+
+def test_json_round_trip_is_exact_and_needs_nothing_else(plan):
+    text = plan.to_json()
+    again = Plan.from_json(text)
+    assert again.to_json() == text
+    assert str(again) == str(plan)
+    assert again.path.tobytes() == plan.path.tobytes()
+    assert again.confidence == plan.confidence
+
+
+def test_nothing_needs_to_change(space, plan):
+    none = Plan.none(space, plan.path[0], 0.9, "already_accepted")
+    assert none.valid
+    assert none.cost == 0
+    assert none.moves.shape == (0, space.dimension)
+    assert "accepts you as you are" in str(none)
+
+
+@pytest.mark.parametrize("status", ["none_found", "unreachable", "infeasible", "time_limit"])
+def test_no_plan_is_never_valid_and_says_why(space, plan, status):
+    none = Plan.none(space, plan.path[0], 0.9, status, note="Lift the limit on the amount.")
+    assert not none.valid
+    assert np.isnan(none.cost)
+    assert str(none).endswith("Lift the limit on the amount.")
+    assert none.target["amount"] == 5951
+    assert Plan.from_json(none.to_json()).status == status
+    assert "<strong>" in none._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda d: "[", "not valid JSON"),
+        (lambda d: "[]", "not a plan"),
+        (lambda d: json.dumps({**d, "version": 7}), "version 7"),
+        (lambda d: json.dumps({**d, "path": [[1.0]]}), "shape"),
+        (lambda d: json.dumps({**d, "path": "x"}), "damaged"),
+        (lambda d: json.dumps({**d, "status": "great"}), "damaged"),
+        (lambda d: json.dumps({k: v for k, v in d.items() if k != "cost"}), "damaged"),
+    ],
+)
+def test_damaged_files_are_refused(plan, damage, sentence):
+    with pytest.raises(InputError, match=sentence):
+        Plan.from_json(damage(json.loads(plan.to_json())))
+
+
+def test_a_plan_cannot_be_changed(plan):
+    with pytest.raises(AttributeError):
+        plan.cost = 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        plan.path[0, 0] = 1.0
+
+
+def test_plot_names_what_changes(plan, tmp_path):
+    figure = plan.plot()
+    labels = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    assert labels == ["Home owner", "APR", "Job", "Loan amount"]
+    figure.savefig(tmp_path / "plan.png")
+    assert (tmp_path / "plan.png").stat().st_size > 5000
+
+
+def test_html_escapes(space):
+    X = pd.DataFrame({"a<b>": [0, 1, 2]})
+    odd = reap.ActionSpace.from_frame(X)
+    html = Plan(odd, odd.encode(X.iloc[[0, 2]]), np.array([0.1, 0.9]))._repr_html_()
+    assert "a<b>" not in html
+    assert "a&lt;b&gt;" in html
