@@ -166,6 +166,14 @@ class ActionSpace:
     def __deepcopy__(self, memo: Any) -> ActionSpace:
         return self  # immutable
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What it was made from and nothing else: saved models stay small and readable by later releases.
+        said = ("features", "rules", "max_changes", "title", "encoded")
+        return {name: getattr(self, name) for name in said} | {"limits": self._limits}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ActionSpace):
             return NotImplemented
