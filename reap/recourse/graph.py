@@ -1,0 +1,275 @@
+"""Plans as paths through rows of other people, projected on what the subject can become."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from typing import Any, Self
+
+import numpy as np
+
+from reap._errors import InputError
+from reap._typing import Array, Frame, Ints
+from reap.belief import ConfidenceSet
+from reap.plan import Plan, Status
+from reap.recourse._engine import Candidates, Engine, Objective, Subject
+from reap.recourse._graph_rows import Rows
+from reap.recourse._graph_search import Found, Weigh, efforts, shortest
+from reap.recourse._graph_tidy import tidy
+from reap.recourse._graph_view import Region, View
+from reap.space import ActionSpace, Limits
+
+#: Subjects whose view of the graph is kept: a dialogue asks for plans of the same person again and again.
+_VIEWS = 8
+
+
+class GraphRecourse(Engine):
+    """Sequential plans along a graph of rows: every stage is near to what somebody already is.
+
+    ``fit`` links each row with its K nearest, once. For a subject each row becomes what *this person* would become
+    (what cannot change takes the person's own value), is scored again, and the cheapest legal path to an accepted
+    row is the plan; an edge costs ``(x_i − x_j)ᵀA(x_i − x_j)``. Where no accepted row is linked, K doubles, and the
+    plan says so.
+
+    Parameters
+    ----------
+    model : fitted classifier, Pipeline, function or torch model
+        See ``reap.models.wrap``.
+    space : ActionSpace
+    target : hashable
+        Label of the favourable class.
+    threshold : float
+        Rows with a probability above it are accepted.
+    n_neighbors : int
+        Neighbours of each row, K.
+    max_neighbors : int
+        K doubles up to this where nothing accepted is in reach.
+    tidy : bool
+        Merge steps and undo changes where that is not dearer. False: the raw path, as in the paper.
+    approximate : bool
+        Find neighbours through a clustering; for hundreds of thousands of rows.
+    random_state : int
+    time_limit : float, optional
+        Seconds a call may take; then the best plan so far is given, with a note.
+    verbose : bool
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, reap
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"income": rng.integers(10, 60, 80) * 100, "debts": rng.integers(0, 6, 80)})
+    >>> space = reap.ActionSpace.from_frame(X, units={"income": "EUR"})
+    >>> model = lambda rows: 1 / (1 + np.exp(4 - rows["income"] / 1000 + rows["debts"]))
+    >>> engine = reap.GraphRecourse(model, space).fit(X)
+    >>> plan = engine.plans(pd.Series({"income": 2000, "debts": 2}), np.eye(2)[None])[0]
+    >>> plan.status, plan.valid
+    ('ok', True)
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        space: ActionSpace,
+        *,
+        target: Any = 1,
+        threshold: float = 0.5,
+        n_neighbors: int = 10,
+        max_neighbors: int = 160,
+        tidy: bool = True,
+        approximate: bool = False,
+        random_state: int = 0,
+        time_limit: float | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.model = model
+        self.space = space
+        self.target = target
+        self.threshold = threshold
+        self.n_neighbors = n_neighbors
+        self.max_neighbors = max_neighbors
+        self.tidy = tidy
+        self.approximate = approximate
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.verbose = verbose
+
+    def fit(self, X: Frame, y: Any = None) -> Self:
+        """Link every row with its nearest ones.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Rows of other people, usually those the model was trained on.
+        y : ignored
+        """
+        self._check()
+        self.classifier_ = self._wrap()
+        most = max(self.n_neighbors, self.max_neighbors)
+        self.rows_ = Rows(self.space, self.space.encode(X), most, self.approximate, self.random_state)
+        self._views: OrderedDict[Any, View] = OrderedDict()
+        if self.verbose:
+            print(
+                f"{len(self.rows_):,} distinct rows of {len(X):,}, {self.rows_.lists.shape[1]} neighbours each"
+            )
+        return self
+
+    def _check(self) -> None:
+        for name in ("n_neighbors", "max_neighbors"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise InputError(f"{name} is {value!r}; give a whole number of at least 1")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise InputError(f"time_limit is {self.time_limit!r}; give seconds above 0, or None")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "_views" in state:
+            state["_views"] = OrderedDict()
+        return state
+
+    # answers -----------------------------------------------------------------------------------------
+
+    def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
+        """Return the cheapest plan for each cost matrix.
+
+        Parameters
+        ----------
+        x : Series, one-row DataFrame, or (d,) array for an encoded space
+        matrices : (b, d, d) or (d, d)
+        limits : Limits, optional
+            What this person cannot or will not do.
+
+        Returns
+        -------
+        list of Plan, b of them
+        """
+        deadline = self._deadline()
+        subject = self._subject(x, limits)
+        matrices = self._matrices(matrices)
+        if subject.verdict is not None:
+            return [subject.verdict] * len(matrices)
+        view = self._view(subject, limits)
+        with view.lock:
+            small = matrices[:, view.movable[:, None], view.movable]
+            region, found = self._search(view, efforts(small), len(matrices), deadline)
+            return self._finish(region, found, matrices)
+
+    def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
+        """Return the accepted rows the subject could become, as one-step plans, nearest first."""
+        subject = self._subject(x, limits)
+        if subject.verdict is not None:
+            return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
+        view = self._view(subject, limits)
+        with view.lock:
+            nodes = view.nearest(len(view.nodes))
+            scores = view.score(nodes)
+            fine = view.accepts(scores)
+            nodes, scores = nodes[fine], scores[fine]
+            if not view.simple and len(nodes):
+                legal = self._legal_targets(view, nodes)
+                nodes, scores = nodes[legal], scores[legal]
+            return Candidates(subject, view.nodes[nodes], scores)
+
+    @staticmethod
+    def _legal_targets(view: View, nodes: Ints) -> Any:
+        return view.space.allows(view.z0, view.nodes[nodes])
+
+    def robust(
+        self,
+        x: Any,
+        confidence_set: ConfidenceSet,
+        objective: Objective = "worst-case",
+        limits: Limits | None = None,
+    ) -> Plan:
+        """Return the plan whose worst-case effort over a confidence set is least."""
+        raise NotImplementedError
+
+    # how ---------------------------------------------------------------------------------------------
+
+    def _deadline(self) -> float:
+        return np.inf if self.time_limit is None else time.monotonic() + self.time_limit
+
+    def _view(self, subject: Subject, limits: Limits | None) -> View:
+        key = subject.z.tobytes(), repr(limits or None)
+        if key not in self._views:
+            counts = (self.space.max_changes, limits.max_changes if limits else None)
+            counted = any(count is not None for count in counts)
+            self._views[key] = View(subject, self.rows_, self.classifier_, counted)
+            while len(self._views) > _VIEWS:
+                self._views.popitem(last=False)
+        return self._views[key]
+
+    def _search(self, view: View, weigh: Weigh, width: int, deadline: float) -> tuple[Region, Found]:
+        """Search with K neighbours, and twice as many while nothing accepted is in reach; every step is checked."""
+        neighbors = min(self.n_neighbors, self.max_neighbors)
+        while True:
+            region = view.region(neighbors)
+            found = self._legal_search(region, weigh, width, deadline)
+            wider = min(2 * neighbors, self.max_neighbors)
+            reached = any(edges is not None for edges in found.edges)
+            if reached or found.timed_out or wider == neighbors or neighbors >= len(self.rows_):
+                return region, found
+            neighbors = wider
+
+    @staticmethod
+    def _legal_search(region: Region, weigh: Weigh, width: int, deadline: float) -> Found:
+        while True:
+            found = shortest(region, weigh, width, deadline)
+            used = np.unique(np.concatenate([e for e in found.edges if e is not None] or [np.arange(0)]))
+            nodes = region.view.nodes
+            before, after = nodes[region.ids[region.source[used]]], nodes[region.ids[region.target[used]]]
+            legal = region.view.steps_legal(before, after) if len(used) else np.ones(0, dtype=bool)
+            if legal.all():
+                return found
+            region.ban(used[~legal])
+
+    def _finish(self, region: Region, found: Found, matrices: Array) -> list[Plan]:
+        """Return the paths as plans: tidied, scored, priced."""
+        view = region.view
+        which = [k for k, edges in enumerate(found.edges) if edges is not None]
+        paths = [view.nodes[region.ids[np.r_[0, region.target[found.edges[k]]]]] for k in which]
+        if self.tidy and paths:
+            paths = tidy(paths, matrices[which], view)
+        made = dict(zip(which, paths, strict=True))
+        if paths:
+            scores = np.split(view.score_rows(np.concatenate(paths)), np.cumsum([len(p) for p in paths])[:-1])
+        plans = []
+        for k, A in enumerate(matrices):
+            if k not in made:
+                plans.append(self._nothing(view, found.timed_out))
+                continue
+            moves = np.nan_to_num(np.diff(made[k], axis=0))
+            plans.append(
+                Plan(
+                    view.space,
+                    made[k],
+                    scores[which.index(k)],
+                    cost=float(np.einsum("si,ij,sj->", moves, A, moves)),
+                    threshold=self.threshold,
+                    note=self._note(region.neighbors, found.timed_out),
+                    neighbors=region.neighbors,
+                )
+            )
+        return plans
+
+    def _note(self, neighbors: int, timed_out: bool) -> str:
+        said = []
+        if neighbors > self.n_neighbors:
+            said.append(
+                f"Nothing accepted was within reach of {self.n_neighbors} neighbours a step; this plan needed {neighbors}."
+            )
+        if timed_out:
+            said.append("The search was stopped at its time limit; an easier plan may exist.")
+        return " ".join(said)
+
+    def _nothing(self, view: View, timed_out: bool) -> Plan:
+        status: Status = "time_limit" if timed_out else "unreachable"
+        note = (
+            ""
+            if timed_out
+            else f"No accepted row is linked to yours, even with {self.max_neighbors} neighbours a step."
+        )
+        subject = view.subject
+        return Plan.none(
+            view.space, view.z0, subject.probability, status, threshold=self.threshold, note=note
+        )

@@ -1,0 +1,144 @@
+"""Graph plans against an independent shortest path, and what the engine promises about them."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import reap
+from reap.recourse import GraphRecourse
+from tests.spaces import random_world
+
+
+def reference(engine, x, A, neighbors, limits=None):
+    """The cheapest cost by networkx on the whole projected graph, built row by row; None where none is reached."""
+    space, rows = engine.space.tighten(limits), engine.rows_
+    z0 = space.vector(x)
+    projected = space.project(rows.vectors, z0, exact=False)
+    legal = space.allows(z0, projected)
+    origin = tuple(np.nan_to_num(z0).round(9))
+    name = [tuple(np.nan_to_num(z).round(9)) if ok else None for z, ok in zip(projected, legal, strict=True)]
+    where = {key: z for key, z in zip(name, projected, strict=True) if key is not None} | {origin: z0}
+    pairs = {(i, int(j)) for i, near in enumerate(rows.lists[:, :neighbors]) for j in near if j >= 0}
+    links = {(name[i], name[j]) for i, j in pairs} | {(name[j], name[i]) for i, j in pairs}
+    others = sorted((k for k in where if k != origin), key=lambda k: np.nansum((where[k] - z0) ** 2))
+    links |= {(origin, key) for key in others[:neighbors]}
+    accepted = {key: bool(engine.classifier_.probability(z[None])[0] > 0.5) for key, z in where.items()}
+    graph = nx.DiGraph()
+    graph.add_node(origin)
+    for a, b in links:
+        if None in (a, b) or a == b or accepted[a] or not space.allows(where[a], where[b])[0]:
+            continue
+        move = np.nan_to_num(where[b] - where[a])
+        graph.add_edge(a, b, weight=max(float(move @ A @ move), 0.0))
+    lengths = nx.single_source_dijkstra_path_length(graph, origin)
+    return min((length for key, length in lengths.items() if accepted[key]), default=None)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_plans_equal_an_independent_shortest_path(seed):
+    world = random_world(seed, rows=50)
+    engine = GraphRecourse(world.model, world.space, n_neighbors=4, max_neighbors=4, tidy=False).fit(world.X)
+    matrices = world.matrices(3, seed)
+    for i in range(min(2, len(world.rejected))):
+        x = world.rejected.iloc[i]
+        for plan, A in zip(engine.plans(x, matrices), matrices, strict=True):
+            expected = reference(engine, x, A, 4)
+            if expected is None:
+                assert plan.status in ("unreachable", "infeasible")
+            else:
+                assert plan.cost == pytest.approx(expected, rel=1e-9, abs=1e-15)
+
+
+def test_zero_efforts_make_no_loops():
+    world = random_world(3, rows=80)
+    engine = GraphRecourse(world.model, world.space, tidy=False).fit(world.X)
+    d = world.space.dimension
+    v = np.random.default_rng(0).normal(size=d)
+    for A in (np.zeros((d, d)), np.outer(v, v)):
+        plan = engine.plans(world.rejected.iloc[0], A)[0]
+        assert plan.cost == pytest.approx(reference(engine, world.rejected.iloc[0], A, 10), abs=1e-12)
+
+
+def test_limits_apply_at_query_and_only_tighten():
+    world = random_world(2, rows=80)
+    engine = GraphRecourse(world.model, world.space, n_neighbors=5, max_neighbors=5, tidy=False).fit(world.X)
+    x, A = world.rejected.iloc[0], world.matrices(1)
+    free = engine.plans(x, A)[0]
+    changed = free.changes[0].feature
+    limits = world.space.limits(fixed=[changed])
+    bound = engine.plans(x, A, limits)[0]
+    assert changed not in [change.feature for change in bound.changes]
+    assert bound.cost == pytest.approx(reference(engine, x, A[0], 5, limits)) or bound.status == "unreachable"
+    assert engine.plans(x, A)[0].cost == free.cost
+
+
+def test_wider_until_reached_and_said_so():
+    # two clouds far apart: with few neighbours the accepted one cannot be reached
+    rng = np.random.default_rng(0)
+    low, high = rng.random((30, 2)), 9 + rng.random((30, 2))
+    X = pd.DataFrame(np.vstack([low, high]).round(2), columns=["a", "b"])
+    space = reap.ActionSpace.from_frame(X)
+    model = _Above(5.0)
+    x = X.iloc[0]
+    narrow = GraphRecourse(model, space, n_neighbors=5, max_neighbors=20).fit(X).plans(x, np.eye(2))[0]
+    assert (narrow.status, narrow.valid, narrow.neighbors) == ("unreachable", False, None)
+    wide = GraphRecourse(model, space, n_neighbors=5).fit(X).plans(x, np.eye(2))[0]
+    assert (wide.status, wide.valid, wide.neighbors) == ("ok", True, 40)
+    assert "this plan needed 40" in wide.note
+
+
+class _Above:
+    def __init__(self, level):
+        self.level = level
+
+    def __call__(self, rows):
+        return np.where(rows["a"] > self.level, 0.9, 0.1)
+
+
+def test_many_matrices_at_once_are_the_same_as_one_by_one():
+    world = random_world(5, rows=120)
+    matrices = world.matrices(9)
+    x = world.rejected.iloc[1]
+    together = GraphRecourse(world.model, world.space).fit(world.X).plans(x, matrices)
+    for plan, A in zip(together, matrices, strict=True):
+        alone = GraphRecourse(world.model, world.space).fit(world.X).plans(x, A)[0]
+        assert np.array_equal(plan.path, alone.path, equal_nan=True)
+        assert plan.cost == pytest.approx(alone.cost)
+
+
+def test_candidates_are_distinct_accepted_and_legal():
+    world = random_world(6, rows=150)
+    engine = GraphRecourse(world.model, world.space).fit(world.X)
+    x = world.rejected.iloc[0]
+    found = engine.candidates(x)
+    assert len(found) > 3
+    assert len(np.unique(found.moves.round(9), axis=0)) == len(found)
+    assert np.abs(found.moves).max(axis=1).min() > 0
+    z0 = world.space.vector(x)
+    assert world.space.allows(z0, found.targets).all()
+    assert (world.probability(world.space.decode(found.targets)) > 0.5).all()
+    assert all(plan.valid and len(plan.moves) == 1 for plan in found[:3])
+    away = np.einsum("nd,nd->n", found.moves, found.moves)
+    assert (np.diff(away) >= -1e-12).all()
+
+
+def test_an_immutable_number_leaves_plans():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({"age": rng.normal(40, 9, 200), "income": rng.normal(3, 1, 200)})
+    space = reap.ActionSpace.from_frame(X, immutable=["age"])
+    engine = GraphRecourse(lambda rows: 1 / (1 + np.exp(4 - rows["income"])), space).fit(X)
+    plan = engine.plans(X[X["income"] < 3].iloc[0], np.eye(2))[0]
+    assert plan.valid
+    assert plan.target["age"] == plan.start["age"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n_neighbors", 0), ("max_neighbors", 2.5), ("time_limit", -1.0)]
+)
+def test_bad_settings_are_refused(name, value):
+    world = random_world(0)
+    with pytest.raises(reap.InputError, match=name):
+        GraphRecourse(world.model, world.space, **{name: value}).fit(world.X)
