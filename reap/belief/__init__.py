@@ -1,1 +1,19 @@
-"""belief"""
+"""What the answers say about the person's cost matrix: a confidence set, or a posterior that forgives."""
+
+from __future__ import annotations
+
+from reap.belief._protocol import Belief
+from reap.belief.confidence_set import Answer, ConfidenceSet
+from reap.belief.posterior import Posterior
+from reap.belief.results import Center, RelaxedCenter, WorstCasePlan, WorstCases
+
+__all__ = [
+    "Answer",
+    "Belief",
+    "Center",
+    "ConfidenceSet",
+    "Posterior",
+    "RelaxedCenter",
+    "WorstCasePlan",
+    "WorstCases",
+]

@@ -1,0 +1,41 @@
+"""What every belief about a person's cost matrix answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, Self, TypeAlias
+
+from reap._typing import Array
+
+#: One option: ``(d,)`` for one step, ``(s, d)`` for a plan of s steps.
+Moves: TypeAlias = Array
+#: The options that were not chosen: one, or a list of them.
+Others: TypeAlias = Array | Sequence[Array]
+
+
+class Belief(Protocol):
+    """What the answers so far say about the cost matrix ``A`` (d, d).
+
+    Strategies and engines ask a belief these questions only, so a new one plugs in by answering them.
+    """
+
+    @property
+    def dimension(self) -> int:
+        """Number of encoded columns d."""
+        ...
+
+    def update(self, chosen: Moves, others: Others) -> None:
+        """Learn that `chosen` costs no more than each of `others`."""
+        ...
+
+    def update_same(self, options: Sequence[Moves]) -> None:
+        """Learn that the options cost about the same."""
+        ...
+
+    def estimate(self, pool: Sequence[Moves] | None = None) -> Array:
+        """One matrix (d, d) to plan with; `pool` lists plans that could be recommended, where that matters."""
+        ...
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        ...

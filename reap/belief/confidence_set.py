@@ -1,0 +1,301 @@
+"""All cost matrices that agree with the answers."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from reap._errors import InputError, unknown
+from reap._typing import Array
+from reap.belief import centers, relaxed, worst_case
+from reap.belief._protocol import Moves, Others
+from reap.belief.cuts import Cut, Reduced, as_moves, make_cut, reduce
+from reap.belief.results import Center, RelaxedCenter, WorstCasePlan, WorstCases
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer: "preferred" (the first option, over each of the others) or "same", and the options' moves."""
+
+    kind: Literal["preferred", "same"]
+    options: tuple[Array, ...]
+
+
+class ConfidenceSet:
+    """All matrices ``0 ⪯ A ⪯ I`` under which every preferred option costs no more than ε above the other.
+
+    An answer that prefers moves P to moves O is the cut ``⟨A, PᵀP − OᵀO⟩ ≤ ε``. Every problem about the set is solved
+    exactly, in the space that the answers' moves span, so its cost does not grow with the number of columns.
+
+    Parameters
+    ----------
+    dimension : number of encoded columns d.
+    epsilon : ε > 0, how much dearer a preferred option may be: what a person cannot tell apart.
+
+    Examples
+    --------
+    >>> beliefs = ConfidenceSet(2)
+    >>> beliefs.center().matrix
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    >>> beliefs.add([1.0, 0.0], [0.0, 1.0])  # the first column is easier to change
+    >>> center = beliefs.center()
+    >>> center.matrix.round(3), round(center.radius, 3)
+    (array([[0.296, 0.   ],
+           [0.   , 0.704]]), 0.296)
+    >>> beliefs.worst_case(np.eye(2)).costs.round(6)
+    array([1., 1.])
+    """
+
+    def __init__(self, dimension: int, epsilon: float = 0.01) -> None:
+        if int(dimension) != dimension or dimension < 1:
+            raise InputError(f"dimension is {dimension}; give the number of encoded columns, at least 1")
+        if not (np.isfinite(epsilon) and epsilon > 0):
+            raise InputError(f"epsilon is {epsilon}; give a positive number, for example 0.01")
+        self.dimension = int(dimension)
+        self.epsilon = float(epsilon)
+        self.answers: list[Answer] = []
+        self._cuts: list[Cut] = []
+        self._known: dict[str, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __repr__(self) -> str:
+        return f"ConfidenceSet(dimension={self.dimension}, epsilon={self.epsilon}, answers={len(self)})"
+
+    def copy(self) -> Self:
+        """Return an independent copy; cheap, because answers and solutions are never changed in place."""
+        other = copy.copy(self)
+        other.answers, other._cuts, other._known = self.answers.copy(), self._cuts.copy(), self._known.copy()
+        return other
+
+    # Answers ----------------------------------------------------------------------------------------------------
+
+    def add(self, preferred: Moves, other: Moves) -> None:
+        """Add one answer: `preferred` costs no more than `other`; moves (d,) or (s, d).
+
+        Examples
+        --------
+        >>> beliefs = ConfidenceSet(2)
+        >>> beliefs.add([1, 0], [[0, 1], [1, 1]])
+        >>> len(beliefs)
+        1
+        """
+        self._choice(preferred, [other])
+
+    def add_same(self, a: Moves, b: Moves) -> None:
+        """Add one answer: `a` and `b` cost the same, within ε (two cuts)."""
+        self.update_same([a, b])
+
+    def update(self, chosen: Moves, others: Others) -> None:
+        """Add one answer: `chosen` costs no more than each of `others` (moves, or a list of moves)."""
+        several = isinstance(others, (list, tuple)) and any(np.ndim(other) for other in others)
+        self._choice(chosen, list(others) if several else [others])
+
+    def update_same(self, options: Sequence[Moves]) -> None:
+        """Add one answer: all options cost the same, within ε."""
+        if len(options) < 2:
+            raise InputError(f"'same' compares {len(options)} option(s); give at least 2")
+        rows = [as_moves(option, self.dimension) for option in options]
+        self._learn(Answer("same", tuple(rows)), [*permutations(rows, 2)])
+
+    def _choice(self, chosen: Moves, others: Sequence[object]) -> None:
+        first = as_moves(chosen, self.dimension, "the preferred option")
+        rest = [as_moves(other, self.dimension, "the other option") for other in others]
+        if not rest:
+            raise InputError("an answer compares at least 2 options; give the options that were not chosen")
+        self._learn(Answer("preferred", (first, *rest)), [(first, other) for other in rest])
+
+    def _learn(self, answer: Answer, pairs: Sequence[tuple[Array, Array]]) -> None:
+        cuts = [make_cut(p, o, len(self.answers)) for p, o in pairs]
+        cuts = [cut for cut in cuts if cut.norm > 0]
+        if not cuts:
+            raise InputError(
+                "the options are identical or cost the same to everybody, so the answer says nothing; "
+                "compare options that differ"
+            )
+        self.answers.append(answer)
+        self._cuts += cuts
+        self._known = {}
+
+    # Centres ----------------------------------------------------------------------------------------------------
+
+    def center(self, form: centers.Form = "chebyshev") -> Center:
+        """Return a centre of the set, with the radius of its ball.
+
+        Parameters
+        ----------
+        form :
+            "chebyshev", the largest Frobenius ball inside the set: maximise r over ``rI ⪯ A ⪯ (1−r)I`` and
+            ``⟨A, Mₖ⟩ + r‖Mₖ‖ ≤ ε``, since a ball of radius r keeps inside ``0 ⪯ A ⪯ I`` exactly if its centre keeps r
+            away from both bounds. With no answer it is I/2, radius ½.
+            "published", Theorem 1 of the paper, which keeps the ball off the cuts only: ``0 ⪯ A ⪯ I`` and the cuts. Its
+            first answers can mislead. With no answer: I/2, radius infinite.
+            "analytic", the maximum of the product of all distances; its radius is that of the ball around it.
+
+        Notes
+        -----
+        Where the optimum is not unique, the centre is the point of the central path at a relative duality gap of 1e-8.
+        The paper's displayed definition is the centre of the smallest *enclosing* ball; its theorem, like this method,
+        is about the largest ball inside.
+        """
+        if form not in centers.FORMS:
+            raise unknown("form of centre", form, centers.FORMS)
+        if form not in self._known:
+            cuts = self._reduced
+            found = centers.solve(cuts, form)
+            self._known[form] = self._as_center(cuts, form, found.A[0], float(found.r[0]), found.u[0])
+        known: Center = self._known[form]
+        return Center(known.matrix.copy(), known.radius, known.bound)
+
+    def _as_center(self, cuts: Reduced, form: centers.Form, B: Array, r: float, u: Array) -> Center:
+        if form == "analytic":
+            spectrum = np.linalg.eigvalsh(B)
+            r = float(min([0.5, *spectrum, *(1 - spectrum), *(cuts.slack - cuts.values(B))]))
+        self._known[f"reduced {form}"] = B
+        return Center(cuts.lift(B), r, centers.upper_bound(cuts, u, form))
+
+    def estimate(self, pool: Sequence[Moves] | None = None) -> Array:
+        """Return the Chebyshev centre (d, d), the matrix to plan with; `pool` changes nothing."""
+        return self.center().matrix
+
+    def contains(self, A: Array, tolerance: float = 1e-8) -> bool:
+        """Whether A (d, d) is in the set, or at most `tolerance` (Frobenius) outside each of its walls."""
+        matrix = np.asarray(A, dtype=np.float64)
+        if matrix.shape != (self.dimension, self.dimension):
+            raise InputError(f"A has shape {matrix.shape}; give ({self.dimension}, {self.dimension})")
+        if not np.allclose(matrix, matrix.T, rtol=0, atol=max(tolerance, 1e-12)):
+            return False
+        spectrum = np.linalg.eigvalsh(matrix)
+        if spectrum[0] < -tolerance or spectrum[-1] > 1 + tolerance:
+            return False
+        return all(
+            float(np.sum((cut.a @ matrix) * cut.b)) <= self.epsilon + tolerance * cut.norm
+            for cut in self._cuts
+        )
+
+    # Worst cases ------------------------------------------------------------------------------------------------
+
+    def worst_case(self, V: Array) -> WorstCases:
+        """Return the largest effort ``max vᵀAv`` over the set for each of n separate directions.
+
+        Parameters
+        ----------
+        V : (n, d) or (d,), one direction a row. The sum over the steps of a plan bounds its worst case from above.
+
+        Examples
+        --------
+        >>> beliefs = ConfidenceSet(2, epsilon=0.01)
+        >>> beliefs.add([2.0, 0.0], [1.0, 0.0])  # nobody's true preference: it forces the first column to be cheap
+        >>> beliefs.worst_case([[1.0, 0.0], [0.0, 3.0]]).costs.round(4).tolist()
+        [0.0033, 9.0]
+        """
+        rows = as_moves(V, self.dimension, "V")
+        if not self._cuts:
+            return worst_case.without_cuts(rows)
+        return worst_case.directions(
+            self._reduced, rows, self._point("published"), lambda: self._point("analytic")
+        )
+
+    def worst_case_plan(self, moves: Moves) -> WorstCasePlan:
+        """Return the largest effort ``max ⟨A, VᵀV⟩`` over the set of a whole plan V (s, d), with one matrix for all steps.
+
+        Examples
+        --------
+        >>> beliefs = ConfidenceSet(2)
+        >>> beliefs.worst_case_plan([[1.0, 0.0], [0.0, 1.0]]).cost
+        2.0
+        """
+        V = as_moves(moves, self.dimension, "the plan")
+        size = float(np.sum(V**2))
+        if size == 0 or not self._cuts:
+            return WorstCasePlan(size, size, np.eye(self.dimension))
+        return worst_case.plan(self._reduced, V, self._point("analytic"))
+
+    # Contradictions ---------------------------------------------------------------------------------------------
+
+    def relaxed_center(self, violations: int | float) -> RelaxedCenter:
+        """Return the largest ball when some answers may be wrong, and which: proven optimal by branch and bound.
+
+        Parameters
+        ----------
+        violations : how many answers may be left out; a float under 1 is a share of them, rounded down.
+
+        Examples
+        --------
+        >>> beliefs = ConfidenceSet(2)
+        >>> beliefs.add([1.0, 0.0], [0.0, 1.0])
+        >>> beliefs.add([0.0, 1.0], [1.0, 0.0])
+        >>> beliefs.add([0.0, 1.0], [1.1, 0.0])
+        >>> beliefs.relaxed_center(violations=1).dropped
+        (0,)
+        """
+        allowed = self._allowed(violations)
+        if not self._cuts or allowed == 0:
+            known = self.center()
+            return RelaxedCenter(known.matrix, known.radius, known.bound)
+        every = reduce(self._cuts, self.dimension, self.epsilon, distinct=False)
+        found = relaxed.search(every, allowed)
+        kept = self._without(found.dropped)
+        center = kept.center()
+        return RelaxedCenter(center.matrix, center.radius, found.bound, found.dropped, found.nodes)
+
+    def conflicts(self, largest: int = 3) -> list[tuple[int, ...]]:
+        """Return the smallest groups of answers in tension, to show to the person: tuples of indices of answers.
+
+        A group is in tension if nobody could give these answers together: a preferred option strictly cheaper, "same"
+        within ε. Groups are minimal; all up to `largest` answers are found, and if the only ones are larger, one.
+
+        Examples
+        --------
+        >>> beliefs = ConfidenceSet(2)
+        >>> beliefs.add([1.0, 0.0], [0.0, 1.0])
+        >>> beliefs.add([0.0, 1.0], [1.0, 0.0])
+        >>> beliefs.conflicts()
+        [(0, 1)]
+        """
+        if largest < 1:
+            raise InputError(
+                f"largest is {largest}; give the size of the largest groups to look for, at least 1"
+            )
+        if not self._cuts:
+            return []
+        every = reduce(self._cuts, self.dimension, self.epsilon, distinct=False)
+        same = np.array([self.answers[cut.answer].kind == "same" for cut in self._cuts])
+        return relaxed.conflicts(every, same, largest)
+
+    # Inside -----------------------------------------------------------------------------------------------------
+
+    def _allowed(self, violations: int | float) -> int:
+        if isinstance(violations, float) and not violations.is_integer():
+            if not 0 <= violations < 1:
+                raise InputError(f"violations is {violations}; give a whole number, or a share from 0 to 1")
+            return int(np.floor(violations * len(self) + 1e-9))
+        if violations < 0:
+            raise InputError(f"violations is {violations}; give 0 or more")
+        return min(int(violations), len(self))
+
+    def _without(self, dropped: Sequence[int]) -> ConfidenceSet:
+        kept = ConfidenceSet(self.dimension, self.epsilon)
+        kept._cuts = [cut for cut in self._cuts if cut.answer not in dropped]
+        return kept
+
+    @property
+    def _reduced(self) -> Reduced:
+        """The cuts in the coordinates of their span, kept while no answer is added."""
+        if "cuts" not in self._known:
+            self._known["cuts"] = reduce(self._cuts, self.dimension, self.epsilon)
+        cuts: Reduced = self._known["cuts"]
+        return cuts
+
+    def _point(self, form: centers.Form) -> Array:
+        """Return the centre in reduced coordinates (p, p)."""
+        self.center(form)
+        B: Array = self._known[f"reduced {form}"]
+        return B

@@ -1,0 +1,192 @@
+"""Answers as cuts of low rank.
+
+An answer that prefers moves P to moves O says ``⟨A, M⟩ ≤ ε`` with ``M = PᵀP − OᵀO``. Row by row, with
+``a = p + o`` and ``b = p − o``, ``ppᵀ − ooᵀ = (abᵀ + baᵀ)/2``: a cut is kept as the pairs (a, b), never as M.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from reap._errors import InputError
+from reap._typing import Array, Ints
+
+#: Singular values of the moves under this share of the largest span nothing.
+_RANK = 1e-12
+
+
+def as_moves(moves: object, dimension: int, what: str = "an option") -> Array:
+    """Return the moves as a float array (s, d), or say what is wrong with them.
+
+    Examples
+    --------
+    >>> as_moves([1, 2], 2)
+    array([[1., 2.]])
+    """
+    try:
+        rows = np.atleast_2d(np.asarray(moves, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be numbers of shape ({dimension},) or (steps, {dimension})") from None
+    if rows.ndim != 2 or rows.shape[1] != dimension or rows.shape[0] == 0:
+        raise InputError(
+            f"{what} has shape {rows.shape}; give moves of shape ({dimension},) or (steps, {dimension})"
+        )
+    if not np.isfinite(rows).all():
+        raise InputError(f"{what} has values that are not finite; use 0 where a feature does not move")
+    return rows
+
+
+def factors(preferred: Array, other: Array) -> tuple[Array, Array]:
+    """Return ``a, b`` (m, d) with ``PᵀP − OᵀO = Σ (aᵢbᵢᵀ + bᵢaᵢᵀ)/2``; the shorter plan is padded with zeros."""
+    steps = max(len(preferred), len(other))
+    p, o = (np.pad(rows, ((0, steps - len(rows)), (0, 0))) for rows in (preferred, other))
+    return p + o, p - o
+
+
+def norm(a: Array, b: Array) -> float:
+    """Frobenius norm of the cut, ``‖M‖² = ½ Σᵢⱼ (aᵢ·aⱼ)(bᵢ·bⱼ) + (aᵢ·bⱼ)(bᵢ·aⱼ)``.
+
+    For one step it is ``(|a|²|b|² + (a·b)²)/2``; differences of fourth powers would lose every digit for near rows.
+    """
+    ab = a @ b.T
+    return float(np.sqrt(max(0.0, 0.5 * float(np.sum((a @ a.T) * (b @ b.T)) + np.sum(ab * ab.T)))))
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One comparison: factors `a`, `b` (m, d), the norm of M, and which answer it came from."""
+
+    a: Array
+    b: Array
+    norm: float
+    answer: int
+
+
+def make_cut(preferred: Array, other: Array, answer: int) -> Cut:
+    """Return the cut of one comparison; its norm is 0 where both options cost the same to everybody."""
+    a, b = factors(preferred, other)
+    size = norm(a, b)
+    scale = float(np.sum(preferred**2) + np.sum(other**2))
+    return Cut(a, b, size if size > 1e-15 * scale else 0.0, answer)
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """Cuts of norm one, in coordinates of the space that their moves span.
+
+    Replacing ``A`` by ``QBQᵀ + ½(I − QQᵀ)`` changes no cut and keeps ``0 ⪯ A ⪯ I``, so every problem is solved
+    for B in p = rank dimensions, whatever d is.
+
+    Parameters
+    ----------
+    basis : orthonormal Q (d, p).
+    a, b : factors (k, m, p) of the normalised cuts ``M/‖M‖``.
+    slack : ``ε/‖M‖`` (k,).
+    answer : the answer each cut came from (k,).
+    ball : 1 where a ball must keep off the cut, 0 where only its centre must (k,).
+    """
+
+    basis: Array
+    a: Array
+    b: Array
+    slack: Array
+    answer: Ints
+    ball: Array
+
+    def __len__(self) -> int:
+        return len(self.slack)
+
+    @property
+    def dimension(self) -> int:
+        """p, the number of reduced coordinates."""
+        return int(self.basis.shape[1])
+
+    def take(self, rows: Ints) -> Reduced:
+        """Return some of the cuts, in the same coordinates."""
+        return Reduced(
+            self.basis, self.a[rows], self.b[rows], self.slack[rows], self.answer[rows], self.ball[rows]
+        )
+
+    def narrow(self) -> Reduced:
+        """Return distinct cuts, in coordinates of their own span."""
+        if not len(self):
+            return self
+        turn = _span(np.concatenate([self.a, self.b]).reshape(-1, self.dimension))
+        return _distinct(replace(self, basis=self.basis @ turn, a=self.a @ turn, b=self.b @ turn))
+
+    def values(self, B: Array) -> Array:
+        """``⟨B, M⟩/‖M‖`` (…, k) of every cut at the matrices B (…, p, p)."""
+        out: Array = np.einsum("kmi,...ij,kmj->...k", self.a, B, self.b, optimize=True)
+        return out
+
+    def matrices(self) -> Array:
+        """Normalised cuts (k, p, p), for small p only."""
+        M = np.swapaxes(self.a, 1, 2) @ self.b
+        out: Array = 0.5 * (M + np.swapaxes(M, 1, 2))
+        return out
+
+    def lift(self, B: Array, basis: Array | None = None) -> Array:
+        """Return ``QBQᵀ + ½(I − QQᵀ)`` (d, d) for B (p, p), in another `basis` where one is given."""
+        Q = self.basis if basis is None else basis
+        A = Q @ (B - 0.5 * np.eye(len(B))) @ Q.T + 0.5 * np.eye(len(Q))
+        out: Array = 0.5 * (A + A.T)
+        return out
+
+    def widen(self, extra: int) -> tuple[Array, Array]:
+        """Return the factors with `extra` more coordinates, in which the cuts are zero."""
+        pad = ((0, 0), (0, 0), (0, extra))
+        return np.pad(self.a, pad), np.pad(self.b, pad)
+
+
+def reduce(cuts: Sequence[Cut], dimension: int, epsilon: float, *, distinct: bool = True) -> Reduced:
+    """Normalise the cuts and move to the span of their moves; `distinct` keeps one of several parallel cuts."""
+    if not cuts:
+        empty = np.zeros((0, 1, 0))
+        none = np.zeros(0)
+        return Reduced(np.zeros((dimension, 0)), empty, empty, none, np.zeros(0, dtype=np.intp), none)
+    steps = max(len(cut.a) for cut in cuts)
+    a, b = np.zeros((2, len(cuts), steps, dimension))
+    for k, cut in enumerate(cuts):
+        # Factors of equal length keep the reduced problem well scaled for long and for near options alike.
+        share = np.sqrt(np.linalg.norm(cut.b) / np.linalg.norm(cut.a))
+        a[k, : len(cut.a)], b[k, : len(cut.b)] = cut.a * share, cut.b / share
+    norms = np.array([cut.norm for cut in cuts])
+    scale = np.sqrt(norms)[:, None, None]
+    a, b = a / scale, b / scale
+    basis = _span(np.concatenate([a, b]).reshape(-1, dimension))
+    answer = np.array([cut.answer for cut in cuts])
+    whole = Reduced(basis, a @ basis, b @ basis, epsilon / norms, answer, np.ones(len(cuts)))
+    return _distinct(whole) if distinct else whole
+
+
+def _span(rows: Array) -> Array:
+    """Orthonormal basis (d, p) of the space spanned by the rows."""
+    if len(rows) >= 2 * rows.shape[1]:
+        rows = np.linalg.qr(rows).R
+    _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
+    out: Array = directions[sizes > _RANK * sizes[0]].T
+    return out
+
+
+def parallel(cuts: Reduced) -> Ints:
+    """Return, for each cut, the first one with the same normalised matrix (k,)."""
+    group = np.arange(len(cuts))
+    if len(cuts) > 1:
+        M = cuts.matrices().reshape(len(cuts), -1)
+        first, second = np.nonzero(np.triu(M @ M.T > 1 - 1e-9, 1))
+        same = np.linalg.norm(M[first] - M[second], axis=1) < 1e-12
+        np.minimum.at(group, second[same], first[same])
+    return group
+
+
+def _distinct(cuts: Reduced) -> Reduced:
+    """Of parallel cuts keep the tightest: the others would bend the central path, not the set."""
+    group = parallel(cuts)
+    if (group == np.arange(len(cuts))).all():
+        return cuts
+    order = np.lexsort((np.arange(len(cuts)), cuts.slack))
+    _, first = np.unique(group[order], return_index=True)
+    return cuts.take(np.sort(order[first]))
