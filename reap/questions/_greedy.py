@@ -26,9 +26,9 @@ class Value(Protocol):
 
 
 class Found(NamedTuple):
-    """Positions of the options of a question, its value, and the number of questions compared."""
+    """Indices of the options of a question, its value, and the number of questions compared."""
 
-    chosen: list[int]
+    options: tuple[int, ...]
     value: float
     examined: int
 
@@ -50,16 +50,10 @@ def shortlist(
     return kept, efforts
 
 
-def check_burden(burden: Array | None, options: Options) -> None:
-    """Refuse a burden that is not one number for each pair of options."""
-    n = len(options)
-    if burden is not None and np.shape(burden) != (n, n):
-        raise InputError(f"burden has shape {np.shape(burden)}; {n} options need ({n}, {n})")
-
-
 def grow(
     value: Value,
-    labels: Ints,
+    options: Options,
+    kept: Ints,
     size: int,
     asked: Asked,
     burden: Array | None,
@@ -70,20 +64,21 @@ def grow(
 
     Parameters
     ----------
-    labels : (n,) names of the options in `asked`.
-    burden : (n, n), optional. Of the choices that add at least 1 − tolerance of what the best adds, the one
+    kept : (n,) indices of the options `value` is about.
+    burden : (N, N), optional. Of the choices that add at least 1 − tolerance of what the best adds, the one
         of least burden is taken.
     """
-    n = len(labels)
-    if n < 2 or size < 2:
+    labels, n = options.labels[kept], len(kept)
+    burden = _part(burden, options, kept)
+    if n < 2:
         return None
     first, second = np.triu_indices(n, 1)
     position = {int(label): i for i, label in enumerate(labels)}
     worth = value.pairs()
     for question in asked:
-        i, j = (position.get(label, -1) for label in (*question, -1, -1)[:2])
-        if len(question) == 2 and min(i, j) >= 0:
-            worth[min(i, j), max(i, j)] = -np.inf
+        places = sorted(position[label] for label in question if label in position)
+        if len(question) == len(places) == 2:
+            worth[places[0], places[1]] = -np.inf
     gains = worth[first, second]
     pick = _pick(gains, None if burden is None else burden[first, second], tolerance, rng)
     if not np.isfinite(gains[pick]):
@@ -103,7 +98,18 @@ def grow(
             break
         chosen.append(pick)
         best += float(gains[pick])
-    return Found(chosen, best, examined)
+    return Found(tuple(sorted(kept[chosen].tolist())), best, examined)
+
+
+def _part(burden: Array | None, options: Options, kept: Ints) -> Array | None:
+    """The burden between the options kept, (n, n), checked."""
+    if burden is None:
+        return None
+    wanted = (len(options), len(options))
+    if np.shape(burden) != wanted:
+        raise InputError(f"burden has shape {np.shape(burden)}; {len(options)} options need {wanted}")
+    part: Array = np.asarray(burden, dtype=float)[np.ix_(kept, kept)]
+    return part
 
 
 def _pick(gains: Array, burden: Array | None, tolerance: float, rng: np.random.Generator) -> int:

@@ -77,7 +77,9 @@ class Options:
         """Distinct options in the order of effort under A (n,), ties at random, and their efforts (n,)."""
         order = self.distinct(rng)
         efforts = self.efforts(matrix)[order]
-        sorting = np.argsort(efforts, kind="stable")
+        sorting = np.argsort(efforts)
+        if (np.diff(efforts[sorting]) == 0).any():  # the quick sort may order ties differently elsewhere
+            sorting = np.argsort(efforts, kind="stable")
         return order[sorting], efforts[sorting]
 
     def distances(self, matrix: Array, i: Ints, j: Ints) -> Array:

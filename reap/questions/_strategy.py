@@ -13,7 +13,7 @@ from reap._errors import InputError
 from reap._typing import Array, Ints, Seed
 
 if TYPE_CHECKING:
-    from reap.belief._protocol import Belief
+    from reap.belief import Belief
     from reap.questions._options import Options
 
 #: Options of a question: ``(N, d)``, one step each, or N arrays of moves ``(s, d)``.
@@ -109,6 +109,12 @@ def check_number(name: str, value: float, least: float) -> None:
     """Refuse a parameter under `least` (or not a finite number)."""
     if not (math.isfinite(value) and value >= least):
         raise InputError(f"{name} is {value}; give a number of at least {least:g}")
+
+
+def check_options(options: int) -> None:
+    """Refuse a number of options that makes no question."""
+    if options != int(options) or options < 2:
+        raise InputError(f"options is {options}; a question shows a whole number of options, at least 2")
 
 
 def matrix_of(belief: Belief | Array, options: Options) -> Array:

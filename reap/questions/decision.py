@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reap._typing import Array, Seed
-from reap.questions._greedy import check_burden, grow, shortlist
+from reap.questions._greedy import grow, shortlist
 from reap.questions._options import Options
-from reap.questions._strategy import Choice, Moves, check_number, samples_of
+from reap.questions._strategy import Choice, Moves, check_number, check_options, samples_of
 
 if TYPE_CHECKING:
-    from reap.belief._protocol import Belief
+    from reap.belief import Belief
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Decision:
     Examples
     --------
     >>> from reap.belief import Posterior
-    >>> plans = np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 3.0]])  # the third is dear to everybody
+    >>> plans = np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 0.0]])  # the third is dearer than the first to everybody
     >>> choice = Decision().choose(plans, Posterior(2))
     >>> choice.options, choice.gain > 0.2
     ((0, 1), True)
-    >>> Decision().choose(plans, Posterior(2), asked=[(0, 1)]) is None
+    >>> Decision().choose(plans[:2], Posterior(2), asked=[(0, 1)]) is None
     True
     """
 
@@ -54,7 +54,7 @@ class Decision:
     tolerance: float = 0.1
 
     def __post_init__(self) -> None:
-        check_number("options", self.options, 2)
+        check_options(self.options)
         check_number("min_gain", self.min_gain, 0.0)
         check_number("tolerance", self.tolerance, 0.0)
 
@@ -71,7 +71,6 @@ class Decision:
         samples = samples_of(belief, "Decision")
         options = Options(moves)
         shown = options.asked(asked)
-        check_burden(burden, options)
         if len(options) < 2:
             return None
         rng = np.random.default_rng(random_state)
@@ -80,12 +79,10 @@ class Decision:
         value = _Saving(efforts * weights[:, None])
         if value.single <= 0.0:
             return None  # a plan is free for everybody: nothing to save
-        weighed = None if burden is None else np.asarray(burden, dtype=float)[np.ix_(kept, kept)]
-        found = grow(value, options.labels[kept], self.options, shown, weighed, self.tolerance, rng)
+        found = grow(value, options, kept, self.options, shown, burden, self.tolerance, rng)
         if found is None or found.value < self.min_gain:
             return None
-        chosen = tuple(sorted(kept[found.chosen].tolist()))
-        return Choice(chosen, (1 - found.value) * value.single, found.examined, found.value)
+        return Choice(found.options, (1 - found.value) * value.single, found.examined, found.value)
 
 
 class _Saving:

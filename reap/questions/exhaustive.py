@@ -13,21 +13,22 @@ from reap.questions._options import Options
 from reap.questions._strategy import Asked, Choice, Moves, best_unasked, check_number, first_above, matrix_of
 
 if TYPE_CHECKING:
-    from reap.belief._protocol import Belief
+    from reap.belief import Belief
 
-#: Numbers gathered at a time, so that a search among many options stays in the cache.
-_BLOCK = 1 << 17
+#: Pairs bounded at a time, and how many of them are measured before the others.
+_BLOCK, _FIRST = 1 << 14, 256
 
 
 @dataclass(frozen=True)
 class Exhaustive:
     """The best of all pairs: the smallest distance ``|⟨A, M_ij⟩| / ‖M_ij‖_F`` of the estimate A to a cut.
 
-    The paper compares all N² pairs. Here options are sorted by effort s. As
-    ``‖M_ij‖² ≤ ‖V_iᵀV_i‖² + ‖V_jᵀV_j‖²``, a pair can only win if ``|s_i − s_j| < best · √2 · ‖VᵀV‖`` for the
-    larger of the two, so every option looks at a short window around it, up and down, that shrinks with the
-    best distance so far; an option of huge size widens its own window and no other. The optimum is exact up
-    to rounding, and `Choice.examined` counts the comparisons it took. `Choice.score` is the distance.
+    The paper measures all N² pairs. Here options are sorted by effort s, and
+    ``|s_i − s_j| / sqrt(‖V_iᵀV_i‖² + ‖V_jᵀV_j‖²)`` is a lower bound of a pair's distance that needs no vectors.
+    So a pair can only win if ``|s_i − s_j| < best · √2 · ‖VᵀV‖`` for the larger of the two: every option looks
+    at a short window around it, up and down, that shrinks with the best distance so far, and an option of
+    huge size widens its own window and no other. The optimum is exact up to rounding; `Choice.examined`
+    counts the distances that had to be taken. `Choice.score` is the distance.
 
     Parameters
     ----------
@@ -73,19 +74,16 @@ class _Search:
     def __init__(self, options: Options, matrix: Array, asked: Asked, rng: np.random.Generator) -> None:
         self.options, self.matrix, self.asked = options, matrix, asked
         self.order, self.efforts = options.ascending(matrix, rng)
-        self.reach = np.sqrt(2 * options.sizes[self.order])
-        # Below this a distance is nothing but rounding: no pair can be better, no window narrower.
+        self.sizes = options.sizes[self.order]
+        # Below this a distance is nothing but rounding: no pair can be better, no bound tighter.
         self.floor = 4 * options.dimension * np.finfo(float).eps * float(np.linalg.norm(matrix))
         self.best, self.pair, self.examined = np.inf, (-1, -1), 0
 
     def run(self, min_gap: float) -> Choice | None:
         """Look up, then down, from every option, starting with partners `min_gap` away."""
-        n = len(self.order)
-        row, above = np.arange(n), first_above(self.efforts, min_gap)
-        below = np.searchsorted(above, row, side="right") - 1
-        self.compare(row[above < n], above[above < n])  # one good pair closes most windows
-        self.scan(row, above + 1, 1)
-        self.scan(row, below, -1)
+        row, above = np.arange(len(self.order)), first_above(self.efforts, min_gap)
+        self.scan(row, above, 1)
+        self.scan(row, np.searchsorted(above, row, side="right") - 1, -1)
         if not np.isfinite(self.best):
             return None
         return Choice((min(self.pair), max(self.pair)), self.best, self.examined)
@@ -98,23 +96,37 @@ class _Search:
             row, partner = row[inside], partner[inside]
             if np.isfinite(self.best):
                 gaps = np.abs(self.efforts[partner] - self.efforts[row])
-                still = gaps < (self.best + 2 * self.floor) * self.reach[row]
+                still = gaps < self.bar * np.sqrt(2 * self.sizes[row])
                 row, partner = row[still], partner[still]
             if not row.size:
                 return
-            width = max(1, min(2 * width, _BLOCK // (row.size * self.options.vectors.shape[1])))
             i, j = np.repeat(row, width), (partner[:, None] + step * np.arange(width)).ravel()
             inside = (j >= 0) & (j < len(self.order))
             self.compare(i[inside], j[inside])
             partner = partner + step * width
+            width = max(1, min(2 * width, _BLOCK // row.size))
+
+    @property
+    def bar(self) -> float:
+        """What a pair's bound must stay under to be looked at."""
+        return self.best + 2 * self.floor
 
     def compare(self, i: Ints, j: Ints) -> None:
-        """Score the pairs at these positions and keep the best."""
+        """Weigh the pairs at these positions: the most promising first, which mostly settles the rest."""
+        bounds = np.abs(self.efforts[i] - self.efforts[j]) / np.sqrt(self.sizes[i] + self.sizes[j])
+        if len(bounds) > _FIRST:
+            first = np.argpartition(bounds, _FIRST)[:_FIRST]
+            self.measure(i[first], j[first])
+            bounds[first] = np.inf
+        left = bounds < self.bar
+        self.measure(i[left], j[left])
+
+    def measure(self, i: Ints, j: Ints) -> None:
+        """Take the distances of the pairs at these positions and keep the best."""
         i, j = self.order[i], self.order[j]
         scores = self.options.distances(self.matrix, i, j)
         self.examined += len(scores)
-        if scores.min(initial=np.inf) < self.best:
-            labels = self.options.labels
-            k = best_unasked(scores, np.column_stack([labels[i], labels[j]]), self.asked)
-            if k is not None and scores[k] < self.best:
-                self.best, self.pair = float(scores[k]), (int(i[k]), int(j[k]))
+        labels = self.options.labels
+        k = best_unasked(scores, np.column_stack([labels[i], labels[j]]), self.asked)
+        if k is not None and scores[k] < self.best:
+            self.best, self.pair = float(scores[k]), (int(i[k]), int(j[k]))

@@ -11,12 +11,12 @@ from scipy.special import entr
 
 from reap._typing import Array, Ints, Seed
 from reap.belief._answers import People, choice_probability, people
-from reap.questions._greedy import check_burden, grow, shortlist
+from reap.questions._greedy import grow, shortlist
 from reap.questions._options import Options
-from reap.questions._strategy import Choice, Moves, check_number, samples_of
+from reap.questions._strategy import Choice, Moves, check_number, check_options, samples_of
 
 if TYPE_CHECKING:
-    from reap.belief._protocol import Belief
+    from reap.belief import Belief
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Information:
     Examples
     --------
     >>> from reap.belief import Posterior
-    >>> plans = np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 3.0]])  # everybody knows that the third is dear
+    >>> plans = np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 0.0]])  # the third is dearer than the first to everybody
     >>> choice = Information().choose(plans, Posterior(2))
     >>> choice.options, 0.3 < choice.score < 1.0
     ((0, 1), True)
@@ -53,7 +53,7 @@ class Information:
     tolerance: float = 0.1
 
     def __post_init__(self) -> None:
-        check_number("options", self.options, 2)
+        check_options(self.options)
         check_number("tolerance", self.tolerance, 0.0)
         people(self.lapse, self.sharpness)
 
@@ -70,7 +70,6 @@ class Information:
         samples = samples_of(belief, "Information")
         options = Options(moves)
         shown = options.asked(asked)
-        check_burden(burden, options)
         if len(options) < 2:
             return None
         rng = np.random.default_rng(random_state)
@@ -81,11 +80,10 @@ class Information:
         weights = samples.weights / samples.weights.sum()
         kept, efforts = shortlist(options, samples, weights, rng)
         value = _Bits(efforts, weights, who, kinds)
-        weighed = None if burden is None else np.asarray(burden, dtype=float)[np.ix_(kept, kept)]
-        found = grow(value, options.labels[kept], self.options, shown, weighed, self.tolerance, rng)
+        found = grow(value, options, kept, self.options, shown, burden, self.tolerance, rng)
         if found is None or found.value < 1e-9:
             return None
-        return Choice(tuple(sorted(kept[found.chosen].tolist())), found.value, found.examined)
+        return Choice(found.options, found.value, found.examined)
 
 
 class _Bits:

@@ -12,10 +12,10 @@ import numpy as np
 
 from reap._typing import Array, Seed
 from reap.questions._options import Options
-from reap.questions._strategy import Choice, Moves, check_number
+from reap.questions._strategy import Choice, Moves, check_options
 
 if TYPE_CHECKING:
-    from reap.belief._protocol import Belief
+    from reap.belief import Belief
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Random:
     options: int = 2
 
     def __post_init__(self) -> None:
-        check_number("options", self.options, 2)
+        check_options(self.options)
 
     def choose(
         self,

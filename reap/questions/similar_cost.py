@@ -10,10 +10,18 @@ import numpy as np
 
 from reap._typing import Array, Ints, Seed
 from reap.questions._options import Options
-from reap.questions._strategy import Choice, Moves, best_unasked, check_number, first_above, matrix_of
+from reap.questions._strategy import (
+    Choice,
+    Moves,
+    best_unasked,
+    check_number,
+    check_options,
+    first_above,
+    matrix_of,
+)
 
 if TYPE_CHECKING:
-    from reap.belief._protocol import Belief
+    from reap.belief import Belief
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,7 @@ class SimilarCost:
     min_gap: float = 0.0
 
     def __post_init__(self) -> None:
-        check_number("options", self.options, 2)
+        check_options(self.options)
         check_number("min_gap", self.min_gap, 0.0)
 
     def choose(

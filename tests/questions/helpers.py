@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 
@@ -53,23 +51,25 @@ def plans(n, d, rng, most=4):
     return [rng.normal(size=(rng.integers(1, most + 1), d)) for _ in range(n)]
 
 
+def distances(A, moves):
+    """|⟨A, M⟩| / ‖M‖ of all pairs straight from the definition, inf for equal options; gaps of effort; pairs."""
+    grams = np.array([v.T @ v for v in map(np.atleast_2d, moves)]).reshape(len(moves), -1)
+    i, j = np.triu_indices(len(moves), 1)
+    cuts, sizes = grams[i] - grams[j], np.linalg.norm(grams, axis=1)
+    norms, gaps = np.linalg.norm(cuts, axis=1), np.abs(cuts @ A.ravel())
+    equal = norms <= 1e-9 * np.hypot(sizes[i], sizes[j])
+    return np.where(equal, np.inf, gaps / np.where(equal, 1.0, norms)), gaps, np.column_stack([i, j])
+
+
 def distance(A, first, second):
-    """|⟨A, M⟩| / ‖M‖ straight from the definition; inf for equal options."""
-    M = np.atleast_2d(first).T @ np.atleast_2d(first) - np.atleast_2d(second).T @ np.atleast_2d(second)
-    size = np.linalg.norm(np.atleast_2d(first)) ** 2 + np.linalg.norm(np.atleast_2d(second)) ** 2
-    norm = np.linalg.norm(M)
-    return np.inf if norm <= 1e-9 * size else abs((A * M).sum()) / norm
+    """The same of one pair."""
+    return distances(A, [first, second])[0][0]
 
 
 def brute_force(A, moves, min_gap=0.0, asked=()):
-    """The least distance over all pairs, one by one; inf where no pair is left."""
-    asked = {frozenset(pair) for pair in asked}
-    efforts = [(np.atleast_2d(v) @ A * np.atleast_2d(v)).sum() for v in moves]
-    return min(
-        (
-            distance(A, moves[i], moves[j])
-            for i, j in itertools.combinations(range(len(moves)), 2)
-            if frozenset((i, j)) not in asked and abs(efforts[i] - efforts[j]) >= min_gap - 1e-12
-        ),
-        default=np.inf,
-    )
+    """The least distance over all pairs; inf where no pair is left."""
+    scores, gaps, pairs = distances(A, moves)
+    scores[gaps < min_gap - 1e-12] = np.inf
+    for pair in asked:
+        scores[(pairs == sorted(pair)).all(axis=1)] = np.inf
+    return scores.min(initial=np.inf)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reap._errors import InputError
-from reap.belief.posterior import Posterior
+from reap.belief import ConfidenceSet, Posterior
 from reap.questions import Decision, Information
 from tests.questions.helpers import Cloud, cloud, plans, spd
 
@@ -120,6 +120,8 @@ def test_with_the_posterior_answers_lead_to_the_best_plan():
 def test_says_which_strategies_work_without_samples(strategy):
     with pytest.raises(InputError, match="use SimilarCost, Exhaustive or Random"):
         strategy.choose(np.eye(2), np.eye(2))
+    with pytest.raises(InputError, match="was given ConfidenceSet"):
+        strategy.choose(np.eye(2), ConfidenceSet(2))
 
 
 @pytest.mark.parametrize("strategy", [Decision, Information])

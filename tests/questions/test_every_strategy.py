@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from reap._errors import InputError
-from reap.belief.posterior import Posterior
+from reap.belief import ConfidenceSet, Posterior
 from reap.questions import Choice, Decision, Exhaustive, Information, Random, SimilarCost
 from tests.questions.helpers import Cloud, cloud, one_hot, plans
 
@@ -120,6 +120,20 @@ def test_works_with_the_posterior(strategy):
     assert set(after.options) != set(choice.options)
 
 
+@pytest.mark.parametrize(
+    "strategy", [SimilarCost(), SimilarCost(options=3), Exhaustive(), Random()], ids=repr
+)
+def test_works_with_the_confidence_set(strategy):
+    rng = np.random.default_rng(5)
+    moves, belief, asked = rng.normal(size=(12, 4)), ConfidenceSet(4), []
+    for number in range(5):
+        choice = strategy.choose(moves, belief, asked, random_state=number)
+        asked.append(choice.options)
+        chosen, *others = choice.options
+        belief.update(moves[chosen], [moves[i] for i in others])
+    assert len(set(map(frozenset, asked))) == 5
+
+
 @every
 def test_pickles(strategy):
     assert pickle.loads(pickle.dumps(strategy)) == strategy
@@ -129,6 +143,8 @@ def test_pickles(strategy):
 def test_refuses_a_question_with_one_option(strategy):
     with pytest.raises(InputError, match="options is 1"):
         strategy(options=1)
+    with pytest.raises(InputError, match="whole number"):
+        strategy(options=2.5)
 
 
 @every

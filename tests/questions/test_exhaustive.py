@@ -36,7 +36,7 @@ ALL = ["normal", "near rows", "outliers", "duplicates", "grid", "one-hot", "plan
 
 
 @pytest.mark.parametrize("kind", ALL)
-@given(seed=seeds, n=st.integers(2, 40), gap=gaps, flat=st.booleans())
+@given(seed=seeds, n=st.integers(2, 40) | st.integers(300, 600), gap=gaps, flat=st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_equals_brute_force(kind, seed, n, gap, flat):
     rng = np.random.default_rng(seed)
@@ -74,7 +74,7 @@ def test_examines_few_pairs():
     rng = np.random.default_rng(0)
     moves, A = rng.normal(size=(3_000, 10)), spd(10, rng)
     choice = Exhaustive().choose(moves, A)
-    assert choice.examined < 10 * len(moves)
+    assert choice.examined < len(moves)
     assert choice.score <= SimilarCost().choose(moves, A).score
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
 from reap._errors import InputError
-from reap.belief.posterior import Posterior
+from reap.belief import Posterior
 from reap.questions import Information
 from tests.questions.helpers import Cloud, cloud, spd
 
