@@ -1,0 +1,185 @@
+"""How likely an answer is, given what the options cost the person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from reap._errors import InputError
+from reap._typing import Array, Ints
+from reap.belief.cuts import as_moves
+
+#: "Same" is said where the relative difference `(c_max − c_min) / (c_max + c_min)` is about this or less.
+SAME = 0.05
+_TINY = 1e-300
+#: An exponent whose power can still be summed.
+_HUGE = 650.0
+
+
+class People(NamedTuple):
+    """Kinds of people, most careful first: `sharpness` κ `(t,)` and chance of a slip `η` `(t,)`, half the lapses."""
+
+    sharpness: Array
+    slip: Array
+
+
+def people(lapse: float | None = None, sharpness: float | None = None) -> People:
+    """Return the three default kinds of people, or the one kind that is described.
+
+    Parameters
+    ----------
+    lapse : float, optional
+        Share of answers given at random, `2η`. Alone, it comes with sharpness 50.
+    sharpness : float, optional
+        κ: how well small relative differences of effort are told apart. Alone, it comes with 10 % lapses.
+
+    Examples
+    --------
+    >>> people().sharpness.tolist(), people(lapse=0.2).slip.tolist()
+    ([200.0, 50.0, 20.0], [0.1])
+    """
+    if lapse is None and sharpness is None:
+        return People(np.array([200.0, 50.0, 20.0]), np.array([0.005, 0.05, 0.15]))
+    lapse = 0.1 if lapse is None else lapse
+    sharpness = 50.0 if sharpness is None else sharpness
+    if not 0 <= lapse <= 1:
+        raise InputError(f"lapse is {lapse}; it is a share of answers, from 0 to 1.")
+    if not 0 < sharpness < np.inf:
+        raise InputError(f"sharpness is {sharpness}; it must be a positive, finite number.")
+    return People(np.array([float(sharpness)]), np.array([lapse / 2]))
+
+
+def choice_probability(costs: Array, who: People) -> Array:
+    """Return the chance that the first option is chosen.
+
+    For two options `η + (1−2η) σ(κ (c_2−c_1)/(c_2+c_1))`; for k of them `2η/k + (1−2η) / Σ_j (c_1/c_j)^{κ/2}`.
+    The second at k = 2 is the first up to third order in the relative difference: they differ by < 0.002 for
+    κ ≥ 20, and the first stays smooth where an effort is zero.
+
+    Parameters
+    ----------
+    costs : (..., k) array
+        Efforts of the options, the chosen one first.
+    who : People
+        Kinds of people, t of them.
+
+    Returns
+    -------
+    (..., t) array
+
+    Examples
+    --------
+    >>> choice_probability(np.array([1.0, 1.0]), people()).tolist()
+    [0.5, 0.5, 0.5]
+    """
+    k = costs.shape[-1]
+    if k == 2:
+        attentive = expit(who.sharpness * _difference(costs[..., 1], costs[..., 0])[..., None])
+    else:
+        logs = np.log(np.maximum(costs, _TINY))
+        exponents = (logs[..., :1] - logs)[..., None] * (who.sharpness / 2)
+        ratios = np.exp(np.minimum(exponents, _HUGE))
+        attentive = 1.0 / ratios.sum(axis=-2)
+    result: Array = 2 * who.slip / k + (1 - 2 * who.slip) * attentive
+    return result
+
+
+def choice_probabilities(costs: Array, who: People) -> Array:
+    """Return the chance `(..., k, t)` that each of k options is chosen, of which the sum is 1.
+
+    Examples
+    --------
+    >>> choice_probabilities(np.array([1.0, 1.0, 1.0, 1.0]), people(lapse=0.1))[:, 0].tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    """
+    turned = [choice_probability(np.roll(costs, -i, axis=-1), who) for i in range(costs.shape[-1])]
+    return np.stack(turned, axis=-2)
+
+
+def same_probability(costs: Array, who: People) -> Array:
+    """Return how well "same" fits: `2η/k + (1−2η) [σ(κ(x+τ)) − σ(κ(x−τ))]`, with x the relative difference.
+
+    `x = (c_max−c_min)/(c_max+c_min)` over the k options and τ = 0.05, the two thresholds on the scale on which
+    choices are made.
+
+    Parameters
+    ----------
+    costs : (..., k) array
+    who : People
+        Kinds of people, t of them.
+
+    Returns
+    -------
+    (..., t) array
+
+    Examples
+    --------
+    >>> same_probability(np.array([[1.0, 1.0], [1.0, 2.0]]), people(lapse=0.0, sharpness=200.0)).round(3).ravel().tolist()
+    [1.0, 0.0]
+    """
+    x = _difference(costs.max(axis=-1), costs.min(axis=-1))[..., None]
+    within = expit(who.sharpness * (x + SAME)) - expit(who.sharpness * (x - SAME))
+    result: Array = 2 * who.slip / costs.shape[-1] + (1 - 2 * who.slip) * within
+    return result
+
+
+def _difference(a: Array, b: Array) -> Array:
+    """Return `(a − b)/(a + b)`, and 0 where both are 0."""
+    result: Array = (a - b) / np.maximum(a + b, _TINY)
+    return result
+
+
+@dataclass(frozen=True)
+class Answers:
+    """All answers so far, never changed: the options' Gram matrices in one stack, so that one product costs them all.
+
+    Examples
+    --------
+    >>> grams = np.array([[1.0], [4.0]])
+    >>> answers = Answers().add(grams, same=False)
+    >>> costs = np.ones((1, 1)) @ answers.grams.T
+    >>> answers.log_likelihood(costs, people(lapse=0.0, sharpness=10.0)).round(4).tolist()
+    [[[-0.0025]]]
+    """
+
+    grams: Array = field(default_factory=lambda: np.empty((0, 0)))
+    groups: dict[tuple[bool, int], tuple[Ints, Ints]] = field(default_factory=dict)
+    count: int = 0
+
+    def add(self, grams: Array, *, same: bool) -> Answers:
+        """Return these answers and one more: `grams` `(k, d²)` of its options, the chosen one first."""
+        k = len(grams)
+        stack = grams if not self.count else np.vstack([self.grams, grams])
+        columns = np.arange(len(stack) - k, len(stack))[None]
+        rows = np.array([self.count])
+        if (same, k) in self.groups:
+            before = self.groups[same, k]
+            rows, columns = np.append(before[0], rows), np.vstack([before[1], columns])
+        return Answers(stack, {**self.groups, (same, k): (rows, columns)}, self.count + 1)
+
+    def log_likelihood(self, costs: Array, who: People) -> Array:
+        """Return `(n, answers, t)` log-likelihoods from the costs `(n, m)` of all stacked options."""
+        out = np.empty((len(costs), self.count, len(who.slip)))
+        for (same, _), (rows, columns) in self.groups.items():
+            probability = (same_probability if same else choice_probability)(costs[:, columns], who)
+            out[:, rows] = np.log(np.maximum(probability, _TINY))
+        return out
+
+
+def grams(options: Sequence[Array] | Array, dimension: int) -> Array:
+    """Return the Gram matrices `(m, d²)` of m options: a list of moves, or `(m, d)` for one step each.
+
+    Examples
+    --------
+    >>> grams([np.array([1.0, 2.0]), np.eye(2)], 2).tolist()
+    [[1.0, 2.0, 2.0, 4.0], [1.0, 0.0, 0.0, 1.0]]
+    """
+    if isinstance(options, np.ndarray) and options.ndim == 2:
+        V = as_moves(options, dimension) if len(options) else options
+        return (V[:, :, None] * V[:, None, :]).reshape(len(V), dimension * dimension)
+    checked = [as_moves(option, dimension) for option in options]
+    return np.array([V.T @ V for V in checked]).reshape(len(checked), dimension * dimension)

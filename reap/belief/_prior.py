@@ -1,0 +1,139 @@
+"""What people may be like before they have said anything.
+
+Every family turns the same standard normal latents into a cost matrix, so that a Crank–Nicolson step on the
+latents keeps the prior exactly, and a person can change family without drawing anything anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from reap._errors import InputError, unknown
+from reap._typing import Array, Ints
+
+#: Weight of each family in the mixture "people".
+PEOPLE = {
+    "gaussian": 2.0,
+    "positive": 1.0,
+    "rank-one": 1.0,
+    "rank-one-positive": 1.0,
+    "diagonal": 1.0,
+    "scaled": 1.0,
+}
+#: The five answers to "how hard is it for you to change this?", as factors on the effort of a feature.
+DIFFICULTIES = {"very easy": 0.25, "easy": 0.5, "average": 1.0, "hard": 2.0, "very hard": 4.0}
+#: The part of the identity added to the matrices of the family "scaled", beside their own trace.
+RIDGE = 0.3
+
+#: A mixture or a family by name, or stated difficulties: factors, or words, one for each column.
+PriorLike: TypeAlias = str | Sequence[str] | Sequence[float] | Array
+
+
+class Prior:
+    """A distribution of cost matrices, each with trace `dimension`.
+
+    The latents of a person are `(d + 1, d)` standard normals: rows `g_1 … g_d` of a factor, then one row `u`.
+    With `D = diag(exp u)`, the families are
+
+    - ``gaussian``: `A ∝ Σ g_i g_iᵀ`;  ``positive``: the same of `|g_i|` (features share a direction);
+    - ``rank-one``, ``rank-one-positive``: `A ∝ g_1 g_1ᵀ` (a single dominant concern), of `g_1` or `|g_1|`;
+    - ``diagonal``: `A ∝ D`;  ``scaled``: `A ∝ D^½ (Σ g_i g_iᵀ) D^½`, plus 30 % of the identity.
+
+    Stated difficulties `s` turn every `A` of the mixture "people" into `diag(s)^½ A diag(s)^½`.
+
+    Parameters
+    ----------
+    dimension : int
+        Number of encoded columns `d`.
+    kind : str or (d,) sequence
+        "people", the name of one family, or difficulties: positive factors, or words of `DIFFICULTIES`.
+
+    Examples
+    --------
+    >>> prior = Prior(3, "diagonal")
+    >>> latents, families = prior.draw(2, np.random.default_rng(0))
+    >>> latents.shape, prior.matrices(latents, families).trace(axis1=1, axis2=2).round(12).tolist()
+    ((2, 4, 3), [3.0, 3.0])
+    """
+
+    def __init__(self, dimension: int, kind: PriorLike = "people") -> None:
+        self.dimension = dimension
+        self._root: Array | None = None
+        chosen = PEOPLE
+        if isinstance(kind, str):
+            if kind not in (*PEOPLE, "people"):
+                raise unknown("prior", kind, ["people", *PEOPLE])
+            chosen = PEOPLE if kind == "people" else {kind: 1.0}
+        else:
+            self._root = np.sqrt(_difficulties(kind, dimension))
+        self.families = tuple(chosen)
+        self._shares = np.array(list(chosen.values())) / sum(chosen.values())
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Ints]:
+        """Draw the latents `(n, d+1, d)` and families `(n,)` of n people."""
+        latents = rng.standard_normal((n, self.dimension + 1, self.dimension))
+        return latents, self.draw_families(n, rng)
+
+    def draw_families(self, n: int, rng: np.random.Generator) -> Ints:
+        """Draw n families `(n,)`, as positions in `families`."""
+        return rng.choice(len(self.families), size=n, p=self._shares)
+
+    def matrices(self, latents: Array, families: Ints) -> Array:
+        """Turn latents `(n, d+1, d)` and families `(n,)` into cost matrices `(n, d, d)` of trace d."""
+        d = self.dimension
+        A = np.empty((len(latents), d, d))
+        for position, name in enumerate(self.families):
+            of = np.flatnonzero(families == position)
+            A[of] = _FAMILIES[name](latents[of])
+        if self._root is not None:
+            A *= self._root[:, None] * self._root
+        A *= (d / np.einsum("nii->n", A))[:, None, None]
+        return A
+
+
+def _gram(factors: Array) -> Array:
+    """Return `Σ_i g_i g_iᵀ` `(n, d, d)` of factors `(n, r, d)`."""
+    product: Array = factors.transpose(0, 2, 1) @ factors
+    return product
+
+
+def _diagonal(latents: Array) -> Array:
+    return np.exp(latents[:, -1])[:, :, None] * np.eye(latents.shape[2])
+
+
+def _scaled(latents: Array) -> Array:
+    A = _gram(latents[:, :-1] * np.exp(latents[:, -1:] / 2))
+    ridge = RIDGE * np.einsum("nii->n", A) / A.shape[1]
+    A += ridge[:, None, None] * np.eye(A.shape[1])
+    return A
+
+
+#: How each family turns latents `(n, d+1, d)` into matrices `(n, d, d)` of any trace.
+_FAMILIES: dict[str, Callable[[Array], Array]] = {
+    "gaussian": lambda latents: _gram(latents[:, :-1]),
+    "positive": lambda latents: _gram(np.abs(latents[:, :-1])),
+    "rank-one": lambda latents: _gram(latents[:, :1]),
+    "rank-one-positive": lambda latents: _gram(np.abs(latents[:, :1])),
+    "diagonal": _diagonal,
+    "scaled": _scaled,
+}
+
+
+def _difficulties(stated: Sequence[str] | Sequence[float] | Array, dimension: int) -> Array:
+    """Return stated difficulties as positive factors `(d,)`."""
+    words = [value for value in stated if isinstance(value, str)]
+    for word in words:
+        if word not in DIFFICULTIES:
+            raise unknown("difficulty", word, DIFFICULTIES)
+    factors = np.array([DIFFICULTIES[s] if isinstance(s, str) else s for s in stated], dtype=float)
+    if factors.shape != (dimension,):
+        raise InputError(
+            f"the prior has difficulties of shape {factors.shape}; "
+            f"give one positive number for each of the {dimension} columns."
+        )
+    if not (np.isfinite(factors).all() and (factors > 0).all()):
+        raise InputError(f"the prior has the difficulty {factors.min():g}; all must be positive and finite.")
+    return factors

@@ -1,0 +1,220 @@
+"""A belief about a person's cost matrix that forgives wrong answers."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+
+from reap._errors import InputError
+from reap._typing import Array, Seed
+from reap.belief._answers import Answers, grams, people
+from reap.belief._particles import Particles
+from reap.belief._prior import Prior, PriorLike
+
+#: Options costed at once, so that a large pool needs little memory.
+_CHUNK = 2048
+
+
+class Posterior:
+    """What a person's answers say about the cost matrix, where answers may be wrong.
+
+    Particles `A_1 … A_n`, each of trace d, follow `p(A) Σ_t Π_k P(answer_k | A, κ_t, η_t)`: a prior over people,
+    and kinds t of careful and careless ones, summed out for each particle over all answers. Sequential Monte
+    Carlo: each answer weighs the particles, resamples them systematically, and moves them by steps that leave
+    the prior as it is.
+
+    Parameters
+    ----------
+    dimension : int
+        Number of encoded columns `d`.
+    prior : str or (d,) sequence, default "people"
+        "people" (a mixture), one of its families ("gaussian", "positive", "rank-one", "rank-one-positive",
+        "diagonal", "scaled"), or how hard each column is to change: positive factors, or words from "very easy"
+        to "very hard", that scale the mixture.
+    lapse : float, optional
+        Share of answers given at random. With `lapse` or `sharpness` there is one kind of people; by default there
+        are three, (κ, lapse) = (200, .01), (50, .1), (20, .3), equally likely.
+    sharpness : float, optional
+        κ, the slope by which relative differences of effort decide an answer.
+    particles : int, default 500
+        Number of matrices kept.
+    random_state : int or Generator, default 0
+        The k-th answer draws from `default_rng([seed, k])`: the same answers give the same state, to the bit.
+
+    Examples
+    --------
+    >>> belief = Posterior(2)
+    >>> for _ in range(3):
+    ...     belief.update(chosen=[1.0, 0.0], others=[0.0, 1.0])  # the first column is easier to change
+    >>> bool(belief.mean[0, 0] < belief.mean[1, 1]), round(float(belief.mean.trace()), 9)
+    (True, 2.0)
+    >>> int(belief.probability_best([[1.0, 0.0], [0.0, 1.0]]).argmax())
+    0
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        prior: PriorLike = "people",
+        *,
+        lapse: float | None = None,
+        sharpness: float | None = None,
+        particles: int = 500,
+        random_state: Seed = 0,
+    ) -> None:
+        if dimension < 1:
+            raise InputError(f"dimension is {dimension}; it must be at least 1.")
+        if particles < 2:
+            raise InputError(f"particles is {particles}; it must be at least 2.")
+        if isinstance(random_state, np.random.Generator):
+            random_state = int(random_state.integers(2**62))
+        self.dimension = dimension
+        self._seed = random_state
+        self._answers = Answers()
+        self._cloud = Particles(Prior(dimension, prior), people(lapse, sharpness), particles, self._rng())
+
+    def __len__(self) -> int:
+        return self._answers.count
+
+    def __repr__(self) -> str:
+        return f"Posterior(dimension={self.dimension}, answers={len(self)}, particles={len(self._cloud)})"
+
+    def update(self, chosen: Array, others: Array | Sequence[Array]) -> None:
+        """Learn that one option was preferred to the others.
+
+        Parameters
+        ----------
+        chosen : (d,) or (s, d) array
+            Moves of the chosen option.
+        others : moves, or list of moves
+            The other option, or the k−1 other options of a question with k.
+        """
+        several = not isinstance(others, np.ndarray) and any(np.ndim(other) for other in others)
+        self._learn([chosen, *others] if several else [chosen, np.asarray(others)], same=False)
+
+    def update_same(self, options: Sequence[Array]) -> None:
+        """Learn that the options, a list of moves, are about equally hard."""
+        self._learn(options, same=True)
+
+    def _learn(self, options: Sequence[Array], *, same: bool) -> None:
+        if len(options) < 2:
+            raise InputError(f"the answer compares {len(options)} option(s); give at least 2.")
+        self._answers = self._answers.add(grams(options, self.dimension), same=same)
+        self._cloud.learn(self._answers, self._rng())
+
+    def copy(self) -> Self:
+        """Return an independent copy; cheap, since arrays are replaced and never written to."""
+        other = copy.copy(self)
+        other._cloud = self._cloud.copy()
+        return other
+
+    @property
+    def matrices(self) -> Array:
+        """The particles `(particles, d, d)`, each of trace d."""
+        return self._cloud.matrices
+
+    @property
+    def weights(self) -> Array:
+        """The particles' weights `(particles,)`: equal, since every answer ends with a resampling."""
+        return np.full(len(self._cloud), 1 / len(self._cloud))
+
+    @property
+    def effective_sample_size(self) -> float:
+        """How many particles the last answer left effective, before they were resampled and moved."""
+        return self._cloud.effective
+
+    @property
+    def kinds(self) -> Array:
+        """How likely the person is of each kind `(t,)`, most careful first, given the answers."""
+        return self._cloud.kinds
+
+    @property
+    def consistency(self) -> float:
+        """How well the answers agree with one another, from 0 to 1: careful people count 1, middling ½, careless 0.
+
+        The expectation over `kinds`: ½ before any answer, rising while answers fit one cost matrix and falling
+        with every contradiction. With a single kind given there is nothing to compare: 1.
+        """
+        kinds = self.kinds
+        return float(kinds @ np.linspace(1.0, 0.0, len(kinds))) if len(kinds) > 1 else 1.0
+
+    @property
+    def mean(self) -> Array:
+        """The expected cost matrix `(d, d)`, of trace d."""
+        average: Array = self.matrices.mean(axis=0)
+        return average
+
+    def estimate(self, pool: Sequence[Array] | Array | None = None) -> Array:
+        """Return the matrix `(d, d)` to plan with.
+
+        Effort is linear in A, so the cheapest plan under the mean of the particles, weighted by `relative_weights`
+        of the plans that could be recommended, has the least expected *relative* effort.
+        """
+        if pool is None or len(pool) == 0:
+            return self.mean
+        weighted: Array = np.tensordot(self.relative_weights(pool), self.matrices, axes=1)
+        return weighted
+
+    def sample(self, n: int, random_state: Seed | None = None) -> Array:
+        """Draw n particles `(n, d, d)`, without repetition while there are enough.
+
+        By default the draw is fixed by the seed and the number of answers so far.
+        """
+        if n < 1:
+            raise InputError(f"n is {n}; it must be at least 1.")
+        rng = self._rng(1) if random_state is None else np.random.default_rng(random_state)
+        return self.matrices[rng.choice(len(self._cloud), size=n, replace=n > len(self._cloud))]
+
+    def efforts(self, options: Sequence[Array] | Array) -> Array:
+        """Return the effort `⟨A_i, VᵀV⟩` `(particles, m)` of m options: a list of moves, or `(m, d)`, one step each."""
+        flat = self.matrices.reshape(len(self._cloud), -1)
+        parts = [
+            flat @ grams(options[start : start + _CHUNK], self.dimension).T
+            for start in range(0, len(options), _CHUNK)
+        ]
+        return np.maximum(np.hstack(parts), 0.0) if parts else np.empty((len(flat), 0))
+
+    def relative_weights(self, pool: Sequence[Array] | Array) -> Array:
+        """Return weights `(particles,)` of sum 1 under which efforts count relative to each particle's own best.
+
+        `w_i ∝ 1 / max(min_j c_ij, median_j c_ij / 10)` with `c_ij` the effort of plan j in the pool: what counts is
+        being near *that* person's best, not people whose efforts are large; the floor keeps a person whose best is
+        nearly free from outweighing everybody.
+        """
+        weights = 1 / _yardstick(self._pool(pool))
+        result: Array = weights / weights.sum()
+        return result
+
+    def probability_best(self, options: Sequence[Array] | Array, tolerance: float = 0.0) -> Array:
+        """Return `P(c_j ≤ (1 + tolerance) min_l c_l)` `(m,)` for each of m options."""
+        costs = self._pool(options)
+        result: Array = (costs <= (1 + tolerance) * costs.min(axis=1, keepdims=True)).mean(axis=0)
+        return result
+
+    def expected_excess(self, options: Sequence[Array] | Array) -> Array:
+        """Return the expected relative excess `(m,)` of each of m options over the best of them.
+
+        `E[(c_j − min_l c_l) / max(min_l c_l, median_l c_l / 10)]`; without the floor the expectation need not exist.
+        """
+        costs = self._pool(options)
+        excess = (costs - costs.min(axis=1, keepdims=True)) / _yardstick(costs)[:, None]
+        result: Array = excess.mean(axis=0)
+        return result
+
+    def _pool(self, options: Sequence[Array] | Array) -> Array:
+        if len(options) == 0:
+            raise InputError("there are no options to compare; give at least 1.")
+        return self.efforts(options)
+
+    def _rng(self, *purpose: int) -> np.random.Generator:
+        return np.random.default_rng([self._seed, len(self), *purpose])
+
+
+def _yardstick(costs: Array) -> Array:
+    """Return `max(min_j c_ij, median_j c_ij / 10)` `(n,)`, the effort against which person i measures others."""
+    floor = np.median(costs, axis=1) / 10
+    result: Array = np.maximum(np.maximum(costs.min(axis=1), floor), np.finfo(float).tiny)
+    return result

@@ -1,0 +1,131 @@
+"""The prior, the likelihood and the moves, each on its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from reap.belief._answers import Answers, choice_probabilities, choice_probability, people, same_probability
+from reap.belief._particles import Particles
+from reap.belief._prior import DIFFICULTIES, PEOPLE, Prior
+
+efforts = arrays(float, st.integers(2, 5), elements=st.floats(0, 1e6))
+
+
+@given(efforts)
+def test_the_chances_of_all_options_sum_to_one(costs):
+    chances = choice_probabilities(costs, people())
+    assert (chances > 0).all()
+    if not (len(costs) > 2 and (costs < 1e-290).sum() > 1):  # ties below the smallest number count once each
+        np.testing.assert_allclose(chances.sum(axis=0), 1.0)
+
+
+@given(st.floats(-3, 3))
+def test_for_two_options_the_rule_for_k_is_the_rule_for_pairs(log_ratio):
+    who = people()
+    pair = choice_probability(np.array([1.0, np.exp(log_ratio)]), who)
+    luce = who.slip + (1 - 2 * who.slip) / (1 + np.exp(-who.sharpness / 2 * log_ratio))
+    np.testing.assert_allclose(pair, luce, atol=2e-3)
+    # A third option that costs far more takes nothing but its share of the lapses.
+    three = choice_probability(np.array([1.0, np.exp(log_ratio), 1e9]), who)
+    np.testing.assert_allclose(three - 2 * who.slip / 3, luce - who.slip, atol=1e-9)
+
+
+@given(efforts, st.floats(1e-3, 1e3))
+def test_answers_feel_ratios_of_effort_only(costs, scale):
+    costs = costs + 1e-3
+    for rule in (choice_probability, same_probability):
+        np.testing.assert_allclose(rule(costs, people()), rule(costs * scale, people()), rtol=1e-6, atol=1e-9)
+
+
+def test_pair_formula_by_hand():
+    who = people(lapse=0.2, sharpness=10.0)
+    expected = 0.1 + 0.8 / (1 + np.exp(-10 * (3 - 1) / (3 + 1)))
+    assert choice_probability(np.array([1.0, 3.0]), who)[0] == pytest.approx(expected)
+
+
+def test_same_is_likeliest_at_equal_efforts_and_symmetric():
+    gaps = np.linspace(0, 1, 11)
+    first = same_probability(np.stack([np.ones(11), 1 + gaps], axis=1), people())
+    second = same_probability(np.stack([1 + gaps, np.ones(11)], axis=1), people())
+    np.testing.assert_allclose(first, second)
+    assert (np.diff(first, axis=0) <= 0).all()
+    assert (first[0] > first[3] + 0.2).all()
+
+
+def test_the_stack_scores_each_answer_as_it_would_be_alone():
+    rng = np.random.default_rng(0)
+    who, costs, answers, alone = people(), [], Answers(), []
+    for k, same in [(2, False), (4, False), (2, True), (2, False), (3, True), (4, False)]:
+        answers = answers.add(rng.random((k, 4)), same=same)
+        costs.append(rng.random((5, k)))
+        alone.append(np.log((same_probability if same else choice_probability)(costs[-1], who)))
+    each = answers.log_likelihood(np.hstack(costs), who)
+    np.testing.assert_allclose(each, np.stack(alone, axis=1))
+    assert answers.grams.shape == (17, 4)
+
+
+def test_families_have_the_shape_they_are_named_for():
+    rng = np.random.default_rng(0)
+    for name in PEOPLE:
+        prior = Prior(4, name)
+        A = prior.matrices(*prior.draw(200, rng))
+        off = A[:, ~np.eye(4, dtype=bool)]
+        ranks = np.linalg.matrix_rank(A, tol=1e-9)
+        assert (ranks == (1 if name.startswith("rank-one") else 4)).all()
+        assert (off == 0).all() == (name == "diagonal")
+        assert (off >= 0).all() == (name.endswith("positive") or name == "diagonal")
+    ridge = np.linalg.eigvalsh(Prior(4, "scaled").matrices(*Prior(4, "scaled").draw(200, rng)))[:, 0]
+    assert ridge.min() >= 0.3 / 1.3
+
+
+def test_the_mixture_has_its_shares():
+    prior = Prior(2)
+    families = prior.draw_families(70_000, np.random.default_rng(0))
+    shares = np.bincount(families) / 10_000
+    np.testing.assert_allclose(shares, list(PEOPLE.values()), atol=0.05)
+
+
+def test_stated_difficulties_scale_the_prior_and_may_be_words():
+    rng = np.random.default_rng(0)
+    latents, families = Prior(3).draw(300, rng)
+    plain = Prior(3).matrices(latents, families)
+    root = np.sqrt([4.0, 1.0, 0.5])
+    scaled = plain * root[:, None] * root
+    scaled *= 3 / scaled.trace(axis1=1, axis2=2)[:, None, None]
+    np.testing.assert_allclose(Prior(3, [4.0, 1.0, 0.5]).matrices(latents, families), scaled)
+    words = Prior(3, ["very hard", "average", "easy"]).matrices(latents, families)
+    np.testing.assert_allclose(words, scaled)
+    assert sorted(DIFFICULTIES.values()) == list(DIFFICULTIES.values())
+
+
+def test_moves_leave_the_prior_as_it_is():
+    rng = np.random.default_rng(0)
+    cloud = Particles(Prior(3), people(), 20_000, rng)
+    latents, spread = cloud._latents.copy(), cloud.matrices.std(axis=0)
+    cloud.move(Answers(), rng, moves=1)
+    memory = np.mean(latents * cloud._latents)
+    assert 0.85 < memory < 0.97  # a step of .4, not a fresh draw
+    cloud.move(Answers(), rng, moves=12)
+    z = cloud._latents
+    count = z.size
+    assert abs(z.mean()) < 4 / np.sqrt(count)
+    assert abs((z**2).mean() - 1) < 4 * np.sqrt(2 / count)
+    assert abs((z**4).mean() - 3) < 4 * np.sqrt(96 / count)
+    np.testing.assert_allclose(np.bincount(cloud._families) / 20_000 * 7, list(PEOPLE.values()), atol=0.1)
+    np.testing.assert_allclose(cloud.matrices.std(axis=0), spread, rtol=0.05)
+
+
+def test_the_step_follows_the_share_of_accepted_moves():
+    rng = np.random.default_rng(0)
+    cloud = Particles(Prior(4, "gaussian"), people(), 300, rng)
+    answers = Answers()
+    for _ in range(12):
+        options = rng.standard_normal((4, 4))
+        options = options[np.argsort((options**2).sum(axis=1))]
+        answers = answers.add((options[:, :, None] * options[:, None, :]).reshape(4, -1), same=False)
+        cloud.learn(answers, rng)
+    assert 0.2 < cloud.acceptance < 0.4
