@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import typer
 from rich.console import Console
@@ -20,7 +21,7 @@ def demo(
     import reap
 
     begin = time.perf_counter()
-    say = Console(highlight=False).print
+    say = partial(Console(highlight=False).print, soft_wrap=True)
     setup = _setup.prepare("german", None, None, None, "graph", seed)
     engine, space = setup.engine, setup.engine.space
     say(f"Trained a network on German credit data: accuracy {setup.accuracy:.2f} on people it has not seen.")
