@@ -87,7 +87,7 @@ _ENTRIES = (
         "german",
         "German credit",
         rows=1_000,
-        features=11,
+        features=10,
         source="UCI Statlog (German Credit Data), Hans Hofmann, doi:10.24432/C5NC77",
         licence=_CC_BY,
         description="Loan applications at a German bank in the 1970s; favourable: the loan was good.",
@@ -95,7 +95,6 @@ _ENTRIES = (
         default=(
             "status",
             "duration",
-            "history",
             "amount",
             "savings",
             "employment",

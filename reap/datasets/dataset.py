@@ -31,7 +31,7 @@ class Dataset:
     >>> import reap
     >>> data = reap.datasets.load("german")
     >>> data
-    Dataset 'german': 1,000 rows, 11 features, 70 % favourable
+    Dataset 'german': 1,000 rows, 10 features, 70 % favourable
     """
 
     name: str

@@ -38,7 +38,7 @@ def load(name: str, *, paper: bool = False, all_columns: bool = False) -> Datase
     paper : bool
         The paper's columns, numbers scaled and every category one-hot, nothing forbidden; else the curated space.
     all_columns : bool
-        All columns, where only those a layman understands are used by default (German credit: 20, not 11).
+        All columns, where only those a layman understands are used by default (German credit: 20, not 10).
 
     Examples
     --------

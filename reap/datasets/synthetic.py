@@ -19,6 +19,6 @@ def table(rows: int = 1_000, seed: int = 42) -> Frame:
     1  3.152  4.276      1
     """
     rng = np.random.default_rng(seed)
-    x1, x2 = rng.uniform([-2.0, -2.0], [4.0, 7.0], size=(rows, 2)).T
+    x1, x2 = rng.uniform([-2.0, -2.0], [4.0, 7.0], size=(rows, 2)).round(6).T
     label = x2 >= 1 + x1 + 2 * x1**2 + x1**3 - x1**4
     return pd.DataFrame({"x1": x1, "x2": x2, "label": label.astype("int64")})
