@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import expit, logit
@@ -24,13 +25,14 @@ class Scorer(Protocol):
         """Return the probability of the target class, (n,)."""
 
 
-@runtime_checkable
-class Smooth(Protocol):
+class Smooth(ABC):
     """Anything that gives the target's logit for vectors (n, d), and its gradient."""
 
+    @abstractmethod
     def logit(self, Z: Array) -> Array:
         """Return log(p / (1 − p)) of the target class, (n,)."""
 
+    @abstractmethod
     def gradient(self, Z: Array) -> Array:
         """Return the gradient of the logit, (n, d)."""
 

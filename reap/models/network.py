@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import expit, logsumexp, softmax
 
 from reap._typing import Array
+from reap.models.classifier import Smooth
 
 
 def _relu(h: Array) -> Array:
@@ -34,7 +35,7 @@ _ACTIVATIONS: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class Network(Smooth):
     """Layers ``h ← act(h W + b)``, the last one without activation; sigmoid or softmax on top.
 
     Parameters

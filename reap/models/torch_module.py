@@ -9,11 +9,12 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array
+from reap.models.classifier import Smooth
 from reap.models.declared import TorchModel
 
 
 @dataclass(frozen=True, eq=False)
-class TorchKernel:
+class TorchKernel(Smooth):
     """The logit of a torch module and its gradient by autograd.
 
     Parameters
