@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reap._typing import Array, Bools
-from reap.belief.spectral import Point, Problems
+from reap.belief.spectral import Point, Problems, Steps
 
 #: Relative duality gap at which a solution is the point of the path we mean by "the centre".
 GAP = 1e-8
@@ -53,56 +53,73 @@ def _follow(problems: Problems, A: Array, r: Array, gap: float) -> Solution:
     out = Solution(A.copy(), r.copy(), np.zeros((len(A), problems.slack.shape[1])))
     rows, point, patience = np.arange(len(A)), Point(problems, A, r), np.full(len(A), 6)
     for _ in range(LIMIT):
-        (A, r), u, at_end, done = _advance(point, gap)
-        patience = patience - at_end
-        done = done | (patience <= 0)
+        move = _advance(point, gap)
+        patience -= move.at_end
+        done = move.done | (patience <= 0)
+        following = _inside(point, move)
         if done.any():
-            finished = rows[done]
-            out.A[finished], out.r[finished], out.u[finished] = point.A[done], point.r[done], u[done]
-            left = np.nonzero(~done)[0]
+            finished, left = rows[done], np.nonzero(~done)[0]
+            out.A[finished], out.r[finished] = following.A[done], following.r[done]
+            out.u[finished] = move.multipliers(point)[done]
             if not len(left):
                 return out
-            rows, problems, patience, A, r = rows[left], problems.take(left), patience[left], A[left], r[left]
-            point = _inside(problems, A, r, point.A[left], point.r[left])
-        else:
-            point = _inside(problems, A, r, point.A, point.r)
-    _, u, _, _ = _advance(point, gap)
-    out.A[rows], out.r[rows], out.u[rows] = point.A, point.r, u
+            rows, patience = rows[left], patience[left]
+            following = following.take(left)
+        point = following
+    out.A[rows], out.r[rows], out.u[rows] = point.A, point.r, _advance(point, gap).multipliers(point)
     return out
 
 
-def _advance(point: Point, gap: float) -> tuple[tuple[Array, Array], Array, Bools, Bools]:
-    """One step: the next A and r, the multipliers here, who is at the end of the path, who is done."""
+@dataclass(frozen=True)
+class _Move:
+    """Where a step leads: A (B, p, p), r (B,); and who is at the end of the path, who will be done with it."""
+
+    A: Array
+    r: Array
+    t: Array
+    directions: Steps
+    at_end: Bools
+    done: Bools
+
+    def multipliers(self, point: Point) -> Array:
+        """``u = 1/(ts)`` at the end of Newton's step, to first order (B, k)."""
+        cut, t = self.directions.cut, self.t[:, None]
+        out: Array = np.maximum(1.0 - t * cut[:, 0] - cut[:, 1], 0.0)
+        out /= np.where(t > 0, t, np.inf) * point.slack
+        return out
+
+
+def _advance(point: Point, gap: float) -> _Move:
+    """One step from a point."""
     problems = point.problems
     directions = point.directions()
     gram = directions.inner()
     if problems.radius or problems.objective is not None:
-        pull = gram[:, 0, 0]
+        pull, across = gram[:, 0, 0], gram[:, 0, 1]
         # The nearest t in the barrier's metric; from the analytic centre, a first step of moderate length.
-        t = np.maximum(-gram[:, 0, 1] / pull, 0.8 / np.sqrt(pull))
+        t = np.maximum(-across / pull, 0.8 / np.sqrt(pull))
         end = problems.order / (gap * np.maximum(np.abs(_objective(point)), FLOOR))
-        away = np.sqrt(np.maximum(t * t * pull + 2 * t * gram[:, 0, 1] + gram[:, 1, 1], 0.0))
+        away = np.sqrt(np.maximum(t * (t * pull + 2.0 * across) + gram[:, 1, 1], 1e-24))
         at_end = np.abs(t / end - 1.0) < 0.05
-        done = at_end & (away < 1e-3)
+        # The step that is taken from here brings the distance under its cube.
+        done = at_end & (away < 0.03)
     else:
         t, end = np.zeros(len(gram)), np.full(len(gram), np.inf)
-        away = np.sqrt(np.maximum(gram[:, 1, 1], 0.0))
-        at_end = away < 1e-3
-        done = away < 1e-9
-    newton = directions.combine(np.stack([t, np.ones_like(t)], axis=1))
-    with np.errstate(divide="ignore"):
-        u = np.maximum(1.0 - newton.cut[:, 0], 0.0) / np.where(t > 0, t, np.inf)[:, None] / point.slack
+        away = np.sqrt(np.maximum(gram[:, 1, 1], 1e-24))
+        at_end = done = away < 1e-3
     # On the path, predict; the fall of μ amplifies the distance from it, so the nearer the bolder.
-    ahead = (away < 0.2) & (t > 0)
-    along = directions.combine(np.stack([t, np.zeros_like(t)], axis=1)).glance()
-    fall = np.minimum(1.0 - np.maximum(0.01, 2.0 * away), 0.97 / np.maximum(along, 1e-12))
-    fall = np.where(ahead, np.minimum(fall, 1.0 - t / end), 0.0)
-    damp = np.minimum(1.0, 0.9 / np.maximum(away, 1e-12))
-    first = directions.combine(np.stack([t * (damp + fall), damp], axis=1))
-    second = point.curvature(first)
-    step = directions.combine(np.stack([t * (damp + fall + fall**2), damp], axis=1)) + second
-    shorten = np.minimum(1.0, 0.97 / np.maximum(step.reach(), 1e-12))
-    return point.moved(step.combine(shorten[:, None])), u, at_end, done
+    along = np.maximum(t * directions.glance(), 1e-12)
+    fall = np.minimum(np.minimum(0.99, 1.0 - 2.0 * away), np.minimum(0.92 / along, 1.0 - t / end))
+    fall[(away > 0.15) | (t == 0)] = 0.0
+    weights = np.empty((len(t), 2))
+    weights[:, 1] = damp = np.minimum(1.0, 2.0 / away)
+    weights[:, 0] = t * (damp + fall)
+    second = point.curvature(directions.mix(weights))
+    weights[:, 0] += t * fall**2
+    step = directions.mix(weights)
+    step.rows += second.rows
+    A, r = point.moved(step, np.minimum(1.0, 0.97 / np.maximum(step.reach(), 1e-12)))
+    return _Move(A, r, t, directions, at_end, done)
 
 
 def _objective(point: Point) -> Array:
@@ -113,14 +130,14 @@ def _objective(point: Point) -> Array:
     return out
 
 
-def _inside(problems: Problems, A: Array, r: Array, last_A: Array, last_r: Array) -> Point:
-    """Return the point, drawn back towards the last one where rounding has carried it over the boundary."""
-    point = Point(problems, A, r)
+def _inside(point: Point, move: _Move) -> Point:
+    """Return the next point, drawn back towards the last one where rounding has carried it over the boundary."""
+    A, r = move.A, move.r
     for _ in range(40):
-        outside = ~point.inside
+        following = Point(point.problems, A, r)
+        outside = ~following.inside
         if not outside.any():
-            return point
-        A = np.where(outside[:, None, None], 0.5 * (A + last_A), A)
-        r = np.where(outside, 0.5 * (r + last_r), r)
-        point = Point(problems, A, r)
-    return Point(problems, np.where(outside[:, None, None], last_A, A), np.where(outside, last_r, r))
+            return following
+        A = np.where(outside[:, None, None], 0.5 * (A + point.A), A)
+        r = np.where(outside, 0.5 * (r + point.r), r)
+    return Point(point.problems, np.where(outside[:, None, None], point.A, A), np.where(outside, point.r, r))

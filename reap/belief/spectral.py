@@ -30,6 +30,12 @@ def symmetric(X: Array) -> Array:
     return out
 
 
+def _outer(x: Array) -> Array:
+    """``xxᵀ`` (B, p, p) of each row."""
+    out: Array = x[:, :, None] * x[:, None]
+    return out
+
+
 @dataclass(frozen=True)
 class Problems:
     """A batch of B problems over matrices of the same size with the same number of cuts.
@@ -76,62 +82,60 @@ class Problems:
         )
 
 
-@dataclass(frozen=True)
-class Step:
-    """Displacements in the eigenbasis, q of them for each problem.
+class Steps:
+    """Displacements in the eigenbasis, q of them for each problem, each one flat row.
 
-    `A` (B, q, p, p), `r` (B, q), and relative to the distance from the boundary: `low` = L^-½ dL L^-½ and
-    `high` = H^-½ dH H^-½ (B, q, p, p), and `cut` = ds/s (B, q, k). A step is feasible while none of these goes
-    under −1, and the sum of their squares is its length in the barrier's own metric.
+    A row holds `low` = L^-½ dL L^-½, `high` = H^-½ dH H^-½ (p, p) and `cut` = ds/s (k,), the changes relative to the
+    distance from the boundary, then dA (p, p) and dr. A step is feasible while none of the first three goes under −1,
+    and the sum of their squares is its length in the barrier's own metric. One array, so that mixing is one product.
     """
 
-    A: Array
-    r: Array
-    low: Array
-    high: Array
-    cut: Array
+    __slots__ = ("k", "p", "rows")
 
-    def combine(self, weights: Array) -> Step:
+    def __init__(self, rows: Array, p: int, k: int) -> None:
+        self.rows, self.p, self.k = rows, p, k
+
+    @property
+    def cut(self) -> Array:
+        """(B, q, k)."""
+        return self.rows[:, :, 2 * self.p**2 : 2 * self.p**2 + self.k]
+
+    @property
+    def A(self) -> Array:
+        """(B, q, p, p)."""
+        flat = self.rows[:, :, 2 * self.p**2 + self.k : -1]
+        return flat.reshape(*flat.shape[:2], self.p, self.p)
+
+    @property
+    def r(self) -> Array:
+        """(B, q)."""
+        return self.rows[:, :, -1]
+
+    def blocks(self) -> Array:
+        """`low` and `high` (B, 2, p, p) of the first displacement."""
+        return self.rows[:, 0, : 2 * self.p**2].reshape(-1, 2, self.p, self.p)
+
+    def mix(self, weights: Array) -> Steps:
         """Return ``Σ_q weights[:, q] · step_q`` as the only displacement; `weights` (B, q)."""
-
-        def mix(X: Array) -> Array:
-            flat = X.reshape(*weights.shape, -1)
-            out: Array = (weights[:, None, :] @ flat).reshape(len(X), 1, *X.shape[2:])
-            return out
-
-        r: Array = np.sum(weights * self.r, axis=1, keepdims=True)
-        return Step(mix(self.A), r, mix(self.low), mix(self.high), mix(self.cut))
-
-    def __add__(self, other: Step) -> Step:
-        return Step(
-            self.A + other.A,
-            self.r + other.r,
-            self.low + other.low,
-            self.high + other.high,
-            self.cut + other.cut,
-        )
+        return Steps(weights[:, None] @ self.rows, self.p, self.k)
 
     def inner(self) -> Array:
         """Products (B, q, q) of the displacements in the barrier's metric."""
-        rows = len(self.r), self.r.shape[1], -1
-        flat = np.concatenate(
-            [self.low.reshape(rows), self.high.reshape(rows), self.cut.reshape(rows)], axis=2
-        )
+        flat = self.rows[:, :, : 2 * self.p**2 + self.k]
         out: Array = flat @ transpose(flat)
         return out
 
     def glance(self) -> Array:
-        """Return a cheap estimate from below of `reach`: from the diagonals only (B,)."""
-        low = np.min(np.diagonal(self.low[:, 0], axis1=1, axis2=2), axis=1, initial=0.0)
-        high = np.min(np.diagonal(self.high[:, 0], axis1=1, axis2=2), axis=1, initial=0.0)
-        out: Array = -np.minimum(np.minimum(low, high), np.min(self.cut[:, 0], axis=1, initial=0.0))
+        """Return an estimate from below of `reach`, from the diagonals only (B,)."""
+        p, first = self.p, self.rows[:, 0]
+        parts = first[:, : p * p : p + 1], first[:, p * p : 2 * p * p : p + 1], self.cut[:, 0]
+        out: Array = -np.concatenate(parts, axis=1).min(axis=1)
         return out
 
     def reach(self) -> Array:
         """How much of the way to the boundary the first displacement goes (B,); 1 touches it."""
-        spectra = np.linalg.eigvalsh(np.stack([self.low[:, 0], self.high[:, 0]], axis=1))
-        worst = np.min(spectra, axis=(1, 2), initial=0.0)
-        out: Array = -np.minimum(worst, np.min(self.cut[:, 0], axis=1, initial=0.0))
+        worst = np.linalg.eigvalsh(self.blocks())[:, :, 0].min(axis=1)
+        out: Array = -np.minimum(worst, self.cut[:, 0].min(axis=1, initial=0.0))
         return out
 
 
@@ -154,111 +158,135 @@ class Point:
         diagonal = self.M[:, :, :: p + 1]
         self.slack = problems.slack - (diagonal @ values[:, :, None])[..., 0] - problems.ball * r[:, None]
 
+    def take(self, rows: Ints) -> Point:
+        """Return the points with these indices."""
+        other = object.__new__(Point)
+        other.problems = self.problems.take(rows)
+        other.A, other.r, other.U = self.A[rows], self.r[rows], self.U[rows]
+        other.low, other.high = self.low[rows], self.high[rows]
+        other.M, other.slack = self.M[rows], self.slack[rows]
+        return other
+
+    @cached_property
+    def scale_low(self) -> Array:
+        """``1/√(lᵢlⱼ)`` (B, p, p)."""
+        return _outer(1.0 / np.sqrt(self.low))
+
+    @cached_property
+    def scale_high(self) -> Array:
+        """``1/√(hᵢhⱼ)`` (B, p, p)."""
+        return _outer(1.0 / np.sqrt(self.high))
+
     @property
     def inside(self) -> Bools:
         """Whether each point is strictly inside its set (B,)."""
-        spectral = (self.low > 0).all(axis=1) & (self.high > 0).all(axis=1)
-        out: Bools = spectral & (self.slack > 0).all(axis=1)
+        # eigh sorts the eigenvalues: the first is the nearest to 0, the last the nearest to 1.
+        out: Bools = (self.low[:, 0] > 0) & (self.high[:, -1] > 0) & (self.slack > 0).all(axis=1)
         return out
 
     @cached_property
-    def _system(self) -> tuple[Array, Array, Array, Array, Array]:
-        """Rows V (B, k+1, p²), J and inverse (B, k+1, k+1), scale (B, k+1), 1/√D (B, p²).
+    def _system(self) -> tuple[Array, Array, Array, Array]:
+        """V (B, k+1, p²), J and the inverse of VVᵀ + J (B, k+1, k+1), 1/√D (B, 1, p²).
 
-        With ``X = √D∘dA`` and unknowns x = (relative cut multipliers, dr), the Newton equations are
-        ``X = G − Vᵀx`` and ``(VVᵀ + J)x = VG + (e, −g)``, symmetric and scaled to a unit diagonal.
+        With ``X = √D∘dA`` and unknowns x = (relative cut multipliers, dr), the Newton equations are ``X = G − Vᵀx`` and
+        ``(VVᵀ + J)x = VG + (e, −g)``, symmetric; they are scaled to a unit diagonal before the inversion.
         """
         s, problems = self.slack, self.problems
         (B, p), k = self.low.shape, s.shape[1]
-        il, ih = 1.0 / self.low, 1.0 / self.high
-        weight = il[:, :, None] * il[:, None] + ih[:, :, None] * ih[:, None]
-        root = (1.0 / np.sqrt(weight)).reshape(B, p * p)
-        V = np.zeros((B, k + 1, p * p))
-        np.multiply(self.M, root[:, None], out=V[:, :k])
+        root = (1.0 / np.sqrt(self.scale_low**2 + self.scale_high**2)).reshape(B, 1, p * p)
+        V = np.empty((B, k + 1, p * p))
+        np.multiply(self.M, root, out=V[:, :k])
         V[:, :k] /= s[:, :, None]
+        V[:, k] = 0.0
         J = np.zeros((B, k + 1, k + 1))
-        corner = np.ones(B)
+        diagonal = J.reshape(B, -1)[:, :: k + 2]
+        corner: Array | float = 1.0
         if problems.radius:
-            V[:, k, :: p + 1] = problems.sigma * (ih**2 - il**2) * root[:, :: p + 1]
             J[:, k, :k] = J[:, :k, k] = -problems.ball / s
-            J[:, k, k] = -(problems.sigma**2) * np.sum(il**2 + ih**2, axis=1)
+            if problems.sigma:
+                below, above = self.low**-2, self.high**-2
+                V[:, k, :: p + 1] = (above - below) * root[:, 0, :: p + 1]
+                diagonal[:, k] = -(below + above).sum(axis=1)
             # The corner of VVᵀ + J, without the cancellation between its two large terms.
-            corner = problems.sigma**2 * np.sum(4.0 / (self.low**2 + self.high**2), axis=1)
+            corner = problems.sigma * (4.0 / (self.low**2 + self.high**2)).sum(axis=1)
+        diagonal[:, :k] = 1.0
         N = V @ transpose(V) + J
-        N[:, range(k), range(k)] += 1.0
-        J[:, range(k), range(k)] = 1.0
         N[:, k, k] = -corner
         scale = np.empty((B, k + 1))
-        scale[:, :k] = 1.0 / np.sqrt(N[:, range(k), range(k)])
-        scale[:, k] = 1.0 / np.sqrt(corner + np.sum((N[:, k, :k] * scale[:, :k]) ** 2, axis=1))
-        N *= scale[:, :, None] * scale[:, None]
+        scale[:, :k] = 1.0 / np.sqrt(N.reshape(B, -1)[:, :: k + 2][:, :k])
+        scale[:, k] = 1.0 / np.sqrt(corner + ((N[:, k, :k] * scale[:, :k]) ** 2).sum(axis=1))
+        scales = scale[:, :, None] * scale[:, None]
+        N *= scales
         # Cuts that are parallel to the last digit: the ridge decides, and refinement in `newton` pays for it.
-        N[:, range(k), range(k)] += 1e-14
-        inverse: Array = np.linalg.inv(N)
-        return V, J, inverse, scale, root
+        N.reshape(B, -1)[:, :: k + 2][:, :k] += 1e-14
+        return V, J, np.linalg.inv(N) * scales, root
 
-    def newton(self, G: Array, g: Array, e: Array) -> Step:
-        """Solve ``φ'' d = right side`` for q right sides at once.
+    def newton(self, G: Array, g: Array, e: Array) -> Steps:
+        """Solve ``φ″ d = right side`` for q right sides at once.
 
         Parameters
         ----------
-        G : (B, q, p, p) part for A, in the eigenbasis, without the cuts' share.
+        G : (B, q, p²) part for A, in the eigenbasis, without the cuts' share.
         g : (B, q) part for r, without the cuts' share.
         e : (B, q, k) the cuts' share: it stands for ``−Σ eₖ Mₖ/sₖ`` and ``−Σ eₖ nₖ/sₖ``.
         """
-        V, J, inverse, scale, root = self._system
-        B, q, p = G.shape[:3]
-        k = self.slack.shape[1]
-        X = G.reshape(B, q, p * p) * root[:, None]
-        right = np.concatenate([e, -g[:, :, None]], axis=2)
-        x = np.zeros((B, q, k + 1))
-        # The second round refines: near the boundary V is so large that rounding alone would leave a cut.
-        for _ in range(2):
-            rest = X @ transpose(V) + right - x @ J
-            change = (rest * scale[:, None]) @ inverse * scale[:, None]
-            x = x + change
-            X = X - change @ V
-        r = x[:, :, k] if self.problems.radius else np.zeros((B, q))
-        return self._step((X * root[:, None]).reshape(B, q, p, p), r, e - x[:, :, :k])
+        V, J, inverse, root = self._system
+        (B, q, size), k = G.shape, self.slack.shape[1]
+        Vt = transpose(V)
+        X = G * root
+        right = np.empty((B, q, k + 1))
+        right[:, :, :k] = e
+        right[:, :, k] = -g
+        x = (X @ Vt + right) @ inverse
+        X -= x @ V
+        # Refined once: near the boundary V is so large that rounding alone would carry a step over a cut.
+        change = (X @ Vt + right - x @ J) @ inverse
+        x += change
+        X -= change @ V
+        X *= root
+        rows = np.empty((B, q, 3 * size + k + 1))
+        rows[:, :, 2 * size : 2 * size + k] = e - x[:, :, :k]
+        rows[:, :, 2 * size + k : -1] = X
+        rows[:, :, -1] = x[:, :, k]
+        low, high = rows[:, :, :size], rows[:, :, size : 2 * size]
+        low[:] = X
+        np.negative(X, out=high)
+        p = self.low.shape[1]
+        if self.problems.sigma:
+            low[:, :, :: p + 1] -= x[:, :, k:]
+            high[:, :, :: p + 1] -= x[:, :, k:]
+        low *= self.scale_low.reshape(B, 1, size)
+        high *= self.scale_high.reshape(B, 1, size)
+        return Steps(rows, p, k)
 
-    def _step(self, dA: Array, dr: Array, cut: Array) -> Step:
-        p = dA.shape[-1]
-        low, high = dA, -dA
-        if self.problems.sigma and self.problems.radius:
-            shift = self.problems.sigma * dr[:, :, None, None] * np.eye(p)
-            low, high = low - shift, high - shift
-        il, ih = 1.0 / np.sqrt(self.low), 1.0 / np.sqrt(self.high)
-        return Step(
-            dA,
-            dr,
-            low * (il[:, None, :, None] * il[:, None, None]),
-            high * (ih[:, None, :, None] * ih[:, None, None]),
-            cut,
-        )
-
-    def directions(self) -> Step:
-        """Return two displacements: ``φ''⁻¹`` of the objective, and Newton's for the barrier alone."""
-        problems, il, ih = self.problems, 1.0 / self.low, 1.0 / self.high
-        B, p = il.shape
-        G, g, e = np.zeros((B, 2, p, p)), np.zeros((B, 2)), np.zeros((B, 2, self.slack.shape[1]))
+    def directions(self) -> Steps:
+        """Return two displacements: ``φ″⁻¹`` of the objective, and Newton's for the barrier alone."""
+        problems, below, above = self.problems, 1.0 / self.low, 1.0 / self.high
+        B, p = below.shape
+        G, g, e = np.zeros((B, 2, p * p)), np.zeros((B, 2)), np.zeros((B, 2, self.slack.shape[1]))
         if problems.objective is not None:
             F = problems.objective @ self.U
-            G[:, 0] = transpose(F) @ F
+            G[:, 0] = (transpose(F) @ F).reshape(B, p * p)
         elif problems.radius:
             g[:, 0] = 1.0
-        G[:, 1].reshape(B, p * p)[:, :: p + 1] = il - ih
-        g[:, 1] = -problems.sigma * np.sum(il + ih, axis=1)
+        G[:, 1, :: p + 1] = below - above
+        if problems.sigma:
+            g[:, 1] = -(below + above).sum(axis=1)
         e[:, 1] = 1.0
         return self.newton(G, g, e)
 
-    def curvature(self, step: Step) -> Step:
-        """Second-order term of the path along a displacement d: ``−½ φ''⁻¹ φ'''[d, d]``."""
-        il, ih = 1.0 / np.sqrt(self.low), 1.0 / np.sqrt(self.high)
-        low = (step.low @ step.low) * (il[:, None, :, None] * il[:, None, None])
-        high = (step.high @ step.high) * (ih[:, None, :, None] * ih[:, None, None])
-        trace = np.trace(low, axis1=2, axis2=3) + np.trace(high, axis1=2, axis2=3)
-        return self.newton(low - high, -self.problems.sigma * trace, step.cut**2)
+    def curvature(self, step: Steps) -> Steps:
+        """Second-order term of the path along one displacement d: ``−½ φ″⁻¹ φ‴[d, d]``."""
+        B, p = self.low.shape
+        blocks = step.blocks()
+        squares = blocks @ blocks
+        low, high = squares[:, 0] * self.scale_low, squares[:, 1] * self.scale_high
+        g = np.zeros((B, 1))
+        if self.problems.sigma:
+            g[:, 0] = -(low + high).reshape(B, -1)[:, :: p + 1].sum(axis=1)
+        return self.newton((low - high).reshape(B, 1, p * p), g, step.cut**2)
 
-    def moved(self, step: Step) -> tuple[Array, Array]:
-        """Return A (B, p, p), r (B,) after the first displacement."""
-        return symmetric(self.A + self.U @ step.A[:, 0] @ transpose(self.U)), self.r + step.r[:, 0]
+    def moved(self, step: Steps, share: Array) -> tuple[Array, Array]:
+        """Return A (B, p, p), r (B,) after a share (B,) of the first displacement."""
+        A = self.U @ (step.A[:, 0] * share[:, None, None]) @ transpose(self.U)
+        return symmetric(self.A + A), self.r + share * step.r[:, 0]
