@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,11 +20,20 @@ from reap.space.derived import Derived
 from reap.space.encoder import SpaceEncoder
 from reap.space.encoding import Encoding
 from reap.space.feature import Feature
-from reap.space.limits import Limits
-from reap.space.nearest import NearestRow
-from reap.space.reach import Reach, simplex
-from reap.space.rules import parse
-from reap.space.words import Change
+from reap.space.inputs import from_array, one_row
+from reap.space.limits import Limits, checked
+from reap.space.projection import Projection
+from reap.space.reach import Reach
+from reap.space.rules import SAME, parse
+from reap.space.words import Change, table
+
+#: What of a feature gives vectors and rules their meaning; the rest is words.
+_MEANING = (
+    *("name", "kind", "range", "levels", "actionable", "direction", "bounds", "step", "missing"),
+    *("derived", "forbidden"),
+)
+#: A vector farther than this from its row's is no row.
+_OFF = 1e-6
 
 
 class ActionSpace:
@@ -69,17 +79,16 @@ class ActionSpace:
             raise InputError(
                 f"the feature {next(n for n in names if names.count(n) > 1)!r} is declared twice"
             )
-        if max_changes is not None and (int(max_changes) != max_changes or max_changes < 1):
-            raise InputError(f"max_changes is {max_changes!r}; give a whole number of at least 1")
-        self.rules = tuple(rules)
-        self.max_changes = max_changes
+        self.rules = (rules,) if isinstance(rules, str) else tuple(rules)
+        limits = checked(limits or Limits(), self.features)
+        self.max_changes = checked(Limits(max_changes=max_changes), self.features).max_changes
         self.title = title
         self.encoded = encoded
-        self._limits = limits or Limits()
+        self.names = tuple(names)
         self._parsed = [rule for text in self.rules for rule in parse(text, self.features)]
-        self._encoding = Encoding(self.features)
-        self._reach = Reach(self._encoding, self._limits)
-        self._derived = Derived(self.features)
+        self._encoding = Encoding(self.features, encoded)
+        self._derived = Derived(self.features, self._encoding.scale)
+        self._set_limits(limits)
 
     # making ------------------------------------------------------------------------------------------
 
@@ -116,7 +125,7 @@ class ActionSpace:
         categorical : names of features whose numbers are codes
         labels, units : words by feature
         missing : names of features that may be missing
-        derived : a formula (or a function of the frame) by feature
+        derived : a formula (or a function, see Feature) by feature
         forbidden : transitions (from, to) that cannot be made, by feature
         groups : for a table that is encoded already, the columns of each one-hot group (``{}`` if none)
         """
@@ -158,36 +167,23 @@ class ActionSpace:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of everything that gives vectors and rules their meaning."""
-        said = [repr(feature) for feature in self.features]
+        """A hash of everything that gives vectors and rules their meaning; words and dtypes are no part of it."""
+        said = [{key: _said(getattr(feature, key)) for key in _MEANING} for feature in self.features]
         text = json.dumps([said, list(self.rules), self.max_changes, self.encoded])
         return hashlib.sha256(text.encode()).hexdigest()
 
     def __deepcopy__(self, memo: Any) -> ActionSpace:
         return self  # immutable
 
-    def __getstate__(self) -> dict[str, Any]:
-        # What it was made from and nothing else: saved models stay small and readable by later releases.
-        said = ("features", "rules", "max_changes", "title", "encoded")
-        return {name: getattr(self, name) for name in said} | {"limits": self._limits}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ActionSpace):
             return NotImplemented
-        return self.digest == other.digest and self._limits == other._limits
+        return (self.digest, self.features, self._limits) == (other.digest, other.features, other._limits)
 
     def __hash__(self) -> int:
         return hash(self.digest)
 
     # layout ------------------------------------------------------------------------------------------
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The features' names, in order."""
-        return tuple(feature.name for feature in self.features)
 
     @property
     def dimension(self) -> int:
@@ -227,62 +223,44 @@ class ActionSpace:
     def encode(self, X: Frame) -> Array:
         """Return the vectors (n, d) of a frame (or of an array in encoder columns, for an encoded space)."""
         if self.encoded and isinstance(X, np.ndarray):
-            X = self._as_frame(X)
+            X = from_array(X, self.columns)
         return self._encoding.vectors(self._encoding.codes(X))
-
-    def _as_frame(self, X: Any) -> Frame:
-        if X.ndim != 2 or X.shape[1] != self.dimension:
-            raise InputError(f"the array has shape {X.shape}; the space has {self.dimension} encoded columns")
-        return pd.DataFrame(X, columns=list(self.columns))
 
     def decode(self, Z: Array, like: Frame | None = None, index: Any = None) -> Frame:
         """Return the rows of vectors (n, d), with the dtypes of ``like`` where it is given."""
-        return self._encoding.frame(self._encoding.codes_of(np.atleast_2d(Z)), like, index)
+        return self._encoding.frame(self._encoding.codes_of(self._vectors(Z)), like, index)
+
+    def _vectors(self, given: Any) -> Array:
+        Z: Array = np.atleast_2d(np.asarray(given, dtype=float))
+        if Z.ndim != 2 or Z.shape[1] != self.dimension:
+            raise InputError(
+                f"the vectors have shape {Z.shape}; the space has {self.dimension} encoded columns"
+            )
+        return Z
 
     def values(self, z: Array) -> dict[str, Any]:
         """Return one vector (d,) as a dict of plain values in units, by feature."""
-        codes = self._encoding.codes_of(np.atleast_2d(z))[0]
+        codes = self._encoding.codes_of(self._vectors(z))[0]
         return {f.name: f.value(code) for f, code in zip(self.features, codes, strict=True)}
 
     def vector(self, x: Any) -> Array:
         """Return one subject as a vector (d,), checked: a Series, a one-row frame, a dict, or for an encoded space an array."""
-        if isinstance(x, Mapping):
-            x = pd.DataFrame([dict(x)], dtype=object).infer_objects()
-        elif isinstance(x, pd.Series):
-            x = pd.DataFrame([x.to_dict()], index=[x.name], dtype=object).infer_objects()
-        elif isinstance(x, np.ndarray):
-            if not self.encoded:
-                raise InputError(
-                    "give the subject as a pandas Series or a one-row DataFrame; arrays need a space made with groups="
-                )
-            x = self._as_frame(np.atleast_2d(x).astype(float))
-        if not isinstance(x, pd.DataFrame):
-            raise InputError(
-                f"give the subject as a pandas Series or a one-row DataFrame, not {type(x).__name__}"
-            )
-        if len(x) != 1:
-            raise InputError(
-                f"one subject is needed, but the table has {len(x)} rows; pick one, for example X.iloc[0]"
-            )
-        codes = self._encoding.codes(x)
-        self._check_bounds(codes[0])
-        return np.asarray(self._encoding.vectors(codes)[0])
-
-    def _check_bounds(self, codes: Array) -> None:
-        for feature, code in zip(self.features, codes, strict=True):
-            if feature.bounds is not None and not np.isnan(code) and feature.derived is None:
+        codes = self._encoding.codes(one_row(x, self.columns if self.encoded else None))
+        for feature, code in zip(self.features, codes[0], strict=True):
+            if feature.bounds is not None and not np.isnan(code):
                 low, high = feature.bounds
                 if not low <= code <= high:
                     raise InputError(
                         f"{feature.name!r} is {feature.show(code, unit=False)}; the action space allows "
                         f"{feature.show(low, unit=False)} to {feature.show(high)}"
                     )
+        return np.asarray(self._encoding.vectors(codes)[0])
 
     def encoder(self) -> SpaceEncoder:
         """Return a scikit-learn transformer from rows to vectors."""
         return SpaceEncoder(self)
 
-    # legality ----------------------------------------------------------------------------------------
+    # limits ------------------------------------------------------------------------------------------
 
     def limits(
         self,
@@ -298,163 +276,88 @@ class ActionSpace:
             fixed=tuple([fixed] if isinstance(fixed, str) else fixed),
             at_least=dict(at_least or {}),
             at_most=dict(at_most or {}),
-            exclude={name: tuple(levels) for name, levels in (exclude or {}).items()},
+            exclude={
+                name: (levels,) if isinstance(levels, str) else tuple(levels)
+                for name, levels in (exclude or {}).items()
+            },
             max_changes=max_changes,
         )
-        for name in made.names:
-            if name != "max_changes":
-                self.feature(name)
-        for name, value in (*made.at_least.items(), *made.at_most.items()):
-            self._check_limit(self.feature(name), value)
-        for name, levels in made.exclude.items():
-            for level in levels:
-                if level not in self.feature(name).levels:
-                    raise unknown(f"level of {name!r}", level, self.feature(name).levels)
-        if max_changes is not None and max_changes < 1:
-            raise InputError(f"max_changes is {max_changes!r}; a plan needs at least one change")
-        return made
-
-    @staticmethod
-    def _check_limit(feature: Feature, value: Any) -> None:
-        if feature.derived is not None:
-            raise InputError(f"{feature.name!r} follows from other features; limit those instead")
-        if feature.is_number:
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, int | float | np.number)
-                or not np.isfinite(value)
-            ):
-                raise InputError(f"a limit on {feature.name!r} must be a number; given was {value!r}")
-        elif feature.kind == "categorical":
-            raise InputError(
-                f"{feature.name!r} has no order; exclude levels instead of setting a least or most"
-            )
-        elif value not in feature.levels:
-            raise unknown(f"level of {feature.name!r}", value, feature.levels)
+        return checked(made, self.features)
 
     def tighten(self, limits: Limits | None) -> ActionSpace:
         """Return this space within a person's limits; vectors keep their meaning."""
         if not limits:
             return self
-        return ActionSpace(
-            self.features,
-            rules=self.rules,
-            max_changes=self.max_changes,
-            title=self.title,
-            limits=self._limits.merge(limits),
-            encoded=self.encoded,
-        )
+        made = copy.copy(self)
+        made._set_limits(self._limits.meet(checked(limits, self.features), self.features))
+        return made
 
-    @property
-    def _count(self) -> int | None:
-        counts = [k for k in (self.max_changes, self._limits.max_changes) if k is not None]
-        return min(counts) if counts else None
+    def _set_limits(self, limits: Limits) -> None:
+        self._limits = limits
+        self._reach = Reach(self._encoding, limits)
+        counts = [k for k in (self.max_changes, limits.max_changes) if k is not None]
+        self._count = min(counts) if counts else None
+        self._last: Projection | None = None
+
+    # legality ----------------------------------------------------------------------------------------
 
     def allows(self, before: Any, after: Any) -> Bools:
-        """Return whether each change is legal, (n,): frames, or vectors (d,) or (n, d); one start may serve all."""
-        old, new = self._codes(before), self._codes(after)
-        if len(old) == 1 and len(new) > 1:
-            old = np.broadcast_to(old, new.shape)
-        return self._allows_codes(old, new)
+        """Return whether each change is legal, (n,): frames, or vectors (d,) or (n, d); one side may serve all.
 
-    def _codes(self, rows: Any) -> Array:
-        if isinstance(rows, np.ndarray):
-            return self._encoding.codes_of(np.atleast_2d(rows))
-        if isinstance(rows, pd.Series):
-            rows = rows.to_frame().T.infer_objects()
-        return self._encoding.codes(rows)
-
-    def _allows_codes(self, old: Array, new: Array) -> Bools:
-        legal = self._reach.allows(old, new)
+        A vector that is not the vector of a row (half a step, two halves of a one-hot group) is not legal.
+        """
+        old, _ = self._codes(before)
+        new, sound = self._codes(after)
+        if len(old) != len(new):
+            if 1 not in (len(old), len(new)):
+                raise InputError(f"{len(old)} rows before and {len(new)} after; give as many, or one for all")
+            if len(new) == 1:
+                new = np.broadcast_to(new, old.shape)
+        legal = self._reach.allows(old, new) & sound
         for rule in self._parsed:
             legal &= rule.allows(old, new)
         if self._count is not None:
-            legal &= self._moved(old, new).sum(axis=1) <= self._count
-        return legal & self._derived.holds(old, new, self._encoding.scale)
+            moved = np.abs(new - old) > SAME * self._encoding.scale
+            legal &= moved[:, self._reach.free].sum(axis=1) <= self._count
+        return legal & self._derived.holds(np.broadcast_to(old, new.shape), new)
 
-    def _moved(self, old: Array, new: Array) -> Bools:
-        """Return which features a person sets differ, (n, f); what is derived only follows."""
-        moved = np.abs(new - old) > 1e-9 * self._encoding.scale
-        moved[:, [i for i, f in enumerate(self.features) if f.derived is not None]] = False
-        return np.asarray(moved)
+    def _codes(self, rows: Any) -> tuple[Array, Bools]:
+        """Return codes (n, f), and which rows of vectors stand for a row, (n,)."""
+        if isinstance(rows, np.ndarray):
+            Z = self._vectors(rows)
+            codes = self._encoding.codes_of(Z)
+            away = np.abs(self._encoding.vectors(codes) - Z) > _OFF
+            return codes, np.asarray(~away.any(axis=1))
+        codes = self._encoding.codes(one_row(rows, None) if isinstance(rows, pd.Series) else rows)
+        return codes, np.ones(len(codes), dtype=bool)
+
+    def _of(self, z0: Array) -> Projection:
+        """Return what is legal for one person, made once: engines ask again and again."""
+        if self._last is None or not np.array_equal(self._last.z0, z0, equal_nan=True):
+            z0 = np.array(self._vectors(z0)[0], dtype=float)
+            self._last = Projection(self._reach, self._parsed, self._count, z0)
+        return self._last
 
     def project(self, Z: Array, z0: Array, *, exact: bool = True) -> Array:
         """Return the legal rows nearest to ``Z`` for the subject ``z0``, as vectors (n, d).
 
-        Nearest in Euclidean distance over the columns that a person sets; derived features follow. With
-        ``exact=False`` linear rules and implications are not searched (rows may then break them: ask ``allows``).
-        Raises InputError where no row at all is legal.
+        Nearest in Euclidean distance over the columns that a person sets; derived features follow, and where
+        one cannot be computed (a ratio to nothing) what it follows from stays. With ``exact=False`` linear rules
+        and implications are not searched (rows may then break them: ask ``allows``). Raises InputError where
+        no row at all is legal.
         """
-        Z = np.atleast_2d(np.asarray(Z, dtype=float))
-        start = self._encoding.codes_of(z0[None])[0]
-        codes = self._separable(Z, start)
-        if exact and self._parsed:
-            legal = np.logical_and.reduce(
-                [rule.allows(start[None].repeat(len(codes), 0), codes) for rule in self._parsed]
-            )
-            search = NearestRow(self._reach, self._parsed, self._count, start)
-            for row in np.flatnonzero(~legal):
-                found = search(Z[row])
-                if found is None:
-                    raise InputError(
-                        "no row is legal for this person: the rules contradict the limits; relax one of them"
-                    )
-                codes[row] = found
-        return self._encoding.vectors(self._derived.recompute(codes, start[None]))
-
-    def _separable(self, Z: Array, start: Array) -> Array:
-        """Return nearest codes by the features' own reach and the count of changes, (n, f)."""
-        codes = np.repeat(start[None], len(Z), axis=0)
-        gain = np.zeros((len(Z), len(self.features)))
-        for i in self._reach.free:
-            feature, columns = self.features[i], self.slices[self.features[i].name]
-            domain = self._reach.domain(i, start)
-            if feature.kind == "categorical":
-                wanted = Z[:, columns]
-            else:
-                wanted = self._encoding.origin[i] + Z[:, columns.start] * self._encoding.scale[i]
-            codes[:, i] = self._reach.nearest(i, wanted, start[i], domain)
-            if not np.isnan(start[i]) and np.isnan(codes[:, i]).any():
-                raise InputError(
-                    f"no value of {feature.label!r} is left to choose: the limits exclude all; relax one"
-                )
-            if self._count is not None:
-                gain[:, i] = self._gain(i, wanted, start[i], codes[:, i])
-                if not _within(domain, start[i]):
-                    gain[:, i] = np.inf  # the person's limits force this change
-        if self._count is not None:
-            dropped = np.argsort(-gain, axis=1, kind="stable")[:, self._count :]
-            forced = np.isinf(np.take_along_axis(gain, dropped, axis=1))
-            if forced.any():
-                raise InputError("the limits force more changes than are allowed; relax one of them")
-            np.put_along_axis(codes, dropped, start[dropped], axis=1)
-        return codes
-
-    def _gain(self, i: int, wanted: Array, start: float, code: Array) -> Array:
-        if np.isnan(start):
-            return np.zeros(len(code))
-        if wanted.ndim == 2:
-            rows = np.arange(len(code))
-            return np.asarray(
-                2 * (np.nan_to_num(wanted)[rows, code.astype(np.intp)] - np.nan_to_num(wanted)[:, int(start)])
-            )
-        scale = self._encoding.scale[i]
-        wanted = np.where(np.isnan(wanted), start, wanted)
-        return np.asarray(((start - wanted) ** 2 - (code - wanted) ** 2) / scale**2)
+        Z, person = self._vectors(Z), self._of(z0)
+        codes = self._derived.recompute(person.codes(Z, exact), person.start[None])
+        known = self._derived.defined(codes, person.start[None])
+        out = self._encoding.vectors(codes)
+        if not known.all():
+            held = self.tighten(Limits(fixed=self._derived.sources))
+            out[~known] = held.project(Z[~known], z0, exact=exact)
+        return out
 
     def relax(self, Z: Array, z0: Array) -> Array:
         """Return the projection of ``Z`` on the continuous relaxation, (n, d): box, direction, one-hot simplex."""
-        out = np.where(np.isnan(np.atleast_2d(Z)), z0, np.atleast_2d(Z)).astype(float)
-        lower, upper = self.box(z0)
-        for feature in self.features:
-            columns = self.slices[feature.name]
-            if np.isnan(z0[columns]).any() or (feature.kind == "categorical" and not z0[columns].any()):
-                out[:, columns] = z0[columns]
-            elif feature.kind == "categorical":
-                out[:, columns] = simplex(out[:, columns], upper[columns] > 0)
-            else:
-                out[:, columns] = np.clip(out[:, columns], lower[columns], upper[columns])
-        return out
+        return self._of(z0).relax(self._vectors(Z))
 
     def box(self, z0: Array) -> tuple[Array, Array]:
         """Return the least and greatest value of every encoded column (d,), (d,) the subject may reach.
@@ -462,32 +365,15 @@ class ActionSpace:
         One-hot columns: 0 and 1 for a level that can be reached, 0 and 0 for one that cannot. Derived columns
         stay where they are: nobody sets them.
         """
-        start = self._encoding.codes_of(z0[None])[0]
-        lower, upper = z0.copy(), z0.copy()
-        for i in self._reach.free:
-            columns, domain = self.slices[self.features[i].name], self._reach.domain(i, start)
-            if np.isnan(start[i]):
-                continue
-            if self.features[i].kind == "categorical":
-                lower[columns] = 0.0
-                upper[columns] = [
-                    float(k in (domain.levels or ())) for k in range(len(self.features[i].levels))
-                ]
-                continue
-            ends = (domain.low, domain.high)
-            if domain.levels is not None:
-                ends = (min(domain.levels), max(domain.levels)) if domain.levels else (np.inf, -np.inf)
-            lower[columns], upper[columns] = (
-                np.array(ends) - self._encoding.origin[i]
-            ) / self._encoding.scale[i]
-        return lower, upper
+        lower, upper = self._of(z0).box
+        return lower.copy(), upper.copy()
 
     def reachable(self, name: str, z0: Array) -> list[Any]:
         """Return the levels a subject may choose for a feature with levels, in units."""
         feature = self.feature(name)
-        start = self._encoding.codes_of(z0[None])[0]
-        domain = self._reach.domain(self.names.index(name), start)
-        return [feature.levels[k] for k in sorted(domain.levels or ())]
+        if feature.is_number:
+            raise InputError(f"{name!r} is a number and has no levels; ask for its box")
+        return [feature.levels[k] for k in self._of(z0).room.open(self.names.index(name))]
 
     def obstacle(self, z0: Array) -> str | None:
         """Return why no row at all is legal for a subject, in a sentence; None where one is."""
@@ -506,34 +392,31 @@ class ActionSpace:
     def changes(self, before: Array, after: Array) -> list[Change]:
         """Return what changes between two vectors (d,), in units and words."""
         old, new = self.values(before), self.values(after)
-        differs = self.changed(before, after)[0]
+        differs = zip(self.features, self.changed(before, after)[0], strict=True)
         return [
-            Change.of(f, old[f.name], new[f.name])
-            for f, moved in zip(self.features, differs, strict=True)
-            if moved
+            Change.of(feature, old[feature.name], new[feature.name]) for feature, moved in differs if moved
         ]
 
     def describe(self) -> str:
         """Return a table of the features and rules, in plain words."""
-        width = max(len(feature.label) for feature in self.features)
-        lines = [
+        title = (
             f"{self.title or 'Action space'}: {len(self.features)} features, {self.dimension} encoded columns"
-        ]
-        lines += [f"  {feature.label:<{width}}  {feature.describe()}" for feature in self.features]
-        lines += [f"  Rule: {rule.describe()}" for rule in self._parsed]
+        )
+        rules = list(dict.fromkeys(rule.describe() for rule in self._parsed))
         if self.max_changes is not None:
-            lines.append(f"  Rule: at most {self.max_changes} features may change")
-        lines += [f"  Limit: {text}" for text in self._limits.describe()]
-        return "\n".join(lines)
+            plural = "s" if self.max_changes != 1 else ""
+            rules.append(f"at most {self.max_changes} feature{plural} may change")
+        return table(title, self.features, rules, self._limits)
 
     def __repr__(self) -> str:
         fixed = sum(not f.actionable for f in self.features)
         return f"ActionSpace({len(self.features)} features, {fixed} fixed, {len(self.rules)} rules, d={self.dimension})"
 
 
-def _within(domain: Any, code: float) -> bool:
-    if np.isnan(code):
-        return True
-    if domain.levels is not None:
-        return int(code) in domain.levels
-    return bool(domain.low <= code <= domain.high)
+def _said(value: Any) -> Any:
+    """Return a fact for the digest; a function by its name, since its address means nothing elsewhere."""
+    if not callable(value):
+        return value
+    value = getattr(value, "func", value)  # functools.partial
+    name = getattr(value, "__qualname__", type(value).__qualname__)
+    return f"{getattr(value, '__module__', '')}:{name}"

@@ -9,7 +9,9 @@ features alone; nothing is learned from data.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -17,11 +19,14 @@ import numpy as np
 import pandas as pd
 
 from reap._errors import InputError, unknown
-from reap._typing import Array, Bools, Frame
+from reap._typing import Array, Bools, Frame, Ints
 from reap.space.feature import Feature
 
-#: Digits kept when a scaled number is turned back, so that 0.1 comes back as 0.1.
+#: Digits people write at most: a number within rounding of one so short is that one, so 0.1 comes back as 0.1.
 _DIGITS = 13
+#: How the dtype of a column of ordered categories is written; pandas has one word for both.
+ORDERED = "category[ordered]"
+_ROUNDING = 8 * np.finfo(float).eps
 
 
 class Encoding:
@@ -30,6 +35,8 @@ class Encoding:
     Parameters
     ----------
     features : sequence of Feature
+    encoded : bool
+        Whether the table is in encoder columns already; numbers then keep their values.
 
     Examples
     --------
@@ -38,8 +45,9 @@ class Encoding:
     array([[0.5, 0. , 1. ]])
     """
 
-    def __init__(self, features: Sequence[Feature]) -> None:
+    def __init__(self, features: Sequence[Feature], encoded: bool = False) -> None:
         self.features = tuple(features)
+        self.encoded = encoded
         self.slices: dict[str, slice] = {}
         names: list[str] = []
         for feature in self.features:
@@ -72,21 +80,38 @@ class Encoding:
     @cached_property
     def origin(self) -> Array:
         """Value of each feature at 0 in its column, (f,)."""
-        return np.array([f.range[0] if f.range is not None and f.is_number else 0.0 for f in self.features])
+        return np.array(
+            [f.range[0] if f.range is not None and not self.encoded else 0.0 for f in self.features]
+        )
 
     @cached_property
     def scale(self) -> Array:
         """Length of each feature's unit interval, (f,): the range of a number, 1 for levels of a category."""
-        return np.array([_scale(f) for f in self.features])
+        return np.array([_scale(f, self.encoded) for f in self.features])
 
     @cached_property
-    def _decimals(self) -> list[int | None]:
-        return [
-            _DIGITS - 1 - int(np.floor(np.log10(max(abs(f.range[0]), abs(f.range[1]), 1e-290))))
-            if f.kind == "numeric" and f.range is not None
-            else None
-            for f in self.features
-        ]
+    def _rounding(self) -> tuple[Array, Array, Array]:
+        """For what takes one column: a power of ten to round at, how much rounding may change, the last level."""
+        power, slack, last = [], [], []
+        for i in self.single[0]:
+            feature, size = self.features[i], 1.0
+            if feature.kind == "numeric" and feature.range is not None:
+                size = max(abs(feature.range[0]), abs(feature.range[1]), 1e-290)
+            digits = max(_DIGITS - 1 - int(np.floor(np.log10(size))), 0)
+            power.append(10.0**digits if feature.kind == "numeric" else 1.0)
+            slack.append(_ROUNDING * size if feature.kind == "numeric" else np.inf)
+            last.append(np.inf if feature.is_number else len(feature.levels) - 1.0)
+        return np.array(power), np.array(slack), np.array(last)
+
+    @cached_property
+    def starts(self) -> Ints:
+        """The first column of each feature, (f,)."""
+        return np.array([self.slices[f.name].start for f in self.features], dtype=np.intp)
+
+    @cached_property
+    def _indices(self) -> dict[str, Any]:
+        """Where each level stands, for features with levels."""
+        return {f.name: pd.Index(f.levels, dtype=object) for f in self.features if not f.is_number}
 
     # rows -> codes ------------------------------------------------------------------------------------
 
@@ -111,7 +136,8 @@ class Encoding:
         extra = [c for c in given if c not in wanted]
         for column in wanted:
             if column not in given:
-                near = f"; there is {str(extra[0])!r}: rename it if it is that" if len(extra) == 1 else ""
+                close = difflib.get_close_matches(column, map(str, extra), n=1)
+                near = f"; there is {close[0]!r}: rename it if it is that" if close else ""
                 raise InputError(
                     f"the table lacks the column {column!r}{near}; needed are: {', '.join(wanted)}"
                 )
@@ -132,12 +158,25 @@ class Encoding:
             )
         if feature.is_number:
             return _numbers(column, feature, absent)
-        found = pd.Index(feature.levels, dtype=object).get_indexer(column.astype(object)).astype(float)
+        found = self._positions(column, feature)
         bad = (found < 0) & ~absent
         if bad.any():
             raise unknown(f"level of {feature.name!r}", column[bad].iloc[0], feature.levels)
         found[absent] = np.nan
-        return np.asarray(found)
+        return found
+
+    def _positions(self, column: Any, feature: Feature) -> Array:
+        """Return the index of each value among the levels, −1 where it is none."""
+        index = self._indices[feature.name]
+        try:
+            if isinstance(column.dtype, pd.CategoricalDtype):
+                where = index.get_indexer(pd.Index(column.cat.categories, dtype=object))
+                return np.asarray(np.append(where, -1)[column.cat.codes.to_numpy()].astype(float))
+            return np.asarray(index.get_indexer(column.astype(object)).astype(float))
+        except TypeError:
+            raise InputError(
+                f"{feature.name!r} holds something that cannot be a level; allowed are: {', '.join(map(str, index))}"
+            ) from None
 
     # codes <-> vectors --------------------------------------------------------------------------------
 
@@ -155,15 +194,11 @@ class Encoding:
         """Return the codes (n, f) nearest to vectors (n, d); undoes ``vectors`` exactly."""
         codes = np.empty((len(Z), len(self.features)))
         chosen, columns = self.single
-        codes[:, chosen] = self.origin[chosen] + Z[:, columns] * self.scale[chosen]
-        for i in chosen:
-            feature, decimals = self.features[i], self._decimals[i]
-            if decimals is not None:
-                codes[:, i] = np.round(codes[:, i], decimals)
-            else:
-                codes[:, i] = np.rint(codes[:, i])
-            if not feature.is_number:
-                codes[:, i] = np.clip(codes[:, i], 0, len(feature.levels) - 1)
+        value = self.origin[chosen] + Z[:, columns] * self.scale[chosen]
+        power, slack, last = self._rounding
+        short = np.rint(value * power) / power
+        value = np.where(np.abs(short - value) <= slack, short, value)
+        codes[:, chosen] = np.clip(value, np.where(np.isinf(last), -np.inf, 0.0), last)
         for i, columns in self.hot:
             block = Z[:, columns]
             codes[:, i] = block.argmax(axis=1)
@@ -176,8 +211,7 @@ class Encoding:
         Z1, Z2 = np.atleast_2d(Z1), np.atleast_2d(Z2)
         gap = np.abs(Z1 - Z2) > 1e-9
         gap |= np.isnan(Z1) != np.isnan(Z2)
-        starts = [self.slices[f.name].start for f in self.features]
-        return np.asarray(np.logical_or.reduceat(gap, starts, axis=1))
+        return np.asarray(np.logical_or.reduceat(gap, self.starts, axis=1))
 
     # codes -> rows ------------------------------------------------------------------------------------
 
@@ -200,8 +234,10 @@ class Encoding:
         return frame
 
 
-def _scale(feature: Feature) -> float:
+def _scale(feature: Feature, encoded: bool) -> float:
     if feature.is_number:
+        if encoded:
+            return 1.0
         low, high = feature.range or (0.0, 1.0)
         return (high - low) or 1.0
     return max(len(feature.levels) - 1, 1) if feature.kind == "ordinal" else 1.0
@@ -209,13 +245,13 @@ def _scale(feature: Feature) -> float:
 
 def _numbers(column: Any, feature: Feature, absent: Bools) -> Array:
     """Return a column of numbers as floats; text that is not a number is an error that quotes it."""
-    if column.dtype.kind not in "iufb" and not pd.api.types.is_numeric_dtype(column.dtype):
-        parsed = pd.to_numeric(column, errors="coerce")
-        wrong = parsed.isna().to_numpy() & ~absent
-        given = column[wrong].iloc[0] if wrong.any() else column[~absent].iloc[0]
-        if wrong.any() or any(isinstance(v, str) for v in column[~absent].head(1)):
-            raise InputError(f"{feature.name!r} is {given!r} in the table; it must be a number, not text")
-        column = parsed
+    if column.dtype.kind in "mMc" or not pd.api.types.is_numeric_dtype(column.dtype):
+        strange = [v for v in column[~absent] if not isinstance(v, int | float | np.number | Decimal)]
+        if strange or column.dtype.kind in "mMc":
+            given = strange[0] if strange else column.iloc[0]
+            raise InputError(
+                f"{feature.name!r} is {given!r} in the table, a {type(given).__name__}; it must be a number"
+            )
     values = np.array(column.to_numpy(dtype=float, na_value=np.nan))
     if np.isinf(values).any():
         raise InputError(f"{feature.name!r} is infinite in a row; give a finite number")
@@ -227,30 +263,41 @@ def _numbers(column: Any, feature: Feature, absent: Bools) -> Array:
 
 
 def _one_hot_codes(block: Frame, feature: Feature) -> Array:
-    values = block.to_numpy(dtype=float)
-    if np.isnan(values).any() and not feature.missing:
+    try:
+        values = block.to_numpy(dtype=float, na_value=np.nan)
+    except (TypeError, ValueError):
+        raise InputError(f"the columns of the group {feature.name!r} must hold numbers, 0 or 1") from None
+    absent = ~np.nan_to_num(values).any(axis=1) & feature.missing
+    if np.isnan(values[~absent]).any():
         raise InputError(f"{feature.name!r} is missing in a row; fill it in, or declare it with missing=True")
     hot = np.isclose(values, 1.0)
-    if (hot.sum(axis=1) != 1).any() or not (hot | np.isclose(values, 0.0)).all():
+    sound = (hot.sum(axis=1) == 1) & (hot | np.isclose(values, 0.0)).all(axis=1)
+    if not (sound | absent).all():
         raise InputError(
             f"the columns of the group {feature.name!r} must hold one 1 and otherwise 0 in every row"
         )
-    return np.asarray(hot.argmax(axis=1).astype(float))
+    return np.where(absent, np.nan, hot.argmax(axis=1))
 
 
 def _restore(codes: Array, feature: Feature, dtype: Any) -> Any:
     """Return one column with its own dtype: categories as categories, whole numbers as integers."""
+    absent = np.isnan(codes)
+    if isinstance(dtype, str) and dtype.startswith("category"):
+        dtype = pd.CategoricalDtype(list(feature.levels), ordered=dtype == ORDERED)
+    plain = None if dtype is None else pd.api.types.pandas_dtype(dtype)
+    kind = plain.kind if isinstance(plain, np.dtype) else ""
     if feature.is_number:
         values = pd.Series(codes)
         if dtype is None:
-            dtype = "int64" if feature.kind == "integer" and not np.isnan(codes).any() else "float64"
+            kind, dtype = ("i", "int64") if feature.kind == "integer" else ("f", "float64")
+        if absent.any() and kind in ("i", "u"):
+            return values  # NumPy's integers cannot be missing
     else:
         levels = np.empty(len(feature.levels) + 1, dtype=object)
-        levels[:-1], levels[-1] = feature.levels, None
-        picked = levels[np.where(np.isnan(codes), len(feature.levels), codes).astype(np.intp)]
-        values = pd.Series(picked, dtype=object)
+        levels[:-1], levels[-1] = feature.levels, np.nan
+        values = pd.Series(levels[np.where(absent, len(feature.levels), codes).astype(np.intp)], dtype=object)
+        if absent.any() and kind in ("b", "i", "u"):
+            return values
         if dtype is None:
             return values.infer_objects()
-    if str(dtype).startswith("category") and not isinstance(dtype, pd.CategoricalDtype):
-        dtype = pd.CategoricalDtype(list(feature.levels), ordered=feature.kind == "ordinal")
     return values.astype(dtype)

@@ -10,6 +10,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,15 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.Pow: operator.pow,
 }
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": np.abs,
-    "exp": np.exp,
-    "log": np.log,
-    "max": np.maximum,
-    "min": np.minimum,
-    "round": np.round,
-    "sqrt": np.sqrt,
+#: Functions, and how many arguments each takes at least and at most.
+_FUNCTIONS: dict[str, tuple[Callable[..., Any], int, float]] = {
+    "abs": (np.abs, 1, 1),
+    "exp": (np.exp, 1, 1),
+    "log": (np.log, 1, 1),
+    "max": (lambda *values: reduce(np.maximum, values), 2, np.inf),
+    "min": (lambda *values: reduce(np.minimum, values), 2, np.inf),
+    "round": (np.round, 1, 1),
+    "sqrt": (np.sqrt, 1, 1),
 }
 
 
@@ -59,7 +61,7 @@ class Expression:
             source = source.replace(f"`{name}`", alias)
         try:
             self._tree = ast.parse(source.strip(), mode="eval").body
-        except SyntaxError:
+        except (SyntaxError, ValueError):
             raise InputError(
                 f"the formula {text!r} cannot be read; write it like `income` / 2 + 10"
             ) from None
@@ -81,6 +83,12 @@ class Expression:
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
                 if name not in _FUNCTIONS:
                     raise unknown("function", name, _FUNCTIONS)
+                _, least, most = _FUNCTIONS[name]
+                if not least <= len(arguments) <= most:
+                    need = f"{least} value" if most == 1 else f"at least {least} values"
+                    raise InputError(
+                        f"{name} in the formula {self.text!r} needs {need}; given were {len(arguments)}"
+                    )
                 for argument in arguments:
                     self._collect(argument, names)
             case _:
@@ -90,22 +98,22 @@ class Expression:
 
     def __call__(self, values: Mapping[str, Any]) -> Any:
         """Return the value of the formula, elementwise over arrays."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return self._value(self._tree, values)
 
     def _value(self, node: ast.AST, values: Mapping[str, Any]) -> Any:
         match node:
             case ast.Name(id=name):
                 return values[self._alias.get(name, name)]
-            case ast.Constant(value=value):
-                return value
+            case ast.Constant(value=int() | float() as value):
+                return np.float64(value)  # so that 1 / 0 is infinite, as it is for arrays
             case ast.UnaryOp(op=op, operand=operand):
                 value = self._value(operand, values)
                 return -value if isinstance(op, ast.USub) else value
             case ast.BinOp(left=left, op=op, right=right):
                 return _BINARY[type(op)](self._value(left, values), self._value(right, values))
             case ast.Call(func=ast.Name(id=name), args=arguments):
-                return _FUNCTIONS[name](*(self._value(argument, values) for argument in arguments))
+                return _FUNCTIONS[name][0](*(self._value(argument, values) for argument in arguments))
         raise InputError(f"the formula {self.text!r} cannot be read")  # pragma: no cover - refused above
 
     def coefficients(self) -> tuple[dict[str, float], float]:
@@ -116,14 +124,42 @@ class Expression:
         >>> Expression("2 * (a - b) + 3").coefficients()
         ({'a': 2.0, 'b': -2.0}, 3.0)
         """
-        zero = dict.fromkeys(self.names, 0.0)
-        base = float(self(zero))
-        slopes = {name: float(self({**zero, name: 1.0})) - base for name in self.names}
-        # A second point tells a linear formula from one that merely agrees at 0 and 1.
-        probe = {name: 2.0 + 3.0 * i for i, name in enumerate(self.names)}
-        expected = base + sum(slopes[name] * probe[name] for name in self.names)
-        if not np.isclose(float(self(probe)), expected, rtol=1e-9, atol=1e-9):
+        slopes = dict.fromkeys(self.names, 0.0)
+        return slopes, self._gather(self._tree, 1.0, slopes)
+
+    def _gather(self, node: ast.AST, factor: float, slopes: dict[str, float]) -> float:
+        """Add ``factor`` times a part of the formula to ``slopes``; return its constant."""
+        match node:
+            case ast.Name(id=name):
+                slopes[self._alias.get(name, name)] += self._finite(factor)
+                return 0.0
+            case ast.UnaryOp(op=op, operand=operand):
+                return self._gather(operand, -factor if isinstance(op, ast.USub) else factor, slopes)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return self._gather(left, factor, slopes) + self._gather(right, factor, slopes)
+            case ast.BinOp(left=left, op=ast.Sub(), right=right):
+                return self._gather(left, factor, slopes) + self._gather(right, -factor, slopes)
+            case ast.BinOp(left=left, op=ast.Mult(), right=right) if not _has_names(left):
+                return self._gather(right, factor * self._number(left), slopes)
+            case ast.BinOp(left=left, op=ast.Mult(), right=right) if not _has_names(right):
+                return self._gather(left, factor * self._number(right), slopes)
+            case ast.BinOp(left=left, op=ast.Div(), right=right) if not _has_names(right):
+                return self._gather(left, factor / (self._number(right) or np.nan), slopes)
+        if _has_names(node):
             raise InputError(
                 f"{self.text!r} is not linear; rules may only add features and multiply them by numbers"
             )
-        return slopes, base
+        return self._finite(factor * self._number(node))
+
+    def _number(self, node: ast.AST) -> float:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return float(self._value(node, {}))
+
+    def _finite(self, value: float) -> float:
+        if not np.isfinite(value):
+            raise InputError(f"{self.text!r} holds a number that is not finite, or divides by zero")
+        return value
+
+
+def _has_names(node: ast.AST) -> bool:
+    return any(isinstance(part, ast.Name) for part in ast.walk(node))

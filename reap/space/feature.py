@@ -15,6 +15,7 @@ Kind = Literal["numeric", "integer", "ordinal", "categorical", "binary"]
 Direction = Literal["any", "up", "down"]
 KINDS = ("numeric", "integer", "ordinal", "categorical", "binary")
 DIRECTIONS = ("any", "up", "down")
+PHRASES = ("up", "down", "change")
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,10 @@ class Feature:
     missing : bool
         Whether the value may be missing; it is then left as it is.
     derived : str or callable, optional
-        A formula of other features ("debt / income"), recomputed after every change.
+        A formula of other features ("debt / income"), recomputed after every change; or a function that takes
+        a mapping from feature names to arrays (n,) (numbers in units, levels as numbers where they are
+        numbers and as their index otherwise) and returns an array (n,). A space that is to be pickled needs
+        a function with a name of its own, and one that is to be written to a file a formula.
     forbidden : sequence of (from, to)
         Transitions between levels that cannot be made.
     phrases : mapping
@@ -84,22 +88,48 @@ class Feature:
             raise unknown("kind of feature", self.kind, KINDS)
         if self.direction not in DIRECTIONS:
             raise unknown(f"direction for {self.name!r}", self.direction, DIRECTIONS)
-        put("levels", tuple(self.levels))
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError(f"the name of a feature is {self.name!r}; it must be text")
+        put("levels", tuple(plain(level) for level in self.levels))
         put("columns", tuple(self.columns))
-        put("forbidden", tuple((a, b) for a, b in self.forbidden))
+        put("forbidden", tuple((plain(a), plain(b)) for a, b in self.forbidden))
         put("label", self.label or self.name)
+        self._check_words()
         if self.is_number:
             put("range", _pair(self.name, "range", self.range))
             if self.bounds is not None:
                 put("bounds", _pair(self.name, "bounds", self.bounds))
-            if self.kind == "integer" and self.step is None:
-                put("step", 1.0)
-            if self.step is not None and not (math.isfinite(self.step) and self.step > 0):
-                raise InputError(f"the step of {self.name!r} is {self.step!r}; it must be a positive number")
+            step = 1.0 if self.kind == "integer" and self.step is None else self.step
+            put("step", None if step is None else _step(self.name, self.kind, step))
+            self._check_number()
         else:
             self._check_levels()
 
+    def _check_words(self) -> None:
+        for flag in ("actionable", "missing"):
+            if not isinstance(getattr(self, flag), bool | np.bool_):
+                raise InputError(
+                    f"{flag} of {self.name!r} is {getattr(self, flag)!r}; it must be true or false"
+                )
+        for key in self.phrases:
+            if key not in PHRASES:
+                raise unknown(f"phrase for {self.name!r}", key, PHRASES)
+
+    def _check_number(self) -> None:
+        if self.levels or self.forbidden:
+            raise InputError(
+                f"{self.name!r} is a number and has no levels; give bounds, or make it ordinal or categorical"
+            )
+        if self.columns:
+            raise InputError(f"{self.name!r} is a number; only a categorical feature has several columns")
+        if self.derived is not None and self.bounds is not None:
+            raise InputError(
+                f"{self.name!r} follows from other features; give bounds to those, or write a rule with them"
+            )
+
     def _check_levels(self) -> None:
+        if any(level is None or level != level for level in self.levels):
+            raise InputError(f"a missing value is no level of {self.name!r}; say missing=True instead")
         if len(set(self.levels)) != len(self.levels) or not self.levels:
             raise InputError(
                 f"{self.name!r} needs a list of different levels; given were {list(self.levels)!r}"
@@ -112,8 +142,15 @@ class Feature:
             raise InputError(
                 f"{self.name!r} is categorical and has no direction; make it ordinal to give one"
             )
-        if self.bounds is not None:
-            raise InputError(f"{self.name!r} has levels, not bounds; leave out levels or forbid transitions")
+        if self.bounds is not None or self.range is not None or self.step is not None:
+            raise InputError(
+                f"{self.name!r} has levels, not numbers; range, bounds and steps do not apply to it"
+            )
+        if self.columns and (self.kind != "categorical" or len(self.columns) != len(self.levels)):
+            raise InputError(
+                f"{self.name!r} has {len(self.columns)} columns and {len(self.levels)} levels; a one-hot group has "
+                "one column a level and is categorical"
+            )
         if self.derived is not None:
             raise InputError(f"{self.name!r} is derived and must be a number, not {self.kind}")
         for pair in self.forbidden:
@@ -136,7 +173,7 @@ class Feature:
         """Decimals shown, from the step; None where any value may occur."""
         if self.step is None:
             return None
-        return max(0, min(12, -math.floor(math.log10(self.step) + 1e-9))) if self.step % 1 else 0
+        return next((k for k in range(12) if math.isclose(round(self.step, k), self.step)), 12)
 
     def value(self, code: float) -> Any:
         """Return the value in units for a number or for the index of a level."""
@@ -160,7 +197,7 @@ class Feature:
             return _yes_no(value)
         number = float(value)
         decimals = self.decimals
-        if decimals is None or round(number, decimals) != number:
+        if decimals is None or not math.isclose(round(number, decimals), number, rel_tol=1e-9, abs_tol=1e-12):
             text = f"{number:,.4g}" if abs(number) < 1000 else f"{number:,.0f}"
         else:
             text = f"{number:,.{decimals}f}"
@@ -191,6 +228,19 @@ class Feature:
         what = "whole number" if self.kind == "integer" else "number"
         step = f", in steps of {self.step:g}" if self.step and self.step != 1 else ""
         return f"{what}, {self.show(low, unit=False)} to {self.show(high)}{step}"
+
+
+def plain(value: Any) -> Any:
+    """Return a NumPy scalar as Python's own, anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _step(name: str, kind: str, given: Any) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 < given < math.inf:
+        raise InputError(f"the step of {name!r} is {given!r}; it must be a positive number")
+    if kind == "integer" and float(given) != round(float(given)):
+        raise InputError(f"the step of {name!r} is {given!r}; a whole number needs a whole step")
+    return float(given)
 
 
 def _yes_no(level: Any) -> str:

@@ -10,7 +10,8 @@ import pandas as pd
 
 from reap._errors import InputError, unknown
 from reap._typing import Frame, Series
-from reap.space.feature import Direction, Feature, Kind
+from reap.space.encoding import ORDERED
+from reap.space.feature import Direction, Feature, Kind, plain
 
 
 def features(
@@ -33,6 +34,8 @@ def features(
     """Return one feature a column (or a group of columns); see ``ActionSpace.from_frame``."""
     X = _table(X, encoded=groups is not None)
     grouped = _group_columns(X, groups or {})
+    if groups is not None:
+        _check_encoded(X, grouped, ordinal, categorical)
     names = list(dict.fromkeys(grouped.get(str(c), str(c)) for c in X.columns))
     said = (
         immutable,
@@ -66,37 +69,35 @@ def features(
             "forbidden": tuple(tuple(pair) for pair in forbidden.get(name, ())),
         }
         if groups is not None and name in groups:
-            columns = tuple(groups[name])
-            made.append(
-                Feature(
-                    name,
-                    "categorical",
-                    levels=columns,
-                    columns=columns,
-                    dtype=str(X[columns[0]].dtype),
-                    **words,
+            if name in bounds or name in steps or name in derived:
+                raise InputError(
+                    f"{name!r} is a group of levels; bounds, steps and formulas do not apply to it"
                 )
-            )
+            columns = tuple(groups[name])
+            dtype = str(X[columns[0]].dtype)
+            made.append(Feature(name, "categorical", levels=columns, columns=columns, dtype=dtype, **words))
             continue
         column = X[name]
         if column.isna().any() and name not in missing:
             raise InputError(f"{name!r} is missing in some rows; fill it in, or say missing=[{name!r}]")
-        kind, levels = _kind(column, name, ordinal, categorical)
+        told = name in bounds or name in steps or name in derived
+        kind, levels = _kind(column, name, ordinal, categorical, number=told)
         facts: dict[str, Any] = {"levels": levels}
         if kind in ("numeric", "integer"):
-            low, high = _range(column, name)
+            if groups is not None:
+                kind = "numeric"  # an encoded table has no units, so no whole ones
             facts = {
-                # An encoded table is in encoder columns already: its scale is the identity.
-                "range": (0.0, 1.0) if groups is not None else (low, high),
-                "bounds": bounds.get(name, (low, high) if groups is not None else None),
+                "range": _range(column, name),
+                "bounds": bounds.get(name),
                 "step": steps.get(name, None if groups is not None else _step(column, kind)),
                 "derived": derived.get(name),
             }
-            if groups is not None:
-                kind = "numeric"
-        elif name in bounds or name in steps:
-            raise InputError(f"{name!r} has levels, not numbers; bounds and steps do not apply to it")
-        made.append(Feature(name, kind, dtype=str(column.dtype), **facts, **words))
+        elif told:
+            raise InputError(
+                f"{name!r} has levels, not numbers; bounds, steps and formulas do not apply to it"
+            )
+        ordered = isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered
+        made.append(Feature(name, kind, dtype=ORDERED if ordered else str(column.dtype), **facts, **words))
     return made
 
 
@@ -138,20 +139,44 @@ def _group_columns(X: Frame, groups: Mapping[str, Sequence[str]]) -> dict[str, s
     return owner
 
 
+def _check_encoded(
+    X: Frame, grouped: Mapping[str, str], ordinal: Mapping[str, Sequence[Any]], categorical: Sequence[str]
+) -> None:
+    """Refuse what would give an encoded table columns other than its own."""
+    for name in (*ordinal, *categorical):
+        raise InputError(f"{name!r} cannot be ordinal or categorical in an encoded table; put it in groups=")
+    for column in X.columns:
+        if column not in grouped and not pd.api.types.is_numeric_dtype(X[column].dtype):
+            raise InputError(
+                f"{column!r} does not hold numbers; an encoded table (groups=) holds nothing else, so encode it or "
+                "leave out groups="
+            )
+
+
 def _kind(
-    column: Series, name: str, ordinal: Mapping[str, Sequence[Any]], categorical: Sequence[str]
+    column: Series,
+    name: str,
+    ordinal: Mapping[str, Sequence[Any]],
+    categorical: Sequence[str],
+    number: bool,
 ) -> tuple[Kind, Any]:
     if name in ordinal:
-        return "ordinal", tuple(_plain(v) for v in ordinal[name])
+        return "ordinal", tuple(ordinal[name])
     dtype = column.dtype
+    if dtype.kind in "mMc":
+        raise InputError(
+            f"{name!r} holds {dtype}; turn it into a number that people know, such as a year or an age in days"
+        )
     if isinstance(dtype, pd.CategoricalDtype):
-        levels = tuple(_plain(v) for v in dtype.categories)
+        levels = tuple(dtype.categories)
         return ("ordinal" if dtype.ordered else "binary" if len(levels) == 2 else "categorical"), levels
     present = column.dropna()
     if pd.api.types.is_bool_dtype(dtype):
         return "binary", (False, True)
     if name in categorical or not pd.api.types.is_numeric_dtype(dtype):
-        found = sorted({_plain(v) for v in present.unique()}, key=lambda v: (str(type(v)), v))
+        found = sorted({plain(v) for v in present.unique()}, key=lambda v: (str(type(v)), v))
+        if not found:
+            raise InputError(f"{name!r} has no value in any row; drop it")
         if len(found) > 50 and len(found) > len(present) / 2:
             raise InputError(
                 f"{name!r} has {len(found)} different texts in {len(present)} rows and looks like a name or a date; drop it"
@@ -159,7 +184,7 @@ def _kind(
         forced = name in categorical
         return ("binary" if len(found) == 2 and not forced else "categorical"), tuple(found)
     values = present.to_numpy(dtype=float)
-    if set(np.unique(values)) == {0.0, 1.0}:
+    if set(np.unique(values)) == {0.0, 1.0} and not number:
         zero, one = (0, 1) if dtype.kind in "iu" or str(dtype).startswith(("Int", "UInt")) else (0.0, 1.0)
         return "binary", (zero, one)
     return ("integer" if np.isfinite(values).all() and (values == np.rint(values)).all() else "numeric"), ()
@@ -184,7 +209,3 @@ def _step(column: Series, kind: str) -> float:
             return float(10.0**-decimals)
     spread = float(values.max() - values.min()) or 1.0
     return float(10.0 ** np.floor(np.log10(spread / 500)))
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+import numpy as np
+
+from reap._errors import InputError, unknown
+from reap.space.feature import Feature, plain
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,10 @@ class Limits:
         )
 
     def merge(self, other: Limits) -> Limits:
-        """Return both limits together; a later bound on the same feature replaces an earlier one."""
+        """Return both limits together; a later bound on the same feature replaces an earlier one.
+
+        So a person can correct what they said. ``meet`` never loosens.
+        """
         exclude = dict(self.exclude)
         for name, levels in other.exclude.items():
             exclude[name] = tuple(dict.fromkeys((*exclude.get(name, ()), *levels)))
@@ -52,6 +60,23 @@ class Limits:
             at_most={**self.at_most, **other.at_most},
             exclude=exclude,
             max_changes=min(counts) if counts else None,
+        )
+
+    def meet(self, other: Limits, features: Sequence[Feature]) -> Limits:
+        """Return both limits together, the tighter bound where both name a feature."""
+        by_name = {feature.name: feature for feature in features}
+
+        def tighter(ours: Mapping[str, Any], theirs: Mapping[str, Any], pick: Callable[..., Any]) -> Any:
+            both = {**ours, **theirs}
+            for name in set(ours) & set(theirs):
+                levels = by_name[name].levels
+                both[name] = pick(ours[name], theirs[name], key=levels.index if levels else None)
+            return both
+
+        return replace(
+            self.merge(other),
+            at_least=tighter(self.at_least, other.at_least, max),
+            at_most=tighter(self.at_most, other.at_most, min),
         )
 
     def without(self, name: str) -> Limits:
@@ -70,12 +95,23 @@ class Limits:
         named = (*self.fixed, *self.at_least, *self.at_most, *self.exclude)
         return tuple(dict.fromkeys(named)) + (("max_changes",) if self.max_changes is not None else ())
 
-    def describe(self) -> list[str]:
-        """Return each limit as a sentence."""
-        said = [f"{name} stays as it is" for name in self.fixed]
-        said += [f"{name} is at least {value}" for name, value in self.at_least.items()]
-        said += [f"{name} is at most {value}" for name, value in self.at_most.items()]
-        said += [f"{name} does not become {' or '.join(map(str, v))}" for name, v in self.exclude.items()]
+    def describe(self, features: Sequence[Feature] = ()) -> list[str]:
+        """Return each limit as a sentence, with labels and units where the features are given."""
+        by_name = {feature.name: feature for feature in features}
+
+        def label(name: str) -> str:
+            return by_name[name].label if name in by_name else name
+
+        def show(name: str, value: Any) -> str:
+            return by_name[name].show(value) if name in by_name else str(value)
+
+        said = [f"{label(name)} stays as it is" for name in self.fixed]
+        said += [f"{label(name)} is at least {show(name, value)}" for name, value in self.at_least.items()]
+        said += [f"{label(name)} is at most {show(name, value)}" for name, value in self.at_most.items()]
+        said += [
+            f"{label(name)} is not {' or '.join(show(name, level) for level in levels)}"
+            for name, levels in self.exclude.items()
+        ]
         if self.max_changes is not None:
             said.append(
                 f"at most {self.max_changes} feature{'s' if self.max_changes != 1 else ''} may change"
@@ -97,3 +133,44 @@ class Limits:
             exclude={name: tuple(levels) for name, levels in data.get("exclude", {}).items()},
             max_changes=data.get("max_changes"),
         )
+
+
+def checked(limits: Limits, features: Sequence[Feature]) -> Limits:
+    """Return limits with plain values, or say in one sentence which of them makes no sense for these features."""
+    by_name = {feature.name: feature for feature in features}
+    for name in (*limits.fixed, *limits.at_least, *limits.at_most, *limits.exclude):
+        if name not in by_name:
+            raise unknown("feature", name, by_name)
+        if by_name[name].derived is not None:
+            raise InputError(f"{name!r} follows from other features; limit those instead")
+    for name, value in (*limits.at_least.items(), *limits.at_most.items()):
+        _check_bound(by_name[name], value)
+    for name, levels in limits.exclude.items():
+        if by_name[name].is_number:
+            raise InputError(f"{name!r} is a number and has no levels; set a least or most instead")
+        for level in levels:
+            if level not in by_name[name].levels:
+                raise unknown(f"level of {name!r}", level, by_name[name].levels)
+    count = limits.max_changes
+    if count is not None and (
+        isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1
+    ):
+        raise InputError(f"max_changes is {count!r}; give a whole number of at least 1")
+    return Limits(
+        fixed=limits.fixed,
+        at_least={name: plain(value) for name, value in limits.at_least.items()},
+        at_most={name: plain(value) for name, value in limits.at_most.items()},
+        exclude={name: tuple(map(plain, levels)) for name, levels in limits.exclude.items()},
+        max_changes=None if count is None else int(count),
+    )
+
+
+def _check_bound(feature: Feature, value: Any) -> None:
+    if feature.is_number:
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not number or not np.isfinite(value):
+            raise InputError(f"a limit on {feature.name!r} must be a number; given was {value!r}")
+    elif feature.kind == "categorical":
+        raise InputError(f"{feature.name!r} has no order; exclude levels instead of setting a least or most")
+    elif value not in feature.levels:
+        raise unknown(f"level of {feature.name!r}", value, feature.levels)

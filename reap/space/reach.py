@@ -1,21 +1,52 @@
-"""How far each feature may go on its own: transitions of levels, intervals and grids of numbers.
+"""How far each feature may go on its own, for one person or for many changes at once.
 
-Everything here is judged feature by feature; rules across features stand in ``rules.py`` and their search in
-``nearest.py``. Work is done on codes (n, f), see ``encoding.py``.
+Everything here is judged feature by feature; rules across features stand in ``rules.py`` and the search they
+need in ``nearest.py``. Work is done on codes (n, f), see ``encoding.py``.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from reap._errors import InputError
-from reap._typing import Array, Bools
+from reap._typing import Array, Bools, Ints
 from reap.space.encoding import Encoding
 from reap.space.feature import Feature
 from reap.space.limits import Limits
 from reap.space.rules import SAME, Domain
+
+
+@dataclass(frozen=True)
+class Room:
+    """What is open to every feature: an interval of values for a number, a set of levels otherwise.
+
+    Parameters
+    ----------
+    low, high : (f,)
+        The ends for numbers; not read for features with levels.
+    levels : tuple of (levels,) bool or None
+        Which levels are open, None for a number.
+    """
+
+    low: Array
+    high: Array
+    levels: tuple[Bools | None, ...]
+
+    def open(self, i: int) -> Ints:
+        """Return the indices of the levels open to feature ``i``; none for a number."""
+        levels = self.levels[i]
+        return np.flatnonzero(levels if levels is not None else ())
+
+    def meet(self, i: int, domain: Domain) -> Room:
+        """Return the room with feature ``i`` also restricted to a domain."""
+        low, high, levels = self.low.copy(), self.high.copy(), list(self.levels)
+        low[i], high[i] = max(low[i], domain.low), min(high[i], domain.high)
+        own = levels[i]
+        if own is not None and domain.levels is not None:
+            levels[i] = own & np.isin(np.arange(len(own)), list(domain.levels))
+        return Room(low, high, tuple(levels))
 
 
 class Reach:
@@ -26,138 +57,120 @@ class Reach:
     encoding : Encoding
     limits : Limits
         A person's own limits; unlike the space's bounds they must hold even where nothing changes.
+
+    Examples
+    --------
+    >>> age = Feature("age", "integer", range=(18, 80), direction="up")
+    >>> reach = Reach(Encoding([age]), Limits(at_most={"age": 40}))
+    >>> reach.allows(np.array([[30.0]]), np.array([[29.0], [35.0], [41.0]]))
+    array([False,  True, False])
     """
 
     def __init__(self, encoding: Encoding, limits: Limits) -> None:
-        self.encoding = encoding
-        self.limits = limits
+        self.encoding, self.limits = encoding, limits
         self.features = encoding.features
-        self.numbers = [i for i, f in enumerate(self.features) if f.is_number and f.derived is None]
-        self.levels = [i for i, f in enumerate(self.features) if not f.is_number]
         self.free = [i for i, f in enumerate(self.features) if f.derived is None]
+        self.numbers = np.array([i for i in self.free if self.features[i].is_number], dtype=np.intp)
+        self.graded = [i for i in self.free if not self.features[i].is_number]
+        self.tables = {i: _transitions(self.features[i], limits) for i in self.graded}
+        self._lookup()
+        numbers = [self.features[i] for i in self.numbers]
+        self.scale = encoding.scale[self.numbers]
+        self.tolerance = SAME * self.scale
+        self.declared = np.array([f.bounds is not None for f in numbers], dtype=bool)
+        ends = np.array([f.bounds or f.range for f in numbers], dtype=float).reshape(-1, 2)
+        self.least, self.most = ends.T
+        self.fixed = np.array([not f.actionable or f.name in limits.fixed for f in numbers], dtype=bool)
+        self.up = np.array([f.direction == "up" for f in numbers], dtype=bool)
+        self.down = np.array([f.direction == "down" for f in numbers], dtype=bool)
+        self.hard_low = np.array([limits.at_least.get(f.name, -np.inf) for f in numbers], dtype=float)
+        self.hard_high = np.array([limits.at_most.get(f.name, np.inf) for f in numbers], dtype=float)
+        self.stepped = np.array([f.step is not None for f in numbers], dtype=bool)
+        self.step = np.array([f.step or 1.0 for f in numbers])
+        self._power = 10.0 ** np.array([f.decimals or 0 for f in numbers], dtype=float)
 
-    @cached_property
-    def tables(self) -> dict[int, Bools]:
-        """Whether level ``a`` may become level ``b``, (levels, levels), for each feature with levels."""
-        return {i: _transitions(self.features[i], self.limits) for i in self.levels}
+    def _lookup(self) -> None:
+        """Lay every transition table, with one more level for "missing", end to end for one look-up."""
+        parts, offsets, sizes, start = [np.zeros(0, dtype=bool)], [], [], 0
+        for table in self.tables.values():
+            size = len(table) + 1
+            wide = np.zeros((size, size), dtype=bool)
+            wide[:-1, :-1], wide[-1, -1] = table, True  # what is missing stays missing
+            parts.append(wide.ravel())
+            offsets.append(start)
+            sizes.append(size)
+            start += size * size
+        self._flat = np.concatenate(parts)
+        self._offsets, self._sizes = np.array(offsets, dtype=np.intp), np.array(sizes, dtype=np.intp)
 
-    @cached_property
-    def hard(self) -> Array:
-        """The person's own lower and upper limits of each number, (2, f), infinite where there are none."""
-        hard = np.tile([[-np.inf], [np.inf]], (1, len(self.features)))
-        for i in self.numbers:
-            hard[0, i] = self.limits.at_least.get(self.features[i].name, -np.inf)
-            hard[1, i] = self.limits.at_most.get(self.features[i].name, np.inf)
-        return hard
+    # many changes -------------------------------------------------------------------------------------
 
-    def movable(self, i: int) -> bool:
-        """Whether feature ``i`` may change at all."""
-        return self.features[i].actionable and self.features[i].name not in self.limits.fixed
+    def allows(self, before: Array, after: Array) -> Bools:
+        """Return whether each feature's change is legal on its own, for codes (n or 1, f) and (n, f)."""
+        legal = np.ones(len(after), dtype=bool)
+        if len(self.numbers):
+            legal &= self._numbers_allow(before[:, self.numbers], after[:, self.numbers]).all(axis=1)
+        if self.graded:
+            last = self._sizes - 1.0
+            old, new = before[:, self.graded], after[:, self.graded]
+            old, new = np.where(np.isnan(old), last, old), np.where(np.isnan(new), last, new)
+            legal &= self._flat[self._offsets + (old * self._sizes + new).astype(np.intp)].all(axis=1)
+        return legal
 
-    def interval(self, i: int, start: Array) -> tuple[Array, Array]:
-        """Return the lowest and highest value number ``i`` may move to from ``start`` (n,).
+    def _numbers_allow(self, old: Array, new: Array) -> Bools:
+        low, high = self.interval(old)
+        inside = (new >= low - self.tolerance) & (new <= high + self.tolerance)
+        inside &= ~self.stepped | (np.abs(new / self.step - np.rint(new / self.step)) <= 1e-6)
+        legal = inside & ~self.fixed | (np.abs(new - old) <= self.tolerance)
+        legal &= (new >= self.hard_low - self.tolerance) & (new <= self.hard_high + self.tolerance)
+        return np.where(np.isnan(old), np.isnan(new), legal)
+
+    def interval(self, start: Array) -> tuple[Array, Array]:
+        """Return the lowest and highest value (n, m) that the numbers may move to from ``start`` (n, m).
 
         Without declared bounds that is the range seen in data, stretched to where the person stands now.
         """
-        feature = self.features[i]
-        if not self.movable(i):
-            return start, start
-        if feature.bounds is not None:
-            low, high = np.full_like(start, feature.bounds[0]), np.full_like(start, feature.bounds[1])
-        else:
-            least, most = feature.range or (-np.inf, np.inf)
-            low, high = np.minimum(start, least), np.maximum(start, most)
-        if feature.direction == "up":
-            low = np.maximum(low, start)
-        elif feature.direction == "down":
-            high = np.minimum(high, start)
-        return np.maximum(low, self.hard[0, i]), np.minimum(high, self.hard[1, i])
+        low = np.where(self.declared, self.least, np.minimum(start, self.least))
+        high = np.where(self.declared, self.most, np.maximum(start, self.most))
+        low = np.where(self.fixed, start, np.where(self.up, np.maximum(low, start), low))
+        high = np.where(self.fixed, start, np.where(self.down, np.minimum(high, start), high))
+        return np.maximum(low, self.hard_low), np.minimum(high, self.hard_high)
 
-    def allows(self, before: Array, after: Array) -> Bools:
-        """Return whether each feature's change is legal on its own, for codes (n, f) and (n, f)."""
-        legal = np.ones(len(after), dtype=bool)
-        for i in self.free:
-            old, new = before[:, i], after[:, i]
-            absent = np.isnan(old)
-            if i in self.tables:
-                known = ~absent & ~np.isnan(new)
-                fine = absent & np.isnan(new)
-                table = self.tables[i]
-                fine[known] = table[old[known].astype(np.intp), new[known].astype(np.intp)]
-            else:
-                fine = np.where(absent, np.isnan(new), self._number_allows(i, old, new))
-            legal &= fine
-        return legal
+    # one person ---------------------------------------------------------------------------------------
 
-    def _number_allows(self, i: int, old: Array, new: Array) -> Bools:
-        tolerance = SAME * self.encoding.scale[i]
-        same = np.abs(new - old) <= tolerance
-        low, high = self.interval(i, old)
-        inside = (new >= low - tolerance) & (new <= high + tolerance) & self.on_grid(i, new)
-        if not self.movable(i):
-            inside = same
-        hard = (new >= self.hard[0, i] - tolerance) & (new <= self.hard[1, i] + tolerance)
-        return np.asarray((same | inside) & hard)
+    def room(self, start: Array) -> Room:
+        """Return all that is open to a person with codes (f,): what may be moved to, and staying.
 
-    def on_grid(self, i: int, value: Array) -> Bools:
-        """Return whether values are multiples of the feature's step."""
-        step = self.features[i].step
-        if step is None:
-            return np.isfinite(value)
-        return np.asarray(np.abs(value / step - np.rint(value / step)) <= 1e-6)
-
-    def domain(self, i: int, start: Array) -> Domain:
-        """Return all that feature ``i`` may become for a subject with codes (f,)."""
-        if i in self.tables:
-            if np.isnan(start[i]):
-                return Domain()
-            return Domain(levels=frozenset(int(b) for b in np.flatnonzero(self.tables[i][int(start[i])])))
-        low, high = self.interval(i, start[i : i + 1])
-        return Domain(float(low[0]), float(high[0]))
-
-    def nearest(self, i: int, wanted: Array, start: float, domain: Domain) -> Array:
-        """Return the legal value of feature ``i`` nearest to ``wanted`` (n,) or (n, levels); NaN where none is.
-
-        ``wanted`` holds values for a number, positions for an ordinal or binary feature, and the encoded
-        block for a categorical one. Where the start is equally near, it wins.
+        The interval of a number is the hull of both: a person outside the bounds may stay there or move inside.
         """
-        if np.isnan(start):
-            return np.full(len(wanted), np.nan)
-        if domain.levels is not None:
-            return self._nearest_level(i, wanted, start, domain)
-        wanted = np.where(np.isnan(wanted), start, wanted)
-        stay_ok = domain.low <= start <= domain.high
-        step = self.features[i].step
-        if step is None or not self.movable(i):
-            value = np.clip(wanted, domain.low, domain.high)
-            return value if domain.low <= domain.high else np.full(len(wanted), np.nan)
-        first, last = np.ceil(domain.low / step - 1e-6), np.floor(domain.high / step + 1e-6)
-        value = np.full(len(wanted), np.nan)
-        if first <= last:
-            value = self.tidy(i, np.clip(np.rint(wanted / step), first, last) * step)
-        if stay_ok:
-            closer = ~(np.abs(value - wanted) < np.abs(start - wanted) - 1e-12 * self.encoding.scale[i])
-            value = np.where(closer, start, value)
-        return np.asarray(value)
+        low, high = np.full(len(self.features), np.nan), np.full(len(self.features), np.nan)
+        own = start[self.numbers]
+        first, last = self.interval(own)
+        empty = ~(first <= last)
+        first, last = np.where(empty, np.inf, first), np.where(empty, -np.inf, last)
+        stays = (own >= self.hard_low) & (own <= self.hard_high)
+        low[self.numbers] = np.where(stays, np.minimum(first, own), first)
+        high[self.numbers] = np.where(stays, np.maximum(last, own), last)
+        levels: list[Bools | None] = [None] * len(self.features)
+        for i, table in self.tables.items():
+            levels[i] = np.zeros(len(table), dtype=bool) if np.isnan(start[i]) else table[int(start[i])]
+        return Room(low, high, tuple(levels))
 
-    def _nearest_level(self, i: int, wanted: Array, start: float, domain: Domain) -> Array:
-        allowed = np.array(sorted(domain.levels or ()), dtype=np.intp)
-        if len(allowed) == 0:
-            return np.full(len(wanted), np.nan)
-        if wanted.ndim == 2:  # a one-hot block: the distance to vertex l falls with z_l
-            closeness = np.nan_to_num(wanted[:, allowed])
-        else:
-            closeness = -np.abs(np.where(np.isnan(wanted), start, wanted)[:, None] - allowed)
-        closeness = closeness + 1e-9 * (allowed == start)
-        return np.asarray(allowed[closeness.argmax(axis=1)].astype(float))
+    def tidy(self, grid: Array) -> Array:
+        """Return steps (…, m) times their length as the numbers people write (0.3, not 0.30000000000000004)."""
+        return np.asarray(np.rint(grid * self.step * self._power) / self._power)
 
-    def tidy(self, i: int, value: Array) -> Array:
-        """Return multiples of the step as the numbers people write (0.3, not 0.30000000000000004)."""
-        decimals = self.features[i].decimals
-        return value if decimals is None else np.asarray(np.round(value, decimals + 2))
+    def closed(self, room: Room, start: Array) -> Iterator[Feature]:
+        """Yield the features for which nothing is open, not even staying."""
+        for i in self.free:
+            levels = room.levels[i]
+            shut = not levels.any() if levels is not None else not room.low[i] <= room.high[i]
+            if shut and not np.isnan(start[i]):
+                yield self.features[i]
 
 
 def _transitions(feature: Feature, limits: Limits) -> Bools:
+    """Return whether level ``a`` may become level ``b``, (levels, levels)."""
     count = len(feature.levels)
     table = np.ones((count, count), dtype=bool)
     if feature.direction == "up":
@@ -176,26 +189,3 @@ def _transitions(feature: Feature, limits: Limits) -> Bools:
     if feature.name in limits.at_most:
         table[:, feature.levels.index(limits.at_most[feature.name]) + 1 :] = False
     return table
-
-
-def simplex(block: Array, allowed: Bools) -> Array:
-    """Return the projection of rows (n, k) on the simplex over the allowed columns.
-
-    Subtract the one threshold that makes the positive parts sum to one; it is found by sorting.
-
-    Examples
-    --------
-    >>> simplex(np.array([[0.9, 0.5, 0.4]]), np.array([True, True, False])).round(2)
-    array([[0.7, 0.3, 0. ]])
-    """
-    if not allowed.any():
-        raise InputError("no level of a categorical feature is left to choose")
-    part = block[:, allowed]
-    ordered = -np.sort(-part, axis=1)
-    excess = np.cumsum(ordered, axis=1) - 1.0
-    count = np.arange(1, part.shape[1] + 1)
-    active = (ordered - excess / count > 0).sum(axis=1)
-    threshold = excess[np.arange(len(part)), active - 1] / active
-    out = np.zeros_like(block)
-    out[:, allowed] = np.maximum(part - threshold[:, None], 0.0)
-    return out

@@ -147,9 +147,13 @@ class Implication:
 
     def alternatives(self, start: Array) -> list[tuple[int, Domain]]:
         """Return the restrictions, any one of which makes the rule hold for a subject with codes (f,)."""
-        refuse = [(self.when.index, d) for d in self.when.domains(start[self.when.index], truth=False)]
-        comply = [(self.then.index, d) for d in self.then.domains(start[self.then.index], truth=True)]
-        return [(i, d) for i, d in refuse + comply if not d.empty]
+        found = []
+        for condition, truth in ((self.when, False), (self.then, True)):
+            if not np.isnan(
+                start[condition.index]
+            ):  # what is missing stays so, and can neither refuse nor comply
+                found += [(condition.index, d) for d in condition.domains(start[condition.index], truth)]
+        return [(i, d) for i, d in found if not d.empty]
 
     def describe(self) -> str:
         """Return the rule as a sentence."""
@@ -182,7 +186,9 @@ def parse(text: str, features: Sequence[Feature]) -> list[Rule]:
     weights, constant = Expression(f"({left}) - ({right})").coefficients()
     for name in weights:
         _linear_feature(name, features, index)
-    pairs = tuple((index[name], weight) for name, weight in weights.items())
+    pairs = tuple((index[name], weight) for name, weight in weights.items() if weight)
+    if not pairs:
+        raise InputError(f"the rule {text!r} says nothing about a feature; name one, as in 'a + 2 * b <= 5'")
     flipped = tuple((i, -weight) for i, weight in pairs)
     at_most, at_least = Linear(sentence, pairs, -constant), Linear(sentence, flipped, constant)
     return [at_most] if sign == "<=" else [at_least] if sign == ">=" else [at_most, at_least]
@@ -201,16 +207,16 @@ def _linear_feature(name: str, features: Sequence[Feature], index: Mapping[str, 
 
 
 _VERBS = (
-    (r"(?P<name>.+) (?P<verb>changes|stays)", None),
-    (r"(?P<name>.+) (?P<verb>increases|decreases)( by at least (?P<value>.+))?", "amount"),
-    (r"(?P<name>.+) (?P<verb>is at least|is at most) (?P<value>.+)", "code"),
-    (r"(?P<name>.+) (?P<verb>is not|becomes|is) (?P<value>.+)", "code"),
+    (r"(?P<verb>changes|stays)", None),
+    (r"(?P<verb>increases|decreases)( by at least (?P<value>.+))?", "amount"),
+    (r"(?P<verb>is at least|is at most) (?P<value>.+)", "code"),
+    (r"(?P<verb>is not|becomes|is) (?P<value>.+)", "code"),
 )
 
 
 def _condition(text: str, features: Sequence[Feature], index: Mapping[str, int]) -> Condition:
     for pattern, wants in _VERBS:
-        match = re.fullmatch(pattern, text.strip(), flags=re.IGNORECASE)
+        match = re.fullmatch(rf"(?P<name>`[^`]+`|.+?) {pattern}", text.strip(), flags=re.IGNORECASE)
         if match is None:
             continue
         name = match["name"].strip("`'\" ")
@@ -242,9 +248,12 @@ def _value(given: str | None, feature: Feature, wants: str) -> float:
                 return float(i)
         raise unknown(f"level of {feature.name!r}", text, feature.levels)
     try:
-        return float(text.replace(",", ""))
+        number = float(text.replace(",", ""))
     except ValueError:
-        raise InputError(f"{text!r} in a rule on {feature.name!r} must be a number") from None
+        number = np.nan
+    if not np.isfinite(number):
+        raise InputError(f"{text!r} in a rule on {feature.name!r} must be a number")
+    return number
 
 
 def _width(feature: Feature) -> float:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reap.space.feature import Feature
+from reap.space.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,10 @@ def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
     if phrase:
         by = feature.show(abs(after - before), unit=False) if feature.is_number else ""
         return phrase.format(before=old, after=new, unit=feature.unit, by=by)
-    label = lowered(feature.label)
     unit = f" {feature.unit}" if feature.unit else ""
+    if feature.derived is not None:  # nobody does this; it follows from the rest of the advice
+        return f"{feature.label} {'rises' if rises else 'falls'} from {old} to {new}{unit} as a result"
+    label = lowered(feature.label)
     if feature.is_number:
         return f"{'Increase' if rises else 'Reduce'} {label} from {old} to {new}{unit}"
     if feature.kind == "ordinal":
@@ -89,3 +93,21 @@ def lowered(label: str) -> str:
     """
     first = label.split(" ", 1)[0]
     return label if len(first) > 1 and first[1:] != first[1:].lower() else label[:1].lower() + label[1:]
+
+
+def table(title: str, features: Sequence[Feature], rules: Sequence[str], limits: Limits) -> str:
+    """Return a space as a table in plain words: a line a feature, then rules and limits.
+
+    Examples
+    --------
+    >>> print(table("Loans", [Feature("age", range=(18, 80), direction="up")], [], Limits(at_most={"age": 60})))
+    Loans
+      age  number, 18 to 80; may only rise
+      Limit: age is at most 60
+    """
+    width = max(len(feature.label) for feature in features)
+    lines = [title]
+    lines += [f"  {feature.label:<{width}}  {feature.describe()}" for feature in features]
+    lines += [f"  Rule: {rule}" for rule in rules]
+    lines += [f"  Limit: {text}" for text in limits.describe(features)]
+    return "\n".join(lines)

@@ -1,0 +1,235 @@
+"""Random small spaces, and what is legal in them written down a second time, by enumeration.
+
+``random_space(rng)`` gives a space and a frame of rows in it; every space is small enough to list all its rows.
+The legality here is written from the documentation, value by value, and shares no code with the library.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+from reap.space import ActionSpace, Feature, Limits
+
+LEVELS = ("a", "b", "c", "d")
+
+
+def seeds() -> st.SearchStrategy[np.random.Generator]:
+    """Return a strategy of generators, each shown by its seed."""
+    return st.integers(0, 2**31 - 1).map(Seeded)
+
+
+class Seeded(np.random.Generator):
+    """A generator that prints its seed where a test fails."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(np.random.PCG64(seed))
+        self.seed = seed
+
+    def __repr__(self) -> str:
+        return f"Seeded({self.seed})"
+
+
+def random_space(rng: np.random.Generator, *, rules: bool = True, rows: int = 12) -> tuple[ActionSpace, Any]:
+    """Return a space of two to five features of any kind, and a frame of rows in it."""
+    features = [_feature(rng, f"f{i}") for i in range(rng.integers(2, 6))]
+    spoken: list[str] = []
+    if rules:
+        spoken = [rule for rule in (_linear(rng, features), _implication(rng, features)) if rule]
+    count = int(rng.integers(1, 4)) if rules and rng.random() < 0.4 else None
+    space = ActionSpace(features, rules=spoken, max_changes=count)
+    return space, random_rows(rng, space, rows)
+
+
+def random_rows(rng: np.random.Generator, space: ActionSpace, rows: int) -> Any:
+    """Return rows of a space, within its bounds, in plain dtypes; numbers may lie off their grid."""
+    data = {}
+    for feature in space.features:
+        if feature.is_number:
+            low, high = feature.bounds or feature.range
+            values = grid(feature) if rng.random() < 0.7 else np.round(rng.uniform(low, high, 5), 2)
+            picked = rng.choice(values, rows)
+            data[feature.name] = picked.astype(int) if feature.kind == "integer" else picked.astype(float)
+        else:
+            data[feature.name] = np.array(feature.levels, dtype=object)[
+                rng.integers(0, len(feature.levels), rows)
+            ]
+        if feature.missing:
+            data[feature.name] = np.where(rng.random(rows) < 0.3, None, data[feature.name])
+    return pd.DataFrame(data)
+
+
+def random_limits(rng: np.random.Generator, space: ActionSpace) -> Limits:
+    """Return a person's limits, one to three of them, legal or not for any given person."""
+    limits: dict[str, Any] = {"fixed": [], "at_least": {}, "at_most": {}, "exclude": {}}
+    for feature in rng.permutation(np.array(space.features, dtype=object))[: rng.integers(1, 4)]:
+        choices = grid(feature).tolist() if feature.is_number else list(feature.levels)
+        kind = rng.choice(["fixed", "at_least", "at_most", "exclude"])
+        value = choices[rng.integers(len(choices))]
+        if kind == "fixed":
+            limits["fixed"].append(feature.name)
+        elif kind != "exclude" and feature.kind != "categorical":
+            limits[kind][feature.name] = value
+        elif not feature.is_number:
+            limits["exclude"][feature.name] = [value]
+    return space.limits(**limits, max_changes=int(rng.integers(1, 4)) if rng.random() < 0.3 else None)
+
+
+def grid(feature: Feature) -> np.ndarray:
+    """Return the multiples of a number's step within its bounds or range."""
+    low, high = feature.bounds or feature.range
+    values = np.arange(-100, 101) * feature.step
+    return np.round(values[(values >= low - 1e-9) & (values <= high + 1e-9)], 6)
+
+
+def _feature(rng: np.random.Generator, name: str) -> Feature:
+    kind = rng.choice(["numeric", "integer", "ordinal", "categorical", "binary"])
+    facts: dict[str, Any] = {"actionable": bool(rng.random() < 0.85), "missing": bool(rng.random() < 0.1)}
+    if kind != "categorical":
+        facts["direction"] = rng.choice(["any", "up", "down"], p=[0.6, 0.2, 0.2])
+    if kind in ("numeric", "integer"):
+        step = float(rng.choice([1, 2] if kind == "integer" else [0.1, 0.25, 0.5, 1.0]))
+        low = step * rng.integers(-3, 3)
+        facts |= {"range": (low, low + step * rng.integers(1, 6)), "step": step}
+        if rng.random() < 0.4:
+            facts["bounds"] = (low - step * rng.integers(0, 2), facts["range"][1] + step * rng.integers(0, 2))
+    else:
+        facts["levels"] = LEVELS[: 2 if kind == "binary" else rng.integers(2, 5)]
+        if rng.random() < 0.3:
+            pair = rng.choice(len(facts["levels"]), 2, replace=False)
+            facts["forbidden"] = [tuple(facts["levels"][k] for k in pair)]
+    return Feature(name, kind, **facts)
+
+
+def _linear(rng: np.random.Generator, features: list[Feature]) -> str | None:
+    able = [f for f in features if f.is_number or f.kind == "binary"]
+    if len(able) < 2 or rng.random() < 0.4:
+        return None
+    chosen = rng.permutation(np.array(able, dtype=object))[:3]
+    weights = rng.choice([-2, -1, 1, 2, 0.5], len(chosen))
+    centre = sum(w * (np.mean(f.range) if f.is_number else 0.5) for w, f in zip(weights, chosen, strict=True))
+    terms = " + ".join(f"{w:g} * {f.name}" for w, f in zip(weights, chosen, strict=True))
+    return f"{terms} {rng.choice(['<=', '>='])} {np.round(centre + rng.normal(), 1):g}"
+
+
+def _implication(rng: np.random.Generator, features: list[Feature]) -> str | None:
+    if rng.random() < 0.4:
+        return None
+    when, then = (features[k] for k in rng.choice(len(features), 2, replace=False))
+    return f"if {_condition(rng, when)} then {_condition(rng, then)}"
+
+
+def _condition(rng: np.random.Generator, feature: Feature) -> str:
+    verbs = ["changes", "stays", "is", "is not", "becomes"]
+    if feature.kind != "categorical":
+        verbs += ["increases", "decreases", "increases by", "is at least", "is at most"]
+    verb = rng.choice(verbs)
+    value = rng.choice(grid(feature)) if feature.is_number else rng.choice(feature.levels)
+    if verb == "increases by":
+        return f"{feature.name} increases by at least {2 * (feature.step or 1):g}"
+    if verb in ("changes", "stays", "increases", "decreases"):
+        return f"{feature.name} {verb}"
+    return f"{feature.name} {verb} {value if isinstance(value, str) else format(value, 'g')}"
+
+
+# legality, a second time ------------------------------------------------------------------------------
+
+
+def all_rows(space: ActionSpace, start: dict[str, Any]) -> Any:
+    """Return every row whose features are on their grids or as they are now, as a frame."""
+    columns = []
+    for feature in space.features:
+        now = start[feature.name]
+        if now is None:
+            columns.append([None])
+        elif feature.is_number:
+            low, high = feature.bounds or (min(feature.range[0], now), max(feature.range[1], now))
+            steps = np.round(np.arange(-100, 101) * feature.step, 6)
+            values = steps[(steps >= low - 1e-9) & (steps <= high + 1e-9)].tolist()
+            columns.append([now] + [v for v in values if abs(v - now) > 1e-9])
+        else:
+            columns.append(list(feature.levels))
+    return pd.DataFrame(list(itertools.product(*columns)), columns=list(space.names), dtype=object)
+
+
+def legal(space: ActionSpace, limits: Limits | None, start: dict[str, Any], row: dict[str, Any]) -> bool:
+    """Return whether one row may follow from a start, by the letter of the documentation."""
+    limits = limits or Limits()
+    moved = [f for f in space.features if _differs(f, start[f.name], row[f.name])]
+    if any(not _feature_legal(f, limits, start[f.name], row[f.name]) for f in space.features):
+        return False
+    for count in (space.max_changes, limits.max_changes):
+        if count is not None and len(moved) > count:
+            return False
+    return all(_rule_legal(rule, space, start, row) for rule in space.rules)
+
+
+def _differs(feature: Feature, old: Any, new: Any) -> bool:
+    if old is None or new is None:
+        return (old is None) != (new is None)
+    return abs(old - new) > 1e-9 if feature.is_number else old != new
+
+
+def _feature_legal(f: Feature, limits: Limits, old: Any, new: Any) -> bool:
+    if old is None or new is None:
+        return old is None and new is None
+    place = (lambda v: v) if f.is_number else f.levels.index
+    if _differs(f, old, new):
+        if not f.actionable or f.name in limits.fixed or (old, new) in f.forbidden:
+            return False
+        if (f.direction == "up" and place(new) < place(old)) or (
+            f.direction == "down" and place(new) > place(old)
+        ):
+            return False
+        if f.bounds and not f.bounds[0] - 1e-9 <= new <= f.bounds[1] + 1e-9:
+            return False
+    if f.name in limits.at_least and place(new) < place(limits.at_least[f.name]) - 1e-9:
+        return False
+    if f.name in limits.at_most and place(new) > place(limits.at_most[f.name]) + 1e-9:
+        return False
+    return new not in limits.exclude.get(f.name, ())
+
+
+def _rule_legal(rule: str, space: ActionSpace, start: dict[str, Any], row: dict[str, Any]) -> bool:
+    if rule.startswith("if "):
+        when, then = rule[3:].split(" then ")
+        return not _holds(when, space, start, row) or _holds(then, space, start, row)
+    sign = "<=" if "<=" in rule else ">="
+    left, right = rule.split(sign)
+    total = 0.0
+    for term in left.split(" + "):
+        weight, name = term.split(" * ")
+        feature = space.feature(name.strip())
+        value = row[feature.name]
+        if value is None:
+            return True
+        total += float(weight) * (value if feature.is_number else feature.levels.index(value))
+    return total <= float(right) + 1e-9 if sign == "<=" else total >= float(right) - 1e-9
+
+
+def _holds(condition: str, space: ActionSpace, start: dict[str, Any], row: dict[str, Any]) -> bool:
+    name, verb = condition.split(" ", 1)
+    feature, old, new = space.feature(name), start[name], row[name]
+    moved = _differs(feature, old, new)
+    if verb in ("changes", "stays"):
+        return moved == (verb == "changes")
+    place = (lambda v: float(v)) if feature.is_number else (lambda v: float(feature.levels.index(v)))
+    if old is None or new is None:
+        return verb.startswith("is not ")
+    rise = place(new) - place(old)
+    if verb.startswith("increases"):
+        return rise >= float(verb.split()[-1]) - 1e-9 if "by" in verb else moved and rise > 0
+    if verb == "decreases":
+        return moved and rise < 0
+    at = place(verb.split()[-1])
+    if verb.startswith("is at least"):
+        return place(new) >= at - 1e-9
+    if verb.startswith("is at most"):
+        return place(new) <= at + 1e-9
+    if verb.startswith("is not"):
+        return abs(place(new) - at) > 1e-9
+    return abs(place(new) - at) <= 1e-9 and (moved or not verb.startswith("becomes"))

@@ -1,0 +1,146 @@
+"""``project``, ``allows`` and ``relax`` on random spaces, against enumeration and a quadratic programme."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, minimize
+
+from reap._errors import InputError
+from tests.space.generators import all_rows, legal, random_limits, random_space, seeds
+
+few = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def world(rng, limited):
+    """A space within limits, a person, every row of the space, and which rows are legal by the letter."""
+    space, X = random_space(rng)
+    limits = random_limits(rng, space) if limited else None
+    z0 = space.encode(X.iloc[[0]])[0]
+    start = space.values(z0)
+    rows = all_rows(space, start)
+    fine = np.array([legal(space, limits, start, row) for row in rows.to_dict("records")])
+    return space.tighten(limits), z0, space.encode(rows), fine
+
+
+def wishes(rng, space, z0, rows):
+    """Vectors to project: noise, rows of the space, half-way points, a row with gaps."""
+    noise = rng.normal(0.5, 0.7, (4, space.dimension))
+    picked = rows[rng.integers(0, len(rows), 2)]
+    gaps = np.where(rng.random(space.dimension) < 0.3, np.nan, rng.random(space.dimension))
+    return np.vstack([noise, picked, (np.nan_to_num(z0) + picked) / 2, gaps])
+
+
+@few
+@given(seeds(), st.booleans())
+def test_allows_exactly_the_rows_that_are_legal_by_the_letter(rng, limited):
+    space, z0, rows, fine = world(rng, limited)
+    np.testing.assert_array_equal(space.allows(z0, rows), fine)
+
+
+@few
+@given(seeds(), st.booleans())
+def test_project_is_legal_idempotent_and_never_farther_than_enumeration(rng, limited):
+    space, z0, rows, fine = world(rng, limited)
+    Z = wishes(rng, space, z0, rows)
+    if not fine.any():
+        with pytest.raises(InputError):
+            space.project(Z, z0)
+        assert space.obstacle(z0) is not None
+        return
+    P = space.project(Z, z0)
+    assert space.allows(z0, P).all()
+    np.testing.assert_allclose(space.project(P, z0), P, rtol=0, atol=1e-12)
+    wanted = np.where(np.isnan(Z), np.nan_to_num(z0), Z)
+    missing = _missing_columns(space, z0)
+    wanted = np.where(missing, 0.0, wanted)
+    best = ((np.nan_to_num(rows[fine])[None] - wanted[:, None])[:, :, ~missing] ** 2).sum(axis=2).min(axis=1)
+    got = ((np.nan_to_num(P) - wanted)[:, ~missing] ** 2).sum(axis=1)
+    np.testing.assert_allclose(got, best, rtol=0, atol=1e-9)
+
+
+def _missing_columns(space, z0):
+    missing = np.zeros(space.dimension, dtype=bool)
+    for name, value in space.values(z0).items():
+        missing[space.slices[name]] = value is None
+    return missing
+
+
+@few
+@given(seeds())
+def test_limits_only_tighten(rng):
+    space, X = random_space(rng)
+    first, second = random_limits(rng, space), random_limits(rng, space)
+    once = space.tighten(first)
+    twice = once.tighten(second)
+    Z = space.encode(X)
+    for z0 in Z[:4]:
+        free, tight, tighter = (s.allows(z0, Z) for s in (space, once, twice))
+        assert not (tight & ~free).any()
+        assert not (tighter & ~tight).any()
+        assert not (tighter & ~space.tighten(second).allows(z0, Z)).any()
+
+
+@few
+@given(seeds(), st.booleans())
+def test_relax_is_the_answer_of_a_quadratic_programme(rng, limited):
+    space, X = random_space(rng)
+    space = space.tighten(random_limits(rng, space) if limited else None)
+    z0 = space.encode(X.iloc[[0]])[0]
+    Z = rng.normal(0.5, 1.0, (2, space.dimension))
+    try:
+        got = space.relax(Z, z0)
+    except InputError as error:
+        assert "left to choose" in str(error)
+        return
+    np.testing.assert_allclose(space.relax(got, z0), got, rtol=0, atol=1e-12)
+    for z, answer in zip(Z, got, strict=True):
+        for feature in space.features:
+            columns = space.slices[feature.name]
+            if space.values(z0)[feature.name] is None:
+                np.testing.assert_array_equal(answer[columns], z0[columns])
+            else:
+                expected = quadratic_programme(z[columns], *ends(space, feature, z0))
+                np.testing.assert_allclose(answer[columns], expected, rtol=0, atol=1e-8)
+
+
+def ends(space, feature, z0):
+    """The least and greatest encoded value of a feature's columns, worked out from what the space says."""
+    limits, now = space._limits, space.values(z0)[feature.name]
+    if feature.kind == "categorical":
+        return np.zeros(feature.width), np.isin(feature.levels, space.reachable(feature.name, z0)).astype(
+            float
+        )
+    if not feature.is_number:
+        places = [feature.levels.index(level) for level in space.reachable(feature.name, z0)]
+        span = max(len(feature.levels) - 1, 1)
+        return np.array([min(places) / span]), np.array([max(places) / span])
+    low, high = feature.bounds or (min(feature.range[0], now), max(feature.range[1], now))
+    stuck = not feature.actionable or feature.name in limits.fixed
+    low = now if stuck or feature.direction == "up" else low
+    high = now if stuck or feature.direction == "down" else high
+    low, high = (
+        max(low, limits.at_least.get(feature.name, low)),
+        min(high, limits.at_most.get(feature.name, high)),
+    )
+    width = feature.range[1] - feature.range[0]
+    return np.array([(low - feature.range[0]) / width]), np.array([(high - feature.range[0]) / width])
+
+
+def quadratic_programme(z, lower, upper):
+    """The point nearest to z in the box, on the simplex where there are several columns, by SLSQP."""
+    if len(z) == 1 or (lower == upper).all():
+        return np.clip(z, lower, upper)
+    start = upper / upper.sum()
+    found = minimize(
+        lambda x: ((x - z) ** 2).sum(),
+        start,
+        jac=lambda x: 2 * (x - z),
+        method="SLSQP",
+        bounds=Bounds(lower, upper),
+        constraints=LinearConstraint(np.ones((1, len(z))), 1, 1),
+        options={"ftol": 1e-16, "maxiter": 500},
+    )
+    return found.x
