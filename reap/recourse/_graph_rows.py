@@ -63,17 +63,45 @@ class Rows:
             self._graphs[neighbors] = pairs.indptr.astype(np.intp), pairs.indices.astype(np.intp)
         return self._graphs[neighbors]
 
-    def project(self, space: ActionSpace, z0: Array, one_by_one: bool) -> Array:
-        """Return the rows (n, d) as the subject ``z0`` would become them.
+    def project(self, space: ActionSpace, z0: Array, one_by_one: bool) -> Projected:
+        """Return the rows as the subject ``z0`` would become them.
 
         Where features are projected one by one, that is done for their distinct values and looked up.
         """
-        if not one_by_one:
-            return space.project(self.vectors, z0, exact=False)
-        table = space.project(self.table, z0, exact=False)
-        Z = np.repeat(z0[None], len(self.vectors), axis=0)
+        if one_by_one:
+            return Projected(space.project(self.table, z0, exact=False), self.places, z0, len(self))
+        Z = space.project(self.vectors, z0, exact=False)
+        return Projected(Z, [(slice(c, c + 1), np.arange(len(Z))) for c in self.movable], z0, len(Z))
+
+
+class Projected:
+    """Rows as one subject would become them, without writing them all out.
+
+    Parameters
+    ----------
+    table : (u, d) projected values
+    places : list of (columns, (n,) the row of the table where each row's value stands)
+    z0 : (d,) the subject
+    count : int, n
+    """
+
+    def __init__(self, table: Array, places: list[tuple[slice, Ints]], z0: Array, count: int) -> None:
+        self.table, self.places, self.z0 = table, places, z0
+        gap = np.nan_to_num(table - z0) ** 2
+        mixed = _hash(np.nan_to_num(table))
+        #: A number (n,) for each row, equal for equal rows and, but for a chance of 2⁻⁶⁴ a pair, for no others.
+        self.keys = np.zeros(count, dtype=np.uint64)
+        #: Squared distance (n,) of each row from the subject.
+        self.distances = np.zeros(count)
+        for columns, place in places:
+            self.keys += mixed[:, columns].sum(axis=1, dtype=np.uint64)[place]
+            self.distances += gap[:, columns].sum(axis=1)[place]
+
+    def __getitem__(self, rows: Ints) -> Array:
+        """Return some of the rows as vectors (k, d)."""
+        Z = np.repeat(self.z0[None], len(rows), axis=0)
         for columns, place in self.places:
-            Z[:, columns] = table[place, columns]
+            Z[:, columns] = self.table[place[rows], columns]
         return Z
 
 
@@ -163,3 +191,12 @@ def _values(space: ActionSpace, Z: Array) -> tuple[Array, list[tuple[slice, Ints
         table[: len(values), columns] = values
         table[len(values) :, columns] = values[-1]
     return table, places
+
+
+def _hash(Z: Array) -> Any:
+    """Return 64 well-mixed bits for each value (n, d), different in each column."""
+    bits = np.ascontiguousarray(Z + 0.0).view(np.uint64)  # + 0.0: minus zero is zero
+    bits = bits + np.random.default_rng(0).integers(2**64, size=Z.shape[1], dtype=np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
+    return bits ^ (bits >> np.uint64(31))

@@ -1,34 +1,39 @@
-"""Cheapest paths from the subject to the first accepted node, for many cost matrices at once.
+"""Cheapest paths from the subject to the first accepted node, for many cost matrices, on as little graph as needed.
 
-Label correcting on the part of the graph that matters: each round relaxes the edges of all nodes that improved
-and are still cheaper than the best accepted node, for every matrix in the same array operations. It ends when no
-such node is left, so nothing outside the explored part can be cheaper: the answer is that of Dijkstra's algorithm
-on the whole graph. Accepted nodes have no edges out.
+Dijkstra's algorithm runs on the part of the graph that is known. If a node that was never expanded is nearer than the
+best accepted one, it might lead to something cheaper: such nodes are expanded, and the search is run again. When there
+is none left, nothing outside can be cheaper: the answer is that of the whole graph. Accepted nodes have no edges out.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 
-from reap._typing import Array, Bools, Ints
+from reap._typing import Array, Ints
 from reap.recourse._graph_view import Region
 
 #: Edge efforts (n, b) of moves (n, m) under b matrices; the second argument says which edges they are.
 Weigh = Callable[[Array, Ints], Array]
 #: Up to this many products of two columns, efforts of all matrices are one matrix product.
 _PRODUCTS = 700
+#: Added to every effort, times |v|² and a number from 1 to 2 that depends on the edge: equally cheap paths are told
+#: apart in the same way whatever was searched before, and no edge is free.
+_TIE = 1e-11
+#: Relative room above a known cost, for the rounding of sums.
+_SLACK = 1e-9
 
 
 @dataclass(frozen=True)
 class Found:
-    """Paths as lists of edges, one for each matrix (None: nothing accepted was reached), and whether time was up."""
+    """Paths as edges, one for each matrix (None: nothing accepted was reached), and whether time was up."""
 
-    edges: list[Ints | None]
-    costs: Array
+    edges: Sequence[Ints | None]
     timed_out: bool
 
 
@@ -55,71 +60,63 @@ def efforts(matrices: Array) -> Weigh:
 
 def shortest(region: Region, weigh: Weigh, width: int, deadline: float = np.inf) -> Found:
     """Return the cheapest path to an accepted node for each of ``width`` weightings."""
-    cost = np.full((len(region), width), np.inf)
-    cost[0] = 0.0
-    entry = np.full((len(region), width), -1, dtype=np.intp)  # the edge by which the cheapest path comes in
-    weights = _weights(region, weigh, np.empty((0, width)))
-    best, goal = np.full(width, np.inf), np.full(width, -1, dtype=np.intp)
-    active, timed_out = np.zeros(1, dtype=np.intp), False
-    while len(active) and not timed_out:
-        edges = region.edges(active)
-        if len(edges) == 0:
-            break
-        if len(region) > len(cost):
-            more = len(region) - len(cost)
-            cost = np.vstack([cost, np.full((more, width), np.inf)])
-            entry = np.vstack([entry, np.full((more, width), -1, dtype=np.intp)])
-        if len(region.source) > len(weights):
-            weights = _weights(region, weigh, weights)
-        nodes, better = _relax(region, edges, weights, cost, entry, best)
-        nodes, better = nodes[better.any(axis=1)], better[better.any(axis=1)]
-        done = region.accepted(nodes)
-        if done.any():
-            ends = nodes[done]
-            least = cost[ends].min(axis=0)
-            closer = least < best
-            best[closer], goal[closer] = least[closer], ends[cost[ends].argmin(axis=0)[closer]]
-        active = np.sort(nodes[~done & (better & (cost[nodes] < best)).any(axis=1)])
-        timed_out = time.monotonic() > deadline
-    return Found(_trace(region, entry, goal), best, timed_out)
+    paths: list[Ints | None] = [None] * width
+    waiting, timed_out = list(range(width)), False
+    bound = np.full(width, np.inf)
+    weights = np.empty((0, width))
+    for known in region.paths:
+        _tighten(bound, region, weigh, np.array(known))
+    needed = np.zeros(1, dtype=np.intp)
+    while len(needed) and not timed_out:
+        region.grow(needed)
+        weights = _weights(region, weigh, weights)
+        needed, still = np.arange(0), []
+        for k in waiting:
+            paths[k], beyond = _search(region, weights[:, k], bound[k])
+            if paths[k] is not None:
+                _tighten(bound, region, weigh, paths[k])
+            if len(beyond):
+                still.append(k)
+                needed = np.union1d(needed, beyond)
+            timed_out = time.monotonic() > deadline
+            if timed_out:
+                break
+        waiting = still
+    return Found(paths, timed_out)
+
+
+def _search(region: Region, weights: Array, bound: float) -> tuple[Ints | None, Ints]:
+    """Return the best path in the known part, and the nodes beyond which there might be a cheaper one."""
+    order, indices, indptr = region.rows()
+    graph = csr_array((weights[order], indices, indptr), shape=(len(region), len(region)))
+    cost, back = dijkstra(graph, indices=0, return_predecessors=True, limit=bound)
+    goals = np.flatnonzero(region.accepted)
+    best, goal = np.inf, -1
+    if len(goals):
+        goal = int(goals[cost[goals].argmin()])
+        best = cost[goal]
+    beyond = np.flatnonzero((cost < best) & (region.begin < 0) & ~region.accepted)
+    if not np.isfinite(best):
+        return None, beyond
+    path = []
+    while goal != 0:
+        path.append(region.edge(int(back[goal]), goal))
+        goal = int(back[goal])
+    return np.array(path[::-1], dtype=np.intp), beyond
+
+
+def _tighten(bound: Array, region: Region, weigh: Weigh, edges: Ints) -> None:
+    """Lower the bounds (b,) to what a path that exists costs; the path itself stays within."""
+    np.minimum(bound, _priced(region, weigh, edges).sum(axis=0) * (1 + _SLACK), out=bound)
 
 
 def _weights(region: Region, weigh: Weigh, known: Array) -> Array:
+    """Return the weights (e, b) of all edges; those of the first ones are known."""
     edges = np.arange(len(known), len(region.source))
-    fresh = weigh(region.moves[edges], edges) if len(edges) else np.empty((0, known.shape[1]))
-    fresh[region.banned[edges]] = np.inf
-    return np.vstack([known, fresh])
+    return np.vstack([known, _priced(region, weigh, edges)]) if len(edges) else known
 
 
-def _relax(
-    region: Region, edges: Ints, weights: Array, cost: Array, entry: Ints, best: Array
-) -> tuple[Ints, Bools]:
-    """Lower the costs at the ends of edges; return the ends (k,) and where they were lowered (k, b)."""
-    edges = edges[np.argsort(region.target[edges], kind="stable")]
-    ends = region.target[edges]
-    begins = np.flatnonzero(np.r_[True, ends[1:] != ends[:-1]])
-    offered = cost[region.source[edges]] + weights[edges]
-    offered[offered >= best] = np.inf  # no path through here can be the cheapest
-    least = np.minimum.reduceat(offered, begins, axis=0)
-    nodes = ends[begins]
-    better = least < cost[nodes]
-    cost[nodes] = np.where(better, least, cost[nodes])
-    owner = np.repeat(np.arange(len(nodes)), np.diff(np.r_[begins, len(edges)]))
-    which, matrix = np.nonzero((offered == least[owner]) & better[owner])
-    entry[ends[which], matrix] = edges[which]
-    return nodes, better
-
-
-def _trace(region: Region, entry: Ints, goal: Ints) -> list[Ints | None]:
-    """Return the edges of each path, from the subject on; None where there is no goal."""
-    paths: list[Ints | None] = []
-    for matrix, place in enumerate(goal):
-        if place < 0:
-            paths.append(None)
-            continue
-        edges = []
-        while place != 0:
-            edges.append(int(entry[place, matrix]))
-            place = region.source[edges[-1]]
-        paths.append(np.array(edges[::-1], dtype=np.intp))
-    return paths
+def _priced(region: Region, weigh: Weigh, edges: Ints) -> Array:
+    weights = weigh(region.moves[edges], edges) + (_TIE * region.tie[edges])[:, None]
+    weights[region.banned[edges]] = np.inf
+    return weights

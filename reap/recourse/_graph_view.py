@@ -17,6 +17,8 @@ from reap.recourse._graph_rows import Rows
 
 #: Nodes scored at least in one call of the model: the nearest ones come along.
 _BATCH = 256
+#: Nodes expanded at least in one go.
+_AHEAD = 128
 #: A score must pass the threshold by this much, so that the row is accepted on its own, too.
 _CLEAR = 1e-9
 #: Encoded values this near are the same.
@@ -46,11 +48,12 @@ class View:
         self.simple = not (
             counted or derived or self.space.rules or any(f.forbidden for f in self.space.features)
         )
-        Z = rows.project(self.space, self.z0, one_by_one=not (counted or derived))
-        usable = np.ones(len(Z), dtype=bool)
+        self._projected = rows.project(self.space, self.z0, one_by_one=not (counted or derived))
+        usable = None
         if self.space.rules or derived:
-            usable = self.space.allows(self.z0, Z)
-        self._merge(Z, usable)
+            usable = self.space.allows(self.z0, self._projected[np.arange(len(rows))])
+        self._scored = 1
+        self._merge(usable)
         columns = self.space.slices
         sides = [(columns[f.name].start, f.direction) for f in self.space.features if f.derived is None]
         self._up = np.array([c for c, side in sides if side == "up"], dtype=np.intp)
@@ -58,45 +61,68 @@ class View:
         self._tried: dict[bytes, float] = {}
         self.regions: dict[int, Region] = {}
 
-    def _merge(self, Z: Array, usable: Bools) -> None:
+    def _merge(self, usable: Bools | None) -> None:
         """Make one node of all rows that come to the same; the subject is a node too."""
-        keys = _hash(np.nan_to_num(Z[:, self.movable]))
-        order = np.argsort(keys, kind="stable")
-        order = order[usable[order]]
-        fresh = np.r_[True, keys[order][1:] != keys[order][:-1]][: len(order)]
+        keys, distances = self._projected.keys, self._projected.distances
+        order = np.argsort(keys)
+        if usable is not None:
+            order = order[usable[order]]
+        fresh = np.ones(len(order), dtype=bool)
+        fresh[1:] = keys[order[1:]] != keys[order[:-1]]
         begins = np.flatnonzero(fresh)
         #: Node of each row, −1 where the subject may not become it.
-        self.node_of = np.full(len(Z), -1, dtype=np.intp)
+        self.node_of = np.full(len(keys), -1, dtype=np.intp)
         self.node_of[order] = np.cumsum(fresh) - 1
-        self.members, self.begins = order, np.r_[begins, len(order)]
-        self.nodes = Z[order[begins]]
-        self.distances = (np.nan_to_num(self.nodes - self.z0)[:, self.movable] ** 2).sum(axis=1)
+        self.members, self.begins = order, np.append(begins, len(order))
+        self._first = order[begins]
+        self.distances = distances[self._first]
         here = np.flatnonzero(self.distances <= _SAME**2)
         if len(here) == 0:
-            self.nodes = np.vstack([self.nodes, self.z0])
-            self.begins = np.r_[self.begins, len(order)]
-            self.distances = np.r_[self.distances, 0.0]
-            here = np.array([len(self.nodes) - 1])
+            self.begins = np.append(self.begins, len(order))
+            self.distances = np.append(self.distances, 0.0)
+            self._first = np.append(
+                self._first, 0
+            )  # any row: ``vectors`` puts the subject's own values there
+            here = np.array([len(begins)])
         self.origin = int(here[0])
-        self.nodes[self.origin] = self.z0
-        self.probability = np.full(len(self.nodes), np.nan)
+        self.probability = np.full(len(self), np.nan)
         self.probability[self.origin] = self.subject.probability
-        self._queue = np.argsort(self.distances, kind="stable")
+        self._queue = np.arange(0)
+
+    def __len__(self) -> int:
+        return len(self.distances)
+
+    def vectors(self, nodes: Ints) -> Array:
+        """Return the rows (k, d) that nodes stand for."""
+        Z = self._projected[self._first[nodes]]
+        Z[nodes == self.origin] = self.z0
+        return Z
 
     def nearest(self, count: int) -> Ints:
-        """Return the nodes nearest to the subject, (count,)."""
-        first = self._queue[: count + 1]
-        return np.asarray(first[first != self.origin][:count])
+        """Return the nodes nearest to the subject, (count,); equally near ones by number."""
+        count = min(count + 1, len(self))
+        if len(self._queue) < count:
+            most = self._few(count)
+            limit = np.partition(self.distances, most - 1)[most - 1]
+            near = np.flatnonzero(self.distances <= limit)
+            self._queue = near[np.argsort(self.distances[near], kind="stable")]
+        first = self._queue[:count]
+        return np.asarray(first[first != self.origin][: count - 1])
+
+    def _few(self, count: int) -> int:
+        return min(len(self), max(4 * _BATCH, 4 * count))
 
     def score(self, nodes: Ints) -> Array:
         """Return the model's scores of nodes; others near the subject are scored along, so that calls are few."""
         unknown = nodes[np.isnan(self.probability[nodes])]
         if len(unknown):
-            waiting = self._queue[np.isnan(self.probability[self._queue])]
-            known = len(self.nodes) - len(waiting)
-            batch = np.union1d(unknown, waiting[: max(_BATCH, known)])
-            self.probability[batch] = self.classifier.probability(self.nodes[batch])
-        return self.probability[nodes]
+            more = max(_BATCH, self._scored)
+            near = self.nearest(self._scored + more)
+            near = near[np.isnan(self.probability[near])]
+            batch = np.union1d(unknown, near[:more])
+            self.probability[batch] = self.classifier.probability(self.vectors(batch))
+            self._scored += len(batch)
+        return np.asarray(self.probability[nodes])
 
     def score_rows(self, Z: Array) -> Array:
         """Return the model's scores of any rows (n, d); what was asked before is remembered."""
@@ -132,10 +158,9 @@ class View:
 
 
 class Region:
-    """The part of the graph that searches have seen; node 0 is the subject.
+    """The part of the graph that searches have seen; place 0 is the subject.
 
-    Edges lie in the order in which their starts were expanded: those of node ``i`` are
-    ``begin[i] … begin[i] + count[i]``.
+    The edges of an expanded place ``i`` are ``begin[i] … begin[i] + count[i]``; ``begin`` is −1 where it is not expanded.
 
     Parameters
     ----------
@@ -145,58 +170,93 @@ class Region:
 
     def __init__(self, view: View, neighbors: int) -> None:
         self.view, self.neighbors = view, neighbors
-        self.ids = np.array([view.origin])
-        self.place = np.full(len(view.nodes), -1, dtype=np.intp)
+        self.ids = np.array([view.origin])  # place -> node
+        self.place = np.full(len(view), -1, dtype=np.intp)  # node -> place
         self.place[view.origin] = 0
         self.begin = np.full(1, -1, dtype=np.intp)
         self.count = np.zeros(1, dtype=np.intp)
+        self.accepted = np.zeros(1, dtype=bool)
         self.source = np.empty(0, dtype=np.intp)
         self.target = np.empty(0, dtype=np.intp)
         self.moves = np.empty((0, len(view.movable)))
+        self.tie = np.empty(0)
         self.banned = np.empty(0, dtype=bool)
+        #: Paths found before, as tuples of edges: what they cost under another matrix bounds its search.
+        self.paths: set[tuple[int, ...]] = set()
+        self._rows: tuple[Ints, Ints, Ints] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def edges(self, active: Ints) -> Ints:
-        """Return the edges that leave nodes, looked up where they are not known yet."""
-        fresh = active[self.begin[active] < 0]
-        if len(fresh):
-            self._expand(fresh)
-        return ragged(self.begin[active], self.count[active])[0]
+    def rows(self) -> tuple[Ints, Ints, Ints]:
+        """Return the edges in order of their sources, and the (indices, indptr) of the sparse matrix they make."""
+        if self._rows is None:
+            order = np.argsort(self.source, kind="stable")
+            indptr = np.zeros(len(self) + 1, dtype=np.int32)
+            np.cumsum(self.count, out=indptr[1:])
+            self._rows = order, self.target[order].astype(np.int32), indptr
+        return self._rows
 
-    def accepted(self, places: Ints) -> Bools:
-        """Return which nodes the model accepts."""
-        return self.view.accepts(self.view.score(self.ids[places]))
+    def edge(self, source: int, target: int) -> int:
+        """Return the edge between two places."""
+        begin = self.begin[source]
+        return int(begin + np.argmax(self.target[begin : begin + self.count[source]] == target))
+
+    def path(self, edges: Ints) -> Array:
+        """Return the rows (s + 1, d) that a path of s edges passes, from the subject on."""
+        return self.view.vectors(self.ids[np.append(0, self.target[edges])])
 
     def ban(self, edges: Ints) -> None:
         """Take edges out that proved illegal."""
         self.banned[edges] = True
+        self.paths = {path for path in self.paths if not self.banned[list(path)].any()}
+
+    def grow(self, needed: Ints) -> None:
+        """Find the edges of some places; some nodes near the subject come along, so that calls are few."""
+        fresh = needed[self.begin[needed] < 0]
+        if len(fresh) == 0:
+            return
+        if self.view.simple:
+            expanded = int((self.begin >= 0).sum())
+            near = self.view.nearest(expanded + max(_AHEAD, expanded))
+            near = near[~self.view.accepts(self.view.score(near))]
+            places = self._places(near)
+            ahead = places[self.begin[places] < 0][: max(_AHEAD, expanded)]
+            fresh = np.union1d(fresh, ahead)
+        self._expand(np.sort(fresh))
+
+    def _places(self, nodes: Ints) -> Ints:
+        """Return the places of nodes; new ones are made, and scored, where they have none."""
+        unseen = np.unique(nodes[self.place[nodes] < 0])
+        self.place[unseen] = len(self) + np.arange(len(unseen))
+        self.ids = np.append(self.ids, unseen)
+        self.begin = np.append(self.begin, np.full(len(unseen), -1))
+        self.count = np.append(self.count, np.zeros(len(unseen), dtype=np.intp))
+        self.accepted = np.append(self.accepted, self.view.accepts(self.view.score(unseen)))
+        return self.place[nodes]
 
     def _expand(self, fresh: Ints) -> None:
         view = self.view
         start, end = self._pairs(fresh)
-        before, after = view.nodes[self.ids[start]], view.nodes[end]
+        before, after = view.vectors(self.ids[start]), view.vectors(end)
         fine = view.may_step(before, after)
         if not view.simple:
             fine[fine] = view.space.allows(before[fine], after[fine])
         start, end = start[fine], end[fine]
         moves = np.nan_to_num((after - before)[fine][:, view.movable])
-        unseen = np.unique(end[self.place[end] < 0])
-        self.place[unseen] = len(self.ids) + np.arange(len(unseen))
-        self.ids = np.r_[self.ids, unseen]
-        self.begin = np.r_[self.begin, np.full(len(unseen), -1)]
-        self.count = np.r_[self.count, np.zeros(len(unseen), dtype=np.intp)]
+        tie = (0.6180339887498949 * self.ids[start] + 0.7548776662466927 * end) % 1.0 + 1.0
         sizes = np.bincount(np.searchsorted(fresh, start), minlength=len(fresh))
-        self.begin[fresh] = len(self.source) + np.r_[0, np.cumsum(sizes)[:-1]]
+        self.begin[fresh] = len(self.source) + np.cumsum(sizes) - sizes
         self.count[fresh] = sizes
-        self.source = np.r_[self.source, start]
-        self.target = np.r_[self.target, self.place[end]]
+        self.source = np.append(self.source, start)
+        self.target = np.append(self.target, self._places(end))
         self.moves = np.vstack([self.moves, moves])
-        self.banned = np.r_[self.banned, np.zeros(len(start), dtype=bool)]
+        self.tie = np.append(self.tie, (moves**2).sum(axis=1) * tie)
+        self.banned = np.append(self.banned, np.zeros(len(start), dtype=bool))
+        self._rows = None
 
     def _pairs(self, fresh: Ints) -> tuple[Ints, Ints]:
-        """Return the raw edges of nodes (sorted): place of the start, node of the end; each once, in order."""
+        """Return the raw edges of places (sorted): place of the start, node of the end; each once, in order."""
         view = self.view
         begin, rows = view.rows.graph(self.neighbors)
         nodes = self.ids[fresh]
@@ -206,10 +266,10 @@ class Region:
         start, end = fresh[owner[of_member]], view.node_of[rows[near]]
         if fresh[0] == 0:
             first = view.nearest(self.neighbors)
-            start, end = np.r_[np.zeros(len(first), dtype=np.intp), start], np.r_[first, end]
+            start, end = np.append(start, np.zeros(len(first), dtype=np.intp)), np.append(end, first)
         keep = (end >= 0) & (end != view.origin) & (end != self.ids[start])
-        keys = np.unique(start[keep] * len(view.nodes) + end[keep])
-        return keys // len(view.nodes), keys % len(view.nodes)
+        keys = np.unique(start[keep] * len(view) + end[keep])
+        return keys // len(view), keys % len(view)
 
 
 def ragged(begin: Ints, count: Ints) -> tuple[Ints, Ints]:
@@ -223,16 +283,3 @@ def ragged(begin: Ints, count: Ints) -> tuple[Ints, Ints]:
     owner = np.repeat(np.arange(len(count)), count)
     offset = np.cumsum(count) - count
     return np.arange(len(owner)) - offset[owner] + begin[owner], owner
-
-
-def _hash(Z: Array) -> Ints:
-    """Return one 64-bit number a row (n,), equal for equal rows and for hardly any others."""
-    bits = np.ascontiguousarray(Z + 0.0).view(np.uint64)
-    with np.errstate(over="ignore"):
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
-        odd = np.random.default_rng(0).integers(2**63, size=Z.shape[1], dtype=np.uint64) * np.uint64(
-            2
-        ) + np.uint64(1)
-        mixed = (bits ^ (bits >> np.uint64(31))) * odd
-        return np.asarray(mixed.sum(axis=1, dtype=np.uint64))

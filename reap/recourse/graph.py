@@ -151,6 +151,8 @@ class GraphRecourse(Engine):
         view = self._view(subject, limits)
         with view.lock:
             small = matrices[:, view.movable[:, None], view.movable]
+            if len(small) > 1:  # a first path bounds the search of all others
+                self._search(view, efforts(small.mean(axis=0, keepdims=True)), 1, deadline)
             region, found = self._search(view, efforts(small), len(matrices), deadline)
             return self._finish(region, found, matrices)
 
@@ -161,18 +163,11 @@ class GraphRecourse(Engine):
             return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
         view = self._view(subject, limits)
         with view.lock:
-            nodes = view.nearest(len(view.nodes))
+            nodes = view.nearest(len(view))
             scores = view.score(nodes)
             fine = view.accepts(scores)
             nodes, scores = nodes[fine], scores[fine]
-            if not view.simple and len(nodes):
-                legal = self._legal_targets(view, nodes)
-                nodes, scores = nodes[legal], scores[legal]
-            return Candidates(subject, view.nodes[nodes], scores)
-
-    @staticmethod
-    def _legal_targets(view: View, nodes: Ints) -> Any:
-        return view.space.allows(view.z0, view.nodes[nodes])
+            return Candidates(subject, view.vectors(nodes), scores)
 
     def robust(
         self,
@@ -216,10 +211,10 @@ class GraphRecourse(Engine):
         while True:
             found = shortest(region, weigh, width, deadline)
             used = np.unique(np.concatenate([e for e in found.edges if e is not None] or [np.arange(0)]))
-            nodes = region.view.nodes
-            before, after = nodes[region.ids[region.source[used]]], nodes[region.ids[region.target[used]]]
-            legal = region.view.steps_legal(before, after) if len(used) else np.ones(0, dtype=bool)
+            ends = (region.view.vectors(region.ids[side[used]]) for side in (region.source, region.target))
+            legal = region.view.steps_legal(*ends)
             if legal.all():
+                region.paths.update(tuple(edges.tolist()) for edges in found.edges if edges is not None)
                 return found
             region.ban(used[~legal])
 
@@ -227,7 +222,7 @@ class GraphRecourse(Engine):
         """Return the paths as plans: tidied, scored, priced."""
         view = region.view
         which = [k for k, edges in enumerate(found.edges) if edges is not None]
-        paths = [view.nodes[region.ids[np.r_[0, region.target[found.edges[k]]]]] for k in which]
+        paths = [region.path(found.edges[k]) for k in which]
         if self.tidy and paths:
             paths = tidy(paths, matrices[which], view)
         made = dict(zip(which, paths, strict=True))
