@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -172,6 +171,15 @@ class ActionSpace:
         text = json.dumps([said, list(self.rules), self.max_changes, self.encoded])
         return hashlib.sha256(text.encode()).hexdigest()
 
+    def __getstate__(self) -> dict[str, Any]:
+        said = {
+            name: getattr(self, name) for name in ("features", "rules", "max_changes", "title", "encoded")
+        }
+        return {**said, "limits": self._limits}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        ActionSpace.__init__(self, **state)
+
     def __deepcopy__(self, memo: Any) -> ActionSpace:
         return self  # immutable
 
@@ -288,7 +296,8 @@ class ActionSpace:
         """Return this space within a person's limits; vectors keep their meaning."""
         if not limits:
             return self
-        made = copy.copy(self)
+        made = ActionSpace.__new__(ActionSpace)
+        made.__dict__.update(self.__dict__)  # all but the limits is shared, not parsed again
         made._set_limits(self._limits.meet(checked(limits, self.features), self.features))
         return made
 
