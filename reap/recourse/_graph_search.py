@@ -72,9 +72,10 @@ def shortest(region: Region, weigh: Weigh, width: int, deadline: float = np.inf)
         weights = _weights(region, weigh, weights)
         needed, still = np.arange(0), []
         for k in waiting:
-            paths[k], beyond = _search(region, weights[:, k], bound[k])
-            if paths[k] is not None:
-                _tighten(bound, region, weigh, paths[k])
+            path, beyond = _search(region, weights[:, k], bound[k])
+            if path is not None:
+                paths[k] = path
+                _tighten(bound, region, weigh, path)
             if len(beyond):
                 still.append(k)
                 needed = np.union1d(needed, beyond)

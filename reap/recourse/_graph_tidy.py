@@ -2,7 +2,7 @@
 
 A cheapest path visits rows of other people, so it zigzags and touches everything. Two corrections, until neither
 helps: steps are merged where the direct step is legal and not dearer, and a change that the decision does not need
-is undone, one feature at a time.
+is undone, one feature at a time. Many drafts are corrected side by side, so that calls of the model are few.
 """
 
 from __future__ import annotations
@@ -27,49 +27,59 @@ class Draft:
     matrix: Array
     open: bool = True
 
-    @property
-    def cost(self) -> float:
-        """Effort of all steps."""
-        return float(_costs(self.path[None], self.matrix)[0])
-
 
 def tidy(paths: list[Array], matrices: Array, view: View) -> list[Array]:
-    """Return the paths corrected, each under its own matrix; all are scored together."""
+    """Return the paths corrected, each under its own matrix."""
     drafts = [Draft(path, A) for path, A in zip(paths, matrices, strict=True)]
-    while any(draft.open for draft in drafts):
-        work = [draft for draft in drafts if draft.open]
+    while work := [draft for draft in drafts if draft.open]:
         for draft in work:
-            draft.path = merge(draft.path, draft.matrix, view)
             draft.open = False
-        _undo(work, view)
-        _stop_early(work, view)
+        merge(work, view)
+        undo(work, view)
+        stop_early(work, view)
     return [draft.path for draft in drafts]
 
 
-def merge(path: Array, matrix: Array, view: View) -> Array:
-    """Return the cheapest way along some of the path's nodes, (r + 1, d); among equals the one with fewest steps."""
-    size = len(path)
-    if size < 3:
-        return path
+# merging ----------------------------------------------------------------------------------------------
+
+
+def merge(drafts: list[Draft], view: View) -> None:
+    """Take in each draft the cheapest way along some of its nodes; among equals the one with fewest steps."""
+    prices = [(draft, _prices(draft, view)) for draft in drafts if len(draft.path) > 2]
+    waiting = [(draft, price) for draft, price in prices if _worth_merging(price)]
+    while waiting:
+        chains = [_cheapest_chain(price) for _, price in waiting]
+        longer = [[(a, b) for a, b in itertools.pairwise(chain) if b > a + 1] for chain in chains]
+        before = [draft.path[a] for (draft, _), pairs in zip(waiting, longer, strict=True) for a, _ in pairs]
+        after = [draft.path[b] for (draft, _), pairs in zip(waiting, longer, strict=True) for _, b in pairs]
+        legal = iter(view.steps_legal(np.array(before), np.array(after)) if before else ())
+        again = []
+        for (draft, price), chain, pairs in zip(waiting, chains, longer, strict=True):
+            wrong = [pair for pair in pairs if not next(legal)]
+            if wrong:
+                price[tuple(np.array(wrong).T)] = np.inf
+                again.append((draft, price))
+            else:
+                draft.path = draft.path[chain]
+        waiting = again
+
+
+def _prices(draft: Draft, view: View) -> Array:
+    """Return the effort of the direct step between each two nodes of a path, infinite where it is plainly illegal."""
+    size = len(draft.path)
     before, after = np.triu_indices(size, 1)
-    moves = np.nan_to_num(path[after] - path[before])
+    start, end = draft.path[before], draft.path[after]
+    fine = (after == before + 1) | view.may_step(start, end)
     price = np.full((size, size), np.inf)
-    price[before, after] = np.maximum(np.einsum("ni,ij,nj->n", moves, matrix, moves), 0.0)
-    direct = after == before + 1
-    price[before, after] = np.where(
-        direct | view.may_step(path[before], path[after]), price[before, after], np.inf
-    )
-    while True:
-        kept = _cheapest_chain(price)
-        longer = [(a, b) for a, b in itertools.pairwise(kept) if b > a + 1]
-        if not longer:
-            break
-        a, b = np.array(longer).T
-        legal = view.steps_legal(path[a], path[b])
-        if legal.all():
-            break
-        price[a[~legal], b[~legal]] = np.inf
-    return path[kept]
+    price[before, after] = np.where(fine, _efforts(end - start, draft.matrix), np.inf)
+    return price
+
+
+def _worth_merging(price: Array) -> bool:
+    """Return whether some direct step is not dearer than the steps it would replace."""
+    along = np.append(0.0, np.cumsum(np.diagonal(price, 1)))
+    before, after = np.triu_indices(len(price), 2)
+    return bool((price[before, after] <= (along[after] - along[before]) * (1 + _EQUAL)).any())
 
 
 def _cheapest_chain(price: Array) -> list[int]:
@@ -87,18 +97,30 @@ def _cheapest_chain(price: Array) -> list[int]:
     return chain[::-1]
 
 
-def _undo(drafts: list[Draft], view: View) -> None:
+# undoing ----------------------------------------------------------------------------------------------
+
+
+def undo(drafts: list[Draft], view: View) -> None:
     """In each draft, undo the change whose undoing saves most, if the last row stays accepted."""
     trials = [_without_each_feature(draft, view) for draft in drafts]
-    ends = [paths[:, -1] for paths in trials]
-    scores = view.score_rows(np.concatenate(ends)) if sum(map(len, ends)) else np.empty(0)
-    accepted = np.split(view.accepts(scores), np.cumsum([len(rows) for rows in ends])[:-1])
-    for draft, paths, fine in zip(drafts, trials, accepted, strict=True):
-        for path in paths[fine]:
-            path = _without_rests(path)
-            if len(path) > 1 and view.steps_legal(path[:-1], path[1:]).all():
+    fine = _accepted([paths[:, -1] for paths in trials], view)
+    waiting = [
+        (draft, [_without_rests(path) for path in paths[ok]])
+        for draft, paths, ok in zip(drafts, trials, fine, strict=True)
+    ]
+    while waiting := [(draft, paths) for draft, paths in waiting if paths]:
+        first = [paths.pop(0) for _, paths in waiting]
+        legal = view.steps_legal(
+            np.concatenate([path[:-1] for path in first]), np.concatenate([path[1:] for path in first])
+        )
+        parts = np.split(legal, np.cumsum([len(path) - 1 for path in first])[:-1])
+        again = []
+        for (draft, paths), path, part in zip(waiting, first, parts, strict=True):
+            if len(path) > 1 and part.all():
                 draft.path, draft.open = path, True
-                break
+            else:
+                again.append((draft, paths))
+        waiting = again
 
 
 def _without_each_feature(draft: Draft, view: View) -> Array:
@@ -113,28 +135,32 @@ def _without_each_feature(draft: Draft, view: View) -> Array:
         flat = space.project(trials.reshape(-1, trials.shape[2]), view.z0, exact=False)
         trials = flat.reshape(trials.shape)
         trials[:, 0] = view.z0
-    costs = _costs(trials, draft.matrix)
+    costs = _efforts(np.diff(trials, axis=1), draft.matrix).sum(axis=1)
     order = np.argsort(costs, kind="stable")
-    return trials[order[costs[order] <= draft.cost]]
+    allowed = _efforts(np.diff(path, axis=0), draft.matrix).sum()
+    return np.asarray(trials[order[costs[order] <= allowed]])
 
 
-def _stop_early(drafts: list[Draft], view: View) -> None:
+def stop_early(drafts: list[Draft], view: View) -> None:
     """Cut each path at its first accepted node."""
-    inner = [draft.path[1:-1] for draft in drafts]
-    scores = view.score_rows(np.concatenate(inner)) if sum(map(len, inner)) else np.empty(0)
-    accepted = np.split(view.accepts(scores), np.cumsum([len(rows) for rows in inner])[:-1])
-    for draft, fine in zip(drafts, accepted, strict=True):
+    for draft, fine in zip(drafts, _accepted([draft.path[1:-1] for draft in drafts], view), strict=True):
         if fine.any():
             draft.path, draft.open = draft.path[: fine.argmax() + 2], True
 
 
-def _costs(paths: Array, matrix: Array) -> Array:
-    """Return the efforts (k,) of paths (k, s + 1, d)."""
-    moves = np.nan_to_num(np.diff(paths, axis=1))
-    return np.asarray(np.maximum(np.einsum("ksi,ij,ksj->ks", moves, matrix, moves), 0.0).sum(axis=1))
+def _accepted(rows: list[Array], view: View) -> list[Bools]:
+    """Return which rows the model accepts, list by list, with one call."""
+    fine = view.accepts(view.score_rows(np.concatenate(rows)))
+    return list(np.split(fine, np.cumsum([len(part) for part in rows])[:-1]))
+
+
+def _efforts(moves: Array, matrix: Array) -> Array:
+    """Return ``vᵀAv`` of moves (…, d)."""
+    moves = np.nan_to_num(moves)
+    return np.asarray(np.maximum(((moves @ matrix) * moves).sum(axis=-1), 0.0))
 
 
 def _without_rests(path: Array) -> Array:
     """Return the path without steps in which nothing changes."""
-    moved: Bools = np.abs(np.nan_to_num(np.diff(path, axis=0))).max(axis=1) > 1e-9
-    return path[np.r_[True, moved]]
+    moved = np.abs(np.nan_to_num(np.diff(path, axis=0))).max(axis=1) > 1e-9
+    return np.asarray(path[np.append(True, moved)])

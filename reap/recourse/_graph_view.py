@@ -7,6 +7,7 @@ search comes by.
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 
@@ -59,6 +60,7 @@ class View:
         self._up = np.array([c for c, side in sides if side == "up"], dtype=np.intp)
         self._down = np.array([c for c, side in sides if side == "down"], dtype=np.intp)
         self._tried: dict[bytes, float] = {}
+        self._judged: dict[bytes, bool] = {}
         self.regions: dict[int, Region] = {}
 
     def _merge(self, usable: Bools | None) -> None:
@@ -131,7 +133,7 @@ class View:
         if fresh:
             scores = self.classifier.probability(Z[list(fresh.values())])
             self._tried.update(zip(fresh, scores.tolist(), strict=True))
-        return np.array([self._tried[key] for key in keys])
+        return np.array([self._tried[key] for key in keys], dtype=float)
 
     def accepts(self, probabilities: Array) -> Bools:
         """Return which scores are enough, and would be in any batch: the last digits depend on its size."""
@@ -148,7 +150,13 @@ class View:
 
     def steps_legal(self, before: Array, after: Array) -> Bools:
         """Return which steps are legal, exactly: from their start, and as a place for the subject to be."""
-        return self.space.allows(before, after) & self.space.allows(self.z0, after)
+        keys = [a.tobytes() + b.tobytes() for a, b in zip(before, after, strict=True)]
+        fresh = {key: i for i, key in enumerate(keys) if key not in self._judged}
+        if fresh:
+            rows = list(fresh.values())
+            legal = self.space.allows(before[rows], after[rows]) & self.space.allows(self.z0, after[rows])
+            self._judged.update(zip(fresh, legal.tolist(), strict=True))
+        return np.array([self._judged[key] for key in keys], dtype=bool)
 
     def region(self, neighbors: int) -> Region:
         """Return what is known of the graph with K neighbours."""
@@ -183,12 +191,12 @@ class Region:
         self.banned = np.empty(0, dtype=bool)
         #: Paths found before, as tuples of edges: what they cost under another matrix bounds its search.
         self.paths: set[tuple[int, ...]] = set()
-        self._rows: tuple[Ints, Ints, Ints] | None = None
+        self._rows: Any = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def rows(self) -> tuple[Ints, Ints, Ints]:
+    def rows(self) -> Any:
         """Return the edges in order of their sources, and the (indices, indptr) of the sparse matrix they make."""
         if self._rows is None:
             order = np.argsort(self.source, kind="stable")

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from reap._errors import InputError
-from reap._typing import Array, Frame, Ints
+from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan, Status
 from reap.recourse._engine import Candidates, Engine, Objective, Subject
@@ -222,7 +222,7 @@ class GraphRecourse(Engine):
         """Return the paths as plans: tidied, scored, priced."""
         view = region.view
         which = [k for k, edges in enumerate(found.edges) if edges is not None]
-        paths = [region.path(found.edges[k]) for k in which]
+        paths = [region.path(edges) for edges in found.edges if edges is not None]
         if self.tidy and paths:
             paths = tidy(paths, matrices[which], view)
         made = dict(zip(which, paths, strict=True))
