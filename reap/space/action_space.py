@@ -382,7 +382,7 @@ class ActionSpace:
         feature = self.feature(name)
         if feature.is_number:
             raise InputError(f"{name!r} is a number and has no levels; ask for its box")
-        return [feature.levels[k] for k in self._of(z0).room.open(self.names.index(name))]
+        return [feature.levels[k] for k in self._of(z0).room.open[self.names.index(name)]]
 
     def obstacle(self, z0: Array) -> str | None:
         """Return why no row at all is legal for a subject, in a sentence; None where one is."""

@@ -11,21 +11,19 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reap._errors import InputError, unknown
+from reap._errors import InputError
 from reap._typing import Array, Bools, Frame, Ints
+from reap.space.columns import Column, Group
 from reap.space.feature import Feature
 
 #: Digits people write at most: a number within rounding of one so short is that one, so 0.1 comes back as 0.1.
 _DIGITS = 13
-#: How the dtype of a column of ordered categories is written; pandas has one word for both.
-ORDERED = "category[ordered]"
 _ROUNDING = 8 * np.finfo(float).eps
 
 
@@ -109,9 +107,13 @@ class Encoding:
         return np.array([self.slices[f.name].start for f in self.features], dtype=np.intp)
 
     @cached_property
-    def _indices(self) -> dict[str, Any]:
-        """Where each level stands, for features with levels."""
-        return {f.name: pd.Index(f.levels, dtype=object) for f in self.features if not f.is_number}
+    def _columns(self) -> list[Column | Group]:
+        return [Group(f) if f.columns else Column(f) for f in self.features]
+
+    @cached_property
+    def _table(self) -> tuple[str, ...]:
+        """The columns of the user's table."""
+        return tuple(column for f in self.features for column in (f.columns or (f.name,)))
 
     # rows -> codes ------------------------------------------------------------------------------------
 
@@ -121,15 +123,16 @@ class Encoding:
         if len(frame) == 0:
             raise InputError("the table has no rows; give at least one")
         codes = np.empty((len(frame), len(self.features)))
-        for i, feature in enumerate(self.features):
-            codes[:, i] = self._column(frame, feature)
+        for i, (feature, column) in enumerate(zip(self.features, self._columns, strict=True)):
+            codes[:, i] = column.read(frame[list(feature.columns) if feature.columns else feature.name])
         return codes
 
     def _check_columns(self, frame: Frame) -> None:
         if not isinstance(frame, pd.DataFrame):
             raise InputError(f"a pandas DataFrame is needed, not {type(frame).__name__}")
-        given = list(frame.columns)
-        wanted = [c for f in self.features for c in (f.columns or (f.name,))]
+        given, wanted = tuple(frame.columns), self._table
+        if given == wanted:
+            return
         if len(set(given)) != len(given):
             twice = sorted({str(c) for c in given if given.count(c) > 1})
             raise InputError(f"the table has the column {twice[0]!r} more than once; keep one")
@@ -145,38 +148,6 @@ class Encoding:
             raise InputError(
                 f"the table has a column {str(extra[0])!r} that the action space does not know; drop it or declare it"
             )
-
-    def _column(self, frame: Frame, feature: Feature) -> Array:
-        if feature.columns:
-            return _one_hot_codes(frame[list(feature.columns)], feature)
-        column = frame[feature.name]
-        absent = column.isna().to_numpy()
-        if absent.any() and not feature.missing:
-            where = frame.index[int(np.flatnonzero(absent)[0])]
-            raise InputError(
-                f"{feature.name!r} is missing in row {where!r}; fill it in, or declare the feature with missing=True"
-            )
-        if feature.is_number:
-            return _numbers(column, feature, absent)
-        found = self._positions(column, feature)
-        bad = (found < 0) & ~absent
-        if bad.any():
-            raise unknown(f"level of {feature.name!r}", column[bad].iloc[0], feature.levels)
-        found[absent] = np.nan
-        return found
-
-    def _positions(self, column: Any, feature: Feature) -> Array:
-        """Return the index of each value among the levels, −1 where it is none."""
-        index = self._indices[feature.name]
-        try:
-            if isinstance(column.dtype, pd.CategoricalDtype):
-                where = index.get_indexer(pd.Index(column.cat.categories, dtype=object))
-                return np.asarray(np.append(where, -1)[column.cat.codes.to_numpy()].astype(float))
-            return np.asarray(index.get_indexer(column.astype(object)).astype(float))
-        except TypeError:
-            raise InputError(
-                f"{feature.name!r} holds something that cannot be a level; allowed are: {', '.join(map(str, index))}"
-            ) from None
 
     # codes <-> vectors --------------------------------------------------------------------------------
 
@@ -218,16 +189,14 @@ class Encoding:
     def frame(self, codes: Array, like: Frame | None = None, index: Any = None) -> Frame:
         """Return the rows of codes (n, f) as a frame, with the dtypes of ``like`` where it is given."""
         data: dict[str, Any] = {}
-        for i, feature in enumerate(self.features):
-            if feature.columns:
-                for level, column in enumerate(feature.columns):
-                    values = pd.Series(codes[:, i] == level)
-                    data[column] = values.astype(
-                        like[column].dtype if like is not None else feature.dtype or "float64"
-                    )
-            else:
+        for i, (feature, column) in enumerate(zip(self.features, self._columns, strict=True)):
+            if isinstance(column, Column):
                 dtype = like[feature.name].dtype if like is not None else feature.dtype
-                data[feature.name] = _restore(codes[:, i], feature, dtype)
+                data[feature.name] = column.write(codes[:, i], dtype)
+            else:
+                for level, name in enumerate(feature.columns):
+                    dtype = like[name].dtype if like is not None else feature.dtype
+                    data[name] = column.write(codes[:, i], level, dtype)
         frame = pd.DataFrame(data)
         if index is not None:
             frame.index = index
@@ -241,63 +210,3 @@ def _scale(feature: Feature, encoded: bool) -> float:
         low, high = feature.range or (0.0, 1.0)
         return (high - low) or 1.0
     return max(len(feature.levels) - 1, 1) if feature.kind == "ordinal" else 1.0
-
-
-def _numbers(column: Any, feature: Feature, absent: Bools) -> Array:
-    """Return a column of numbers as floats; text that is not a number is an error that quotes it."""
-    if column.dtype.kind in "mMc" or not pd.api.types.is_numeric_dtype(column.dtype):
-        strange = [v for v in column[~absent] if not isinstance(v, int | float | np.number | Decimal)]
-        if strange or column.dtype.kind in "mMc":
-            given = strange[0] if strange else column.iloc[0]
-            raise InputError(
-                f"{feature.name!r} is {given!r} in the table, a {type(given).__name__}; it must be a number"
-            )
-    values = np.array(column.to_numpy(dtype=float, na_value=np.nan))
-    if np.isinf(values).any():
-        raise InputError(f"{feature.name!r} is infinite in a row; give a finite number")
-    if feature.kind == "integer":
-        broken = ~absent & (values != np.rint(values))
-        if broken.any():
-            raise InputError(f"{feature.name!r} is {values[broken][0]:g}; it must be a whole number")
-    return values
-
-
-def _one_hot_codes(block: Frame, feature: Feature) -> Array:
-    try:
-        values = block.to_numpy(dtype=float, na_value=np.nan)
-    except (TypeError, ValueError):
-        raise InputError(f"the columns of the group {feature.name!r} must hold numbers, 0 or 1") from None
-    absent = ~np.nan_to_num(values).any(axis=1) & feature.missing
-    if np.isnan(values[~absent]).any():
-        raise InputError(f"{feature.name!r} is missing in a row; fill it in, or declare it with missing=True")
-    hot = np.isclose(values, 1.0)
-    sound = (hot.sum(axis=1) == 1) & (hot | np.isclose(values, 0.0)).all(axis=1)
-    if not (sound | absent).all():
-        raise InputError(
-            f"the columns of the group {feature.name!r} must hold one 1 and otherwise 0 in every row"
-        )
-    return np.where(absent, np.nan, hot.argmax(axis=1))
-
-
-def _restore(codes: Array, feature: Feature, dtype: Any) -> Any:
-    """Return one column with its own dtype: categories as categories, whole numbers as integers."""
-    absent = np.isnan(codes)
-    if isinstance(dtype, str) and dtype.startswith("category"):
-        dtype = pd.CategoricalDtype(list(feature.levels), ordered=dtype == ORDERED)
-    plain = None if dtype is None else pd.api.types.pandas_dtype(dtype)
-    kind = plain.kind if isinstance(plain, np.dtype) else ""
-    if feature.is_number:
-        values = pd.Series(codes)
-        if dtype is None:
-            kind, dtype = ("i", "int64") if feature.kind == "integer" else ("f", "float64")
-        if absent.any() and kind in ("i", "u"):
-            return values  # NumPy's integers cannot be missing
-    else:
-        levels = np.empty(len(feature.levels) + 1, dtype=object)
-        levels[:-1], levels[-1] = feature.levels, np.nan
-        values = pd.Series(levels[np.where(absent, len(feature.levels), codes).astype(np.intp)], dtype=object)
-        if absent.any() and kind in ("b", "i", "u"):
-            return values
-        if dtype is None:
-            return values.infer_objects()
-    return values.astype(dtype)

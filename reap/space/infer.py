@@ -10,7 +10,7 @@ import pandas as pd
 
 from reap._errors import InputError, unknown
 from reap._typing import Frame, Series
-from reap.space.encoding import ORDERED
+from reap.space.columns import ORDERED
 from reap.space.feature import Direction, Feature, Kind, plain
 
 

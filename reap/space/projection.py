@@ -160,7 +160,7 @@ class Projection:
 
     def _nearest_level(self, i: int, Z: Array, room: Room) -> tuple[Array, Array]:
         encoding = self.reach.encoding
-        allowed = room.open(i)
+        allowed = room.open[i]
         if len(allowed) == 0:
             return np.full(len(Z), np.nan), np.full(len(Z), np.inf)
         start = encoding.starts[i]
@@ -169,6 +169,8 @@ class Projection:
             distance = (block**2).sum(axis=1)[:, None] - 2 * block[:, allowed] + 1.0
         else:
             distance = (Z[:, start, None] - allowed / encoding.scale[i]) ** 2
+        if len(allowed) == 1:
+            return np.full(len(Z), float(allowed[0])), distance[:, 0]
         best = (distance - 1e-12 * (allowed == self.start[i])).argmin(axis=1)
         return allowed[best].astype(float), distance[np.arange(len(Z)), best]
 
@@ -193,7 +195,7 @@ class Projection:
             elif self.reach.features[i].kind == "categorical":
                 lower[columns], upper[columns] = 0.0, open_
             else:
-                lower[columns], upper[columns] = self.room.open(i)[[0, -1]] / encoding.scale[i]
+                lower[columns], upper[columns] = self.room.open[i][[0, -1]] / encoding.scale[i]
         return lower, upper
 
     def relax(self, Z: Array) -> Array:

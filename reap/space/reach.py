@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from reap.space.encoding import Encoding
 from reap.space.feature import Feature
 from reap.space.limits import Limits
 from reap.space.rules import SAME, Domain
+
+_NONE = np.zeros(0, dtype=np.intp)
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,10 @@ class Room:
     high: Array
     levels: tuple[Bools | None, ...]
 
-    def open(self, i: int) -> Ints:
-        """Return the indices of the levels open to feature ``i``; none for a number."""
-        levels = self.levels[i]
-        return np.flatnonzero(levels if levels is not None else ())
+    @cached_property
+    def open(self) -> list[Ints]:
+        """The indices of the levels open to each feature; none for a number."""
+        return [np.flatnonzero(levels) if levels is not None else _NONE for levels in self.levels]
 
     def meet(self, i: int, domain: Domain) -> Room:
         """Return the room with feature ``i`` also restricted to a domain."""
