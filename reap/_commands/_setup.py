@@ -80,7 +80,7 @@ def _train(table: Any, seed: int) -> tuple[Any, float, Frame]:
             "the label has one class only; a model needs rows of both, favourable = 1 and other = 0"
         )
     X, rest, y, y_rest = train_test_split(table.X, table.y, test_size=0.2, stratify=table.y, random_state=42)
-    network = MLPClassifier((20, 50, 20), early_stopping=True, max_iter=300, random_state=seed)
+    network = MLPClassifier((20, 50, 20), early_stopping=len(X) > 5000, max_iter=300, random_state=seed)
     model = make_pipeline(table.space.encoder(), network)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -72,14 +72,11 @@ def restore(session: Elicitation, data: dict[str, Any]) -> None:
     for part in ("belief", "strategy"):
         if data.get(f"own_{part}") and getattr(session, f"_own_{part}") is None:
             raise InputError(f"the session was made with a {part} of its own; pass it to from_json({part}=…)")
-    try:
-        plans = [_plan(item, session) for item in data["plans"]]
-        events = [{**event, "pending": _ask(event["pending"], plans)} for event in data["events"]]
-        grown = {int(k): [plans[i] for i in added] for k, added in data["grown"].items()}
-        session._replay(events, grown, _ask(data["pending"], plans))
-        session._nothing_left = bool(data["nothing_left"])
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
-        raise InputError(f"the session is damaged: {error}") from None
+    plans = [_plan(item, session) for item in data["plans"]]
+    events = [{**event, "pending": _ask(event["pending"], plans)} for event in data["events"]]
+    grown = {int(k): [plans[i] for i in added] for k, added in data["grown"].items()}
+    session._replay(events, grown, _ask(data["pending"], plans))
+    session._nothing_left = bool(data["nothing_left"])
 
 
 class _Plans:

@@ -545,15 +545,20 @@ class Elicitation:
         ``engine`` must be the one it was made with; a session with a belief or strategy of its own needs those too.
         """
         data = record.read(text, engine)
-        session = cls(
-            engine,
-            engine.space.decode(record.vector(data["z"])[None]),
-            limits=Limits.from_dict(data["limits"]),
-            belief=belief,
-            strategy=strategy,
-            **data["settings"],
-        )
-        record.restore(session, data)
+        try:
+            session = cls(
+                engine,
+                engine.space.decode(record.vector(data["z"])[None]),
+                limits=Limits.from_dict(data["limits"]),
+                belief=belief,
+                strategy=strategy,
+                **data["settings"],
+            )
+            record.restore(session, data)
+        except InputError:
+            raise
+        except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
+            raise InputError(f"the session is damaged: {error}") from None
         return session
 
     def __repr__(self) -> str:
