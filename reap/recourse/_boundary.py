@@ -1,0 +1,135 @@
+"""Least effort subject to acceptance, over legal rows, for many matrices at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reap._typing import Array, Bools, Ints
+from reap.recourse._boundary_combinations import Combinations
+from reap.recourse._boundary_numbers import Descent
+from reap.recourse._boundary_pool import Best, build, combination_rows
+from reap.recourse._boundary_rows import roundings, search
+from reap.recourse._boundary_terrain import Terrain
+from reap.recourse._efforts import efforts_each
+
+#: Descents, roundings and searches for each matrix; fewer matrices get more of them, up to four times as many.
+_STARTS, _DESCENTS, _SEARCHES = 4, 6, 3
+#: Steps below this share of the range are as good as continuous.
+_FINE = 0.02
+
+
+class Boundary:
+    """What one subject's questions share: the terrain, the pool, the category combinations.
+
+    Parameters
+    ----------
+    terrain : Terrain
+    data : (n, d)
+        Accepted rows of other people.
+    rng : Generator
+    """
+
+    def __init__(self, terrain: Terrain, data: Array, rng: np.random.Generator) -> None:
+        self.terrain = terrain
+        self.pool = build(terrain, data, rng)
+        self.combinations: Combinations | None = None
+        if not self.pool.complete and terrain.smooth and len(terrain.numbers.columns):
+            self.combinations = Combinations(terrain, combination_rows(terrain, self.pool.rows))
+
+    def solve(self, A: Array) -> Best:
+        """Return the cheapest accepted row for each matrix (b, d, d)."""
+        best = Best(self.pool, A)
+        if self.pool.complete:
+            return best
+        matrix, place = self.pool.starts(best.pool_costs, _share(_STARTS, len(A)))
+        rows, scores = self.pool.rows[place], self.pool.logits[place]
+        if self.combinations is not None:
+            matrix, rows, scores = self._descend(best, matrix, rows, scores)
+        self._search(best, matrix, rows, scores)
+        if self.combinations is not None:
+            self._polish(best)
+        return best
+
+    def _descend(self, best: Best, matrix: Ints, rows: Array, scores: Array) -> tuple[Ints, Array, Array]:
+        """Walk along the boundary from the starts and in promising combinations; add what it rounds to."""
+        assert self.combinations is not None
+        terrain, A = self.terrain, best.A
+        which, combination = self.combinations.promising(A, _share(_DESCENTS, len(A)))
+        fresh = Descent(
+            terrain,
+            A[which],
+            self.combinations.rows[combination],
+            self._free(self.combinations.rows[combination]),
+        )
+        fresh.reach()
+        fine = fresh.scores >= terrain.goal
+        which, points = np.concatenate([matrix, which[fine]]), np.concatenate([rows, fresh.rows[fine]])
+        if len(points) == 0:
+            return matrix, rows, scores
+        walk = Descent(terrain, A[which], points, self._free(points))
+        walk.descend()
+        keep = _best_of(which, walk.costs(), _share(_SEARCHES, len(A)))
+        which = which[keep]
+        near, near_scores = roundings(terrain, A[which], walk.rows[keep], walk.scores[keep], walk.free[keep])
+        best.offer(near.reshape(-1, near.shape[2]), near_scores.ravel())
+        costs = np.where(
+            near_scores >= terrain.goal, efforts_each(A[which], np.nan_to_num(near - terrain.z0)), np.inf
+        )
+        place = costs.argmin(axis=1)
+        each = np.arange(len(place))
+        real = np.isfinite(costs[each, place])
+        each, place = each[real], place[real]
+        return (
+            np.concatenate([matrix, which[each]]),
+            np.concatenate([rows, near[each, place]]),
+            np.concatenate([scores, near_scores[each, place]]),
+        )
+
+    def _free(self, rows: Array) -> Bools:
+        """Return which numbers may move (n, m): all, or where changes are counted, those that do already."""
+        n = self.terrain.numbers
+        moved = np.abs(rows[:, n.columns] - n.start) > 1e-9
+        if self.terrain.max_changes is None:
+            return np.ones_like(moved)
+        return moved
+
+    def _search(self, best: Best, matrix: Ints, rows: Array, scores: Array) -> None:
+        """Search around the cheapest starts of each matrix; what is found for one is a start for the others."""
+        for _ in range(3):
+            if len(matrix) == 0:
+                break
+            keep = _best_of(
+                matrix, efforts_each(best.A[matrix], self.terrain.moves(rows)), _share(_SEARCHES, len(best.A))
+            )
+            matrix, rows, scores = matrix[keep], rows[keep], scores[keep]
+            rows, scores = search(self.terrain, best.A[matrix], rows, scores)
+            own = best.costs.copy()
+            np.minimum.at(own, matrix, efforts_each(best.A[matrix], self.terrain.moves(rows)))
+            best.offer(rows, scores)
+            matrix = np.flatnonzero(best.costs < own * (1 - 1e-9))
+            rows, scores = best.rows[matrix], best.scores[matrix]
+
+    def _polish(self, best: Best) -> None:
+        """Let the fine numbers of the best rows settle, the others as they are."""
+        fine = self.terrain.numbers.step < _FINE
+        found = np.flatnonzero(best.found)
+        if not fine.any() or len(found) == 0:
+            return
+        rows = best.rows[found]
+        walk = Descent(self.terrain, best.A[found], rows, self._free(rows) & fine)
+        walk.descend(4)
+        near, scores = roundings(self.terrain, best.A[found], walk.rows, walk.scores, walk.free)
+        best.offer(near.reshape(-1, near.shape[2]), scores.ravel())
+
+
+def _share(count: int, matrices: int) -> int:
+    """Return how many tries each of some matrices gets."""
+    return int(np.clip(40 * count // matrices, count, 4 * count))
+
+
+def _best_of(group: Ints, costs: Array, count: int) -> Ints:
+    """Return the indices of the ``count`` cheapest of every group."""
+    order = np.lexsort((costs, group))
+    starts = np.flatnonzero(np.r_[True, np.diff(group[order]) > 0])
+    rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
+    return order[rank < count]

@@ -1,0 +1,203 @@
+"""Least effort on the decision boundary, over the numbers: feasible sequential quadratic programming, batched.
+
+With the categories fixed the effort of numbers u (m,) is ``(u − c)ᵀH(u − c)`` plus a constant, where ``H = A[num, num]``
+and ``c`` is the unconstrained centre. Each round minimises it over the box and the linearised boundary
+``g + n·(v − u) ≥ τ``, then walks back from v towards the accepted u until the model really accepts. Effort falls
+along that segment, so every round is accepted and no dearer than the one before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reap._typing import Array, Bools, Ints
+from reap.recourse._boundary_terrain import Terrain
+from reap.recourse._efforts import efforts_each
+from reap.space.nearest import least_distance
+
+_SHARES = np.array([1.0, 0.7, 0.4, 0.2, 0.08, 0.02])
+_RIDGE = 1e-6
+_GAIN = 1e-4
+_ACTIVE_SETS = 8
+
+
+def halfspace_in_box(H: Array, c: Array, n: Array, t: Array, low: Array, high: Array) -> tuple[Array, Bools]:
+    """Minimise ``(u − c)ᵀH(u − c)`` subject to ``n·u ≥ t`` and ``low ≤ u ≤ high``, for a batch.
+
+    Without the box the answer is ``c + H⁻¹n (t − n·c)₊ / n·H⁻¹n``. Where the box bites, an active set: columns
+    outside are put on their bound, columns on a bound that the multiplier does not hold are released.
+
+    Parameters
+    ----------
+    H : (S, m, m), positive definite
+    c, n, low, high : (S, m)
+    t : (S,)
+
+    Returns
+    -------
+    u : (S, m)
+    reached : (S,) bool
+        Whether the half-space meets the box; where it does not, u is the corner nearest to it.
+    """
+    corner = np.where(n > 0, high, low)
+    reached = (n * corner).sum(axis=1) >= t - 1e-12
+    u = np.where(n == 0, np.clip(c, low, high), corner)
+    todo = np.flatnonzero(reached)
+    fixed = np.zeros(c.shape, dtype=bool)
+    held = np.zeros_like(c)
+    eye = np.eye(c.shape[1])
+    for _ in range(_ACTIVE_SETS):
+        if len(todo) == 0:
+            break
+        f, h = fixed[todo], held[todo]
+        free = ~f
+        K = np.where(free[:, :, None] & free[:, None, :], H[todo], eye)
+        away = np.where(f, h - c[todo], 0.0)
+        push = np.where(free, -(H[todo] @ away[:, :, None])[:, :, 0], 0.0)
+        both = np.linalg.solve(K, np.stack([push, np.where(free, n[todo], 0.0)], axis=2))
+        point = np.where(f, h, c[todo] + both[:, :, 0])
+        slope = (n[todo] * both[:, :, 1]).sum(axis=1)
+        short = t[todo] - (n[todo] * point).sum(axis=1)
+        weight = np.where(short > 0, short / np.maximum(slope, 1e-300), 0.0)
+        stuck = (short > 1e-12) & (slope <= 1e-14)
+        point = point + np.where(stuck, 0.0, weight)[:, None] * both[:, :, 1]
+        below, above = free & (point < low[todo] - 1e-12), free & (point > high[todo] + 1e-12)
+        pull = (H[todo] @ (point - c[todo])[:, :, None])[:, :, 0] - weight[:, None] * n[todo]
+        loose = f & np.where(h <= low[todo], pull < -1e-12, pull > 1e-12) & (low[todo] < high[todo])
+        loose &= ~(below | above).any(axis=1)[:, None]  # first everything stops that has to
+        raises = np.where(n[todo] > 0, high[todo], low[todo]) != h
+        loose = np.where(stuck[:, None], f & (n[todo] != 0) & raises, loose)
+        done = ~(below | above | loose).any(axis=1)
+        u[todo[done]] = point[done]
+        fixed[todo] = (f | below | above) & ~loose
+        held[todo] = np.where(below, low[todo], np.where(above, high[todo], h))
+        todo = todo[~done]
+    for i in todo:  # active sets that go in circles: rare, and solved one by one
+        u[i] = _least_norm(H[i], c[i], n[i], t[i], low[i], high[i])
+    return u, reached
+
+
+def _least_norm(H: Array, c: Array, n: Array, t: float, low: Array, high: Array) -> Array:
+    """Solve one problem as the shortest ``y = Lᵀ(u − c)`` in a polyhedron, by non-negative least squares."""
+    back = np.linalg.inv(np.linalg.cholesky(H).T)
+    G = np.concatenate([n[None], np.eye(len(c)), -np.eye(len(c))])
+    sides = np.concatenate([[t], low, -high]) - G @ c
+    y = least_distance(G @ back, sides)
+    return np.clip(c if y is None else c + back @ y, low, high)
+
+
+class Descent:
+    """The numbers of S rows, each under its own matrix.
+
+    Parameters
+    ----------
+    terrain : Terrain
+    A : (S, d, d)
+    rows : (S, d)
+        Where to start, categories included.
+    free : (S, m) bool
+        Which numbers may move.
+    """
+
+    def __init__(self, terrain: Terrain, A: Array, rows: Array, free: Bools) -> None:
+        self.terrain, self.A, self.free = terrain, A, free
+        self.rows = rows.copy()
+        self.columns = terrain.numbers.columns
+        u = rows[:, self.columns]
+        self.low = np.where(free, np.minimum(terrain.numbers.lower, u), u)
+        self.high = np.where(free, np.maximum(terrain.numbers.upper, u), u)
+        self._quadratic()
+        self.scores = terrain.score(self.rows)
+
+    def _quadratic(self) -> None:
+        """Set H (S, m, m) and the centre c (S, m); derived columns count as they follow."""
+        terrain, columns = self.terrain, self.columns
+        J = np.zeros((len(self.rows), len(columns), self.rows.shape[1]))
+        J[:, np.arange(len(columns)), columns] = 1.0
+        if len(terrain.derived):
+            J[:, :, terrain.derived] = terrain.slopes(self.rows)
+        JA = J @ self.A
+        self.H = JA @ J.transpose(0, 2, 1)
+        size = np.trace(self.H, axis1=1, axis2=2) / max(len(columns), 1)
+        self.H += (_RIDGE * size + 1e-12)[:, None, None] * np.eye(len(columns))
+        pull = (JA @ terrain.moves(self.rows)[:, :, None])[:, :, 0]
+        u = self.rows[:, columns]
+        self.c = u - np.linalg.solve(self.H, pull[:, :, None])[:, :, 0]
+
+    def costs(self) -> Array:
+        """The efforts (S,) of the rows."""
+        return efforts_each(self.A, self.terrain.moves(self.rows))
+
+    def _at(self, which: Ints, U: Array) -> Array:
+        rows = self.rows[which].copy()
+        rows[:, self.columns] = U
+        return self.terrain.follow(rows)
+
+    def reach(self, rounds: int = 6) -> None:
+        """Go from the centre to an accepted point: one linearised step after another."""
+        goal = self.terrain.goal
+        todo = np.arange(len(self.rows))
+        self.rows = self._at(todo, np.clip(self.c, self.low, self.high))
+        self.scores = self.terrain.score(self.rows)
+        for _ in range(rounds):
+            todo = np.flatnonzero(self.scores < goal)
+            if len(todo) == 0 or self.terrain.late:
+                break
+            n = self.terrain.gradient(self.rows[todo])
+            u = self.rows[todo][:, self.columns]
+            t = (n * u).sum(axis=1) + (goal - self.scores[todo]) * 1.02
+            v, _ = halfspace_in_box(self.H[todo], self.c[todo], n, t, self.low[todo], self.high[todo])
+            self.rows[todo] = self._at(todo, v)
+            self.scores[todo] = self.terrain.score(self.rows[todo])
+
+    def descend(self, rounds: int = 8) -> None:
+        """Walk along the boundary while effort falls; rows that are not accepted stay as they are."""
+        goal, terrain = self.terrain.goal, self.terrain
+        todo = np.flatnonzero(self.scores >= goal)
+        bent = np.zeros((len(self.rows), len(self.columns)))  # gradient where the last step failed
+        tries = np.zeros(len(self.rows), dtype=int)
+        for _ in range(rounds):
+            if len(todo) == 0 or terrain.late:
+                break
+            if len(terrain.derived):
+                self._quadratic()
+            u, g = self.rows[todo][:, self.columns], self.scores[todo]
+            n = terrain.gradient(self.rows[todo])
+            kinked = bent[todo].any(axis=1)
+            n[kinked] = 0.5 * (n[kinked] + bent[todo][kinked])
+            t = (n * u).sum(axis=1) - (g - goal)
+            v, _ = halfspace_in_box(self.H[todo], self.c[todo], n, t, self.low[todo], self.high[todo])
+            before = efforts_each(self.A[todo], terrain.moves(self.rows[todo]))
+            self._walk(todo, u, v)
+            after = efforts_each(self.A[todo], terrain.moves(self.rows[todo]))
+            weak = after > before * (1 - _GAIN)
+            tries[todo] = np.where(weak, tries[todo] + 1, 0)
+            bent[todo] = 0.0
+            if weak.any():
+                bent[todo[weak]] = terrain.gradient(self._at(todo[weak], v[weak]))
+            todo = todo[tries[todo] < 2]
+
+    def _walk(self, which: Ints, u: Array, v: Array) -> None:
+        """Move rows from u towards v as far as the model accepts."""
+        terrain, k = self.terrain, len(_SHARES)
+        points = u[:, None] + _SHARES[:, None] * (v - u)[:, None]
+        rows = self._at(np.repeat(which, k), points.reshape(-1, u.shape[1]))
+        scores = terrain.score(rows).reshape(-1, k)
+        fine = scores >= terrain.goal
+        some = fine.any(axis=1)
+        far = np.where(some, fine.argmax(axis=1), k)  # the largest accepted share
+        share = np.where(some, _SHARES[np.minimum(far, k - 1)], 0.0)
+        good = np.where(some, scores[np.arange(len(which)), np.minimum(far, k - 1)], self.scores[which])
+        # between that share and the next larger one, by a secant that stops a little short
+        partial = np.flatnonzero(far > 0)
+        bad = scores[partial, far[partial] - 1]
+        wide = _SHARES[far[partial] - 1] - share[partial]
+        gap = good[partial] - bad
+        extra = np.where(gap > 0, (good[partial] - terrain.goal) / np.where(gap > 0, gap, 1.0), 0.0)
+        tried = share.copy()
+        tried[partial] += 0.98 * np.clip(extra, 0.0, 1.0) * wide
+        rows = self._at(which, u + tried[:, None] * (v - u))
+        scores = terrain.score(rows)
+        share = np.where(scores >= terrain.goal, tried, share)
+        self.rows[which] = self._at(which, u + share[:, None] * (v - u))
+        self.scores[which] = np.where(scores >= terrain.goal, scores, good)

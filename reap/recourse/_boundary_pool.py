@@ -1,0 +1,256 @@
+"""The subject's pool: accepted legal rows from data, category combinations and short scans of numbers.
+
+Built once a subject, whatever the cost matrix, and then only read: the same question always gets the same answer.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from reap._typing import Array, Bools, Ints
+from reap.recourse._boundary_terrain import Terrain
+from reap.recourse._efforts import efforts
+
+#: Rows scored for one pool, and rows kept.
+SCORED, KEPT = 16_000, 3_000
+#: Category combinations looked at.
+COMBINATIONS = 512
+
+
+class Pool:
+    """Accepted legal rows of one subject.
+
+    Parameters
+    ----------
+    terrain : Terrain
+    rows : (N, d), on the grids, legal, accepted
+    logits : (N,)
+    complete : bool
+        Whether these are all there are.
+    """
+
+    def __init__(self, terrain: Terrain, rows: Array, logits: Array, complete: bool = False) -> None:
+        self.terrain, self.rows, self.logits, self.complete = terrain, rows, logits, complete
+        self.cells = self._cells()
+
+    def _cells(self) -> Ints:
+        """Number the neighbourhoods rows are in, (N,): the categories, and each number's quarter of the range."""
+        coarse = self.rows - self.terrain.z0
+        columns = self.terrain.numbers.columns
+        coarse[:, columns] = np.rint(4 * coarse[:, columns])
+        return np.asarray(np.unique(keys(coarse), return_inverse=True)[1].ravel())
+
+    def starts(self, costs: Array, count: int, looked_at: int = 300) -> tuple[Ints, Ints]:
+        """Return (matrix, row): the cheapest rows by efforts (b, N), each in another neighbourhood."""
+        few = min(looked_at, costs.shape[1])
+        chosen = []
+        for cost in costs:
+            near = np.argpartition(cost, few - 1)[:few] if few else np.empty(0, dtype=np.intp)
+            near = near[np.argsort(cost[near], kind="stable")]
+            chosen.append(near[np.sort(np.unique(self.cells[near], return_index=True)[1])[:count]])
+        matrix = np.repeat(np.arange(len(costs)), [len(c) for c in chosen])
+        return matrix, np.concatenate(chosen)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class Best:
+    """The cheapest accepted row known for each of b matrices; rows found for one are offered to all.
+
+    Parameters
+    ----------
+    pool : Pool
+    A : (b, d, d)
+    """
+
+    def __init__(self, pool: Pool, A: Array) -> None:
+        self.terrain, self.A = pool.terrain, A
+        self.costs = np.full(len(A), np.inf)
+        self.rows = np.repeat(pool.terrain.base[None], len(A), axis=0)
+        self.scores = np.full(len(A), -np.inf)
+        self.pool_costs = self.offer(pool.rows, pool.logits)
+
+    @property
+    def found(self) -> Bools:
+        """Which matrices have a row at all, (b,)."""
+        return np.asarray(np.isfinite(self.costs))
+
+    def offer(self, rows: Array, scores: Array) -> Array:
+        """Take the accepted ones of rows (N, d) that are cheaper than the known; return their efforts (b, accepted)."""
+        fine = scores >= self.terrain.goal
+        if not fine.any():
+            return np.empty((len(self.A), 0))
+        rows, scores = rows[fine], scores[fine]
+        costs = efforts(self.A, self.terrain.moves(rows))
+        place = costs.argmin(axis=1)
+        least = costs[np.arange(len(place)), place]
+        better = least < self.costs * (1 - 1e-12)
+        self.costs[better] = least[better]
+        self.rows[better], self.scores[better] = rows[place[better]], scores[place[better]]
+        return costs
+
+
+def unique_rows(rows: Array) -> Ints:
+    """Return the indices of the first of each set of equal rows, in order."""
+    return np.sort(np.unique(keys(rows), return_index=True)[1])
+
+
+def keys(rows: Array) -> Any:
+    """Return something to tell rows (n, d) apart by, (n,)."""
+    rounded = np.ascontiguousarray(np.round(np.nan_to_num(rows, nan=-1.0), 9) + 0.0)
+    return rounded.view(np.dtype((np.void, rounded.dtype.itemsize * rounded.shape[1]))).ravel()
+
+
+def build(terrain: Terrain, data: Array, rng: np.random.Generator) -> Pool:
+    """Return the pool of a subject, from accepted rows (n, d) of other people and from scans."""
+    if terrain.size <= SCORED:
+        rows = everything(terrain)
+        logits = terrain.judge(rows)
+        if not (logits >= terrain.goal).any():  # the margin is a preference; here nothing else is left
+            terrain.goal = np.nextafter(terrain.classifier.boundary, np.inf)
+        fine = logits >= terrain.goal
+        return Pool(terrain, rows[fine], logits[fine], complete=True)
+    near = _near_rows(terrain, data)
+    bases = combination_rows(terrain, near)
+    parts = [near, _scans(terrain, bases, near, SCORED - len(near) - len(bases), rng), bases]
+    rows = np.concatenate(parts)
+    rows = rows[unique_rows(rows)]
+    logits = terrain.judge(rows)
+    kept = np.flatnonzero(logits >= terrain.goal)
+    if len(kept) > KEPT:
+        size = (terrain.moves(rows[kept]) ** 2).sum(axis=1)
+        few = terrain.space.changed(rows[kept], terrain.z0).sum(axis=1)
+        # near in the plain sense, or by changing little: either may be cheap to somebody
+        order = np.argsort(size, kind="stable")[: KEPT // 2]
+        other = np.lexsort((size, few))[: KEPT // 2]
+        kept = kept[np.union1d(order, other)]
+    return Pool(terrain, rows[kept], logits[kept])
+
+
+def everything(terrain: Terrain) -> Array:
+    """Return every row the grids hold, (n, d)."""
+    n = terrain.numbers
+    axes = [n.values(j) for j in range(len(n.columns))]
+    sizes = [len(values) for values in axes] + [len(c.options) for c in terrain.choices]
+    places = np.indices(sizes).reshape(len(sizes), -1) if sizes else np.zeros((0, 1), dtype=np.intp)
+    rows = np.repeat(terrain.base[None], places.shape[1], axis=0)
+    for column, values, place in zip(n.columns, axes, places, strict=False):
+        rows[:, column] = values[place]
+    for choice, place in zip(terrain.choices, places[len(axes) :], strict=True):
+        rows[:, choice.columns] = choice.options[place]
+    return terrain.tidy(rows)
+
+
+def _near_rows(terrain: Terrain, data: Array, count: int = 2_000) -> Array:
+    """Return what the subject would become on the way to accepted rows: projected, nearest first."""
+    if len(data) == 0:
+        return terrain.base[None]
+    rows = terrain.tidy(terrain.space.project(data, terrain.z0, exact=False))
+    rows = rows[unique_rows(rows)]
+    size = (terrain.moves(rows) ** 2).sum(axis=1)
+    rows = rows[np.argsort(size, kind="stable")[:count]]
+    if terrain.space.rules:
+        broken = np.flatnonzero(~terrain.legal(rows))[:50]  # the exact search takes a millisecond a row
+        rows = np.concatenate([rows, terrain.tidy(terrain.space.project(rows[broken], terrain.z0))])
+    return rows
+
+
+def combination_rows(terrain: Terrain, near: Array) -> Array:
+    """Return one row for each category combination worth a look, the numbers as they are, (C, d).
+
+    All of them where they are few; else up to two switches, and those of near accepted rows.
+    """
+    choices = terrain.choices
+    total = np.prod([float(len(c.options)) for c in choices])
+    base = terrain.base
+    if total <= 128:
+        rows = [base]
+        for choice in choices:
+            rows = [_put(row, choice.columns, option) for row, option in product(rows, choice.options)]
+        table = np.array(rows)
+    else:
+        switches = [(c.columns, o) for c in choices for k, o in enumerate(c.options) if k != c.own]
+        singles = [_put(base, *s) for s in switches]
+        pairs = [_put(_put(base, *s), *t) for s, t in combinations(switches, 2) if s[0] is not t[0]]
+        seen = near[:200].copy()
+        seen[:, terrain.numbers.columns] = base[terrain.numbers.columns]
+        table = np.concatenate([np.array([base, *singles]), seen, np.array(pairs).reshape(-1, len(base))])
+    table = table[unique_rows(table)]
+    if terrain.max_changes is not None:
+        table = table[terrain.space.changed(table, terrain.z0).sum(axis=1) <= terrain.max_changes]
+    if len(table) > COMBINATIONS:
+        scores = terrain.score(table)
+        scores[0] = np.inf  # nothing switched is always looked at
+        table = table[np.sort(np.argsort(-scores, kind="stable")[:COMBINATIONS])]
+    return terrain.follow(table)
+
+
+def _put(row: Array, columns: Ints, block: Array) -> Array:
+    row = row.copy()
+    row[columns] = block
+    return row
+
+
+def _scans(terrain: Terrain, bases: Array, near: Array, budget: int, rng: np.random.Generator) -> Array:
+    """Return combinations × numbers: scans of one and of two, those of near rows, and points at random."""
+    n = terrain.numbers
+    m = len(n.columns)
+    if m == 0 or budget <= 0:
+        return bases[:0]
+    likely = np.argsort(-terrain.score(bases), kind="stable")
+    likely = np.concatenate([[0], likely[likely != 0]])
+    patterns = [
+        (0.25, _levels(terrain, [(j,) for j in range(m)], 9)),
+        (0.35, _levels(terrain, list(combinations(range(m), 2)), 4)),
+        (0.15, near[:60, n.columns]),
+        (0.25, _scatter(terrain, 400, rng)),
+    ]
+    parts = []
+    for share, numbers in patterns:
+        numbers = numbers[: int(budget * share)]
+        count = min(len(bases), int(budget * share) // max(len(numbers), 1))
+        rows = np.repeat(bases[likely[:count]], len(numbers), axis=0)
+        rows[:, n.columns] = np.tile(numbers, (count, 1))
+        parts.append(rows)
+    return terrain.tidy(np.concatenate(parts))
+
+
+def _scatter(terrain: Terrain, count: int, rng: np.random.Generator) -> Array:
+    """Return numbers (count, m) at random between the start and the ends; many stay, some go far."""
+    n = terrain.numbers
+    begin = n.snap(n.start)
+    m = len(begin)
+    ends = np.where(rng.random((count, m)) < 0.5, n.lower, n.upper)
+    share = rng.random((count, m)) ** 1.5 * (rng.random((count, m)) < max(0.5, min(1.0, 3 / m)))
+    return n.snap(begin + share * (ends - begin))
+
+
+def _levels(terrain: Terrain, which: list[tuple[int, ...]], count: int) -> Array:
+    """Return rows of numbers (k, m) that scan the given numbers at ``count`` places between their ends."""
+    n = terrain.numbers
+    begin = n.snap(n.start)
+    if not which:
+        return np.empty((0, len(begin)))
+    ends = np.stack([np.minimum(n.lower, begin), np.maximum(n.upper, begin)])
+    rows = []
+    for columns in which:
+        axes = [_places(begin[j], ends[0, j], ends[1, j], count) for j in columns]
+        mesh = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
+        block = np.repeat(begin[None], len(mesh), axis=0)
+        block[:, columns] = mesh
+        rows.append(block)
+    table = n.snap(np.concatenate(rows))
+    return table[unique_rows(table)]
+
+
+def _places(start: float, low: float, high: float, count: int) -> Array:
+    """Return places between the ends, denser near the start: effort grows with the square of the way."""
+    both = low < start < high
+    k = max(1, count // 2) if both else count
+    share = (np.arange(1, k + 1) / k) ** 1.5
+    ways = [end - start for end in (low, high) if end != start] or [0.0]
+    return np.concatenate([start + share * way for way in ways])

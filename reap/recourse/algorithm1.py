@@ -1,0 +1,95 @@
+"""The paper's Algorithm 1: projected gradient descent on loss plus effort.
+
+``x ← Π(x − α(∇l(f(x), 1) + 2λA*(x − x0)))``, where A* is the matrix of a fixed cost or the worst case at x (Danskin).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from reap._typing import Array, Ints
+from reap.models import Classifier
+
+Loss = Literal["quadratic", "hinge"]
+#: The loss aims this far above the threshold: a score of exactly the threshold is no acceptance.
+_ABOVE = 1e-3
+#: How much λ falls where the last point is not accepted; the paper's appendix B.
+_LESS = 0.05
+
+
+@dataclass(frozen=True)
+class Algorithm1:
+    """Gradient descent for b matrices at once, each from the subject's own row.
+
+    Parameters
+    ----------
+    classifier : Classifier
+        With a gradient.
+    project : callable
+        The projection on the feasible set, of points (b, d).
+    loss : {"quadratic", "hinge"}
+        ``(f − τ)²``, or ``max(0, τ − f)``.
+    learning_rate, weight, max_iterations : float, float, int
+        α, λ, T. Where x_T is not accepted λ falls by 0.05, down to 0.
+    stop_early : bool
+        Stop at the first accepted point, as the authors' scripts do.
+    """
+
+    classifier: Classifier
+    project: Callable[[Array], Array]
+    loss: Loss = "quadratic"
+    learning_rate: float = 0.01
+    weight: float = 1.0
+    max_iterations: int = 1000
+    stop_early: bool = False
+
+    def run(
+        self, z0: Array, matrix: Callable[[Ints, Array], Array], count: int, deadline: float = np.inf
+    ) -> tuple[Array, Array]:
+        """Return the last points (count, d) and the λ each needed.
+
+        ``matrix(which, moves)`` gives the matrices (k, d, d) of the problems ``which`` (k,) at moves (k, d).
+        """
+        points = np.repeat(z0[None], count, axis=0)
+        weights = np.full(count, float(self.weight))
+        todo = np.arange(count)
+        while True:
+            points[todo] = self._descend(z0, matrix, todo, weights[todo], deadline)
+            todo = todo[~self.classifier.accepts(points[todo])]
+            todo = todo[weights[todo] > 0]
+            if len(todo) == 0 or time.monotonic() > deadline:
+                return points, weights
+            weights[todo] = np.maximum(np.round(weights[todo] - _LESS, 10), 0.0)
+
+    def _descend(
+        self,
+        z0: Array,
+        matrix: Callable[[Ints, Array], Array],
+        which: Ints,
+        weights: Array,
+        deadline: float,
+    ) -> Array:
+        Z = np.repeat(z0[None], len(which), axis=0)
+        moving = np.arange(len(which))
+        for _ in range(self.max_iterations):
+            if len(moving) == 0 or time.monotonic() > deadline:
+                break
+            moves = np.nan_to_num(Z[moving] - z0)
+            pull = (matrix(which[moving], moves) @ moves[:, :, None])[:, :, 0]
+            slope = self._loss_slope(Z[moving]) + 2 * weights[moving, None] * pull
+            Z[moving] = self.project(Z[moving] - self.learning_rate * slope)
+            if self.stop_early:
+                moving = moving[~self.classifier.accepts(Z[moving])]
+        return Z
+
+    def _loss_slope(self, Z: Array) -> Array:
+        """Return ∇l(f(x), 1), (k, d); ``∇f = f (1 − f) ∇logit``."""
+        f = self.classifier.probability(Z)
+        goal = self.classifier.threshold + _ABOVE * (1 - self.classifier.threshold)
+        outer = 2 * (f - goal) if self.loss == "quadratic" else -(f < goal).astype(float)
+        return (outer * f * (1 - f))[:, None] * np.nan_to_num(self.classifier.gradient(Z))
