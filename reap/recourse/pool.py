@@ -1,0 +1,210 @@
+"""Any other generator: its counterfactuals are the pool that plans are chosen from."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from reap._errors import InputError
+from reap._typing import Array, Frame
+from reap.belief import ConfidenceSet
+from reap.plan import Plan
+from reap.recourse._boundary_pool import unique_rows
+from reap.recourse._efforts import efforts
+from reap.recourse._engine import Candidates, Engine, Objective, Subject
+from reap.recourse._one_step import WorstCase, check_robust, lifted, one_step, refusal
+from reap.space import ActionSpace, Limits
+
+#: Subjects whose counterfactuals are kept for the rest of a dialogue.
+_KEPT = 32
+
+
+class PoolRecourse(Engine):
+    """Makes the counterfactuals of another generator answer to a person's preferences.
+
+    The generator is asked once a subject; its rows are checked against the action space and scored by the model, whatever it
+    says about them, and the plan for a cost matrix is the cheapest of those that pass.
+
+    Parameters
+    ----------
+    generate : callable or DataFrame
+        From the subject as a one-row frame to a frame of counterfactual rows (other columns, such as the outcome, are
+        ignored); or such a frame for everybody.
+    model : fitted classifier, Pipeline, function or torch model
+        See ``reap.models.wrap``.
+    space : ActionSpace
+    target : hashable
+        Label of the favourable class.
+    threshold : float
+        Rows with a probability above it are accepted.
+    repair : bool
+        Move a row that breaks the action space to the nearest one that does not, and score that. False: drop it.
+    random_state : int
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, reap
+    >>> X = pd.DataFrame({"income": [1000, 2000, 3000, 4000], "debts": [3, 2, 1, 0]})
+    >>> space = reap.ActionSpace.from_frame(X)
+    >>> model = lambda rows: 1 / (1 + np.exp(2 - rows["income"] / 1000 + rows["debts"]))
+    >>> diverse = lambda x: pd.DataFrame({"income": [3000, 4000, 2000], "debts": [0, 1, 2]})
+    >>> engine = reap.PoolRecourse(diverse, model, space).fit(X)
+    >>> cheap_debts = engine.plans(X.iloc[0], np.diag([1.0, 0.1]))[0]
+    >>> cheap_debts.target.to_dict()
+    {'income': 3000, 'debts': 0}
+    """
+
+    def __init__(
+        self,
+        generate: Callable[[Frame], Frame] | Frame,
+        model: Any,
+        space: ActionSpace,
+        *,
+        target: Any = 1,
+        threshold: float = 0.5,
+        repair: bool = True,
+        random_state: int = 0,
+    ) -> None:
+        self.generate = generate
+        self.model = model
+        self.space = space
+        self.target = target
+        self.threshold = threshold
+        self.repair = repair
+        self.random_state = random_state
+
+    def fit(self, X: Frame | None = None, y: Any = None) -> Self:
+        """Check the model and the generator; nothing is learned from rows.
+
+        Parameters
+        ----------
+        X, y : ignored
+        """
+        if not callable(self.generate) and not isinstance(self.generate, pd.DataFrame):
+            raise InputError(
+                f"generate is {type(self.generate).__name__}; give a function from a one-row frame to a frame of "
+                "counterfactual rows, or such a frame"
+            )
+        self.classifier_ = self._wrap()
+        self._made: OrderedDict[bytes, Array] = OrderedDict()
+        self._lock = threading.RLock()
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_made", None)
+        state.pop("_lock", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._made = OrderedDict()
+        self._lock = threading.RLock()
+
+    # answers -----------------------------------------------------------------------------------------
+
+    def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
+        """Return the cheapest of the generator's rows for each cost matrix (b, d, d)."""
+        subject = self._subject(x, limits)
+        matrices = self._matrices(matrices)
+        if subject.verdict is not None:
+            return [subject.verdict] * len(matrices)
+        rows, scores = self._pool(subject)
+        if len(rows) == 0:
+            return [self._nothing(subject, limits)] * len(matrices)
+        costs = efforts(matrices, np.nan_to_num(rows - subject.z))
+        return [
+            one_step(subject, rows[i], scores[i], cost[i])
+            for i, cost in zip(costs.argmin(axis=1), costs, strict=True)
+        ]
+
+    def robust(
+        self,
+        x: Any,
+        confidence_set: ConfidenceSet,
+        objective: Objective = "worst-case",
+        limits: Limits | None = None,
+    ) -> Plan:
+        """Return the row of least worst-case effort; for one step both objectives mean the same."""
+        subject = self._subject(x, limits)
+        check_robust(confidence_set, objective, self.space.dimension)
+        if subject.verdict is not None:
+            return subject.verdict
+        rows, scores = self._pool(subject)
+        if len(rows) == 0:
+            return self._nothing(subject, limits)
+        moves = np.nan_to_num(rows - subject.z)
+        place, cost = WorstCase(confidence_set).cheapest(moves, most=len(rows))
+        return one_step(subject, rows[place], scores[place], cost)
+
+    def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
+        """Return the legal and accepted rows of the generator as one-step plans, nearest first."""
+        subject = self._subject(x, limits)
+        if subject.verdict is not None:
+            return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
+        return Candidates(subject, *self._pool(subject))
+
+    # how ---------------------------------------------------------------------------------------------
+
+    def _pool(self, subject: Subject) -> tuple[Array, Array]:
+        """Return the legal and accepted rows (N, d) and their scores (N,), nearest first."""
+        rows = self._generated(subject)
+        if len(rows) == 0:
+            return rows, np.empty(0)
+        legal = subject.space.allows(subject.z, rows)
+        if self.repair:
+            rows = rows.copy()
+            rows[~legal] = subject.space.project(rows[~legal], subject.z)
+            legal[:] = True
+        rows = rows[legal]
+        rows = rows[unique_rows(rows)] if len(rows) else rows
+        scores = self.classifier_.probability(rows) if len(rows) else np.empty(0)
+        rows, scores = rows[scores > self.threshold], scores[scores > self.threshold]
+        order = np.argsort((np.nan_to_num(rows - subject.z) ** 2).sum(axis=1), kind="stable")
+        return rows[order], scores[order]
+
+    def _generated(self, subject: Subject) -> Array:
+        """Return the generator's rows for a subject, as vectors; asked once."""
+        with self._lock:
+            key = subject.z.tobytes()
+            if key not in self._made:
+                given = self.generate
+                if callable(given):
+                    given = given(self.space.decode(subject.z[None]))
+                self._made[key] = self._vectors(given)
+                while len(self._made) > _KEPT:
+                    self._made.popitem(last=False)
+            return self._made[key]
+
+    def _vectors(self, given: Any) -> Array:
+        if given is None:
+            return np.empty((0, self.space.dimension))
+        if not isinstance(given, pd.DataFrame):
+            raise InputError(
+                f"the generator returned {type(given).__name__}; it must return a pandas DataFrame"
+            )
+        if len(given) == 0:
+            return np.empty((0, self.space.dimension))
+        columns = [c for f in self.space.features for c in (f.columns or (f.name,))]
+        return self.space.encode(given[[c for c in columns if c in given.columns]])
+
+    def _nothing(self, subject: Subject, limits: Limits | None) -> Plan:
+        def possible(fewer: Limits) -> bool:
+            space = self.space.tighten(fewer)
+            if space.obstacle(subject.z) is not None:
+                return False
+            other = Subject(subject.z, space, subject.probability, subject.threshold, False, None)
+            return len(self._pool(other)[0]) > 0
+
+        count = len(self._generated(subject))
+        said = (
+            f"The generator gave {count} row{'s' if count != 1 else ''}, none of them both legal and accepted."
+            if count
+            else "The generator gave no row."
+        )
+        return refusal(subject, "none_found", f"{said} {lifted(limits, possible)}".strip())
