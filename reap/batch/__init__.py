@@ -1,0 +1,8 @@
+"""Many subjects at once: on the processes of one machine or on a Dask cluster, into a file that can be resumed."""
+
+from __future__ import annotations
+
+from reap.batch.preferences import answers_of
+from reap.batch.running import Result, run
+
+__all__ = ["Result", "answers_of", "run"]

@@ -1,0 +1,176 @@
+"""What a worker does: plans for a chunk of rows, with a reason for every row that has none."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from reap import __version__
+from reap._errors import InputError
+from reap._typing import Array, Frame
+from reap.batch.preferences import Answers
+from reap.plan import Plan
+from reap.space import Limits
+
+#: Statuses of rows for which no engine was asked to the end; all others are those of ``reap.Plan``.
+INVALID, FAILED = "invalid_row", "failed"
+#: Cost matrices drawn from a person's posterior, whose plans give the estimate its relative weights.
+_SAMPLES = 40
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A row without an answer, and why."""
+
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Planner:
+    """A fitted engine and what holds for every row; called with a chunk, it returns the table of plans.
+
+    Parameters
+    ----------
+    engine : Engine, fitted
+    matrix : (d, d)
+        The cost matrix assumed for those who were not asked.
+    limits : Limits, optional
+        What nobody can do.
+
+    Examples
+    --------
+    >>> import numpy as np, reap
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> data = reap.datasets.load("german")
+    >>> model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=1000)).fit(data.X, data.y)
+    >>> engine = reap.GraphRecourse(model, data.space).fit(data.X)
+    >>> table = Planner(engine, np.eye(data.space.dimension))(data.X.iloc[:3], {})
+    >>> table["recourse_status"].isin(["ok", "already_accepted"]).all()
+    np.True_
+    """
+
+    engine: Any
+    matrix: Array
+    limits: Limits | None = None
+
+    def __call__(self, rows: Frame, answers: Mapping[int, Answers]) -> Frame:
+        """Return one line a row: the target's columns and the ``recourse_`` columns, index kept.
+
+        Parameters
+        ----------
+        rows : DataFrame (n, features), in units
+        answers : what the person in row i (0 … n − 1) answered, for those who were asked
+        """
+        found = [self._one(rows.iloc[[i]], answers.get(i)) for i in range(len(rows))]
+        frame = self._targets(rows, found)
+        frame["recourse_probability"] = [_or_nan(o, "probability") for o in found]
+        frame["recourse_reason"] = [o.reason if isinstance(o, Failure) else o.note for o in found]
+        frame["recourse_answers"] = [len(answers[i].given) if i in answers else 0 for i in range(len(rows))]
+        paths = np.empty(len(rows), dtype=object)
+        paths[:] = [None if isinstance(o, Failure) else o.path.ravel() for o in found]
+        frame["recourse_path"] = paths
+        return frame
+
+    def _one(self, row: Frame, answers: Answers | None) -> Plan | Failure:
+        try:
+            return self._asked(row, answers) if answers else self._plan(row, self.matrix, self.limits)
+        except InputError as error:
+            return Failure(INVALID, str(error))
+        except Exception as error:  # one row must not end a run of a million
+            return Failure(FAILED, f"{type(error).__name__}: {error}")
+
+    def _plan(self, row: Frame, A: Array, limits: Limits | None) -> Plan:
+        plan: Plan = self.engine.plans(row, A[None], limits)[0]
+        return plan
+
+    def _asked(self, row: Frame, answers: Answers) -> Plan:
+        """Return the plan of least expected relative effort, as a session with these answers would."""
+        space, limits = self.engine.space, (self.limits or Limits()).merge(answers.limits)
+        if not answers.given:
+            return self._plan(row, self.matrix, limits)
+        try:
+            belief, shown = answers.belief(space, space.vector(row), self.engine.random_state)
+        except InputError as error:
+            raise InputError(f"the answers do not fit the row: {error}") from None
+        matrices = np.concatenate([belief.mean[None], belief.sample(_SAMPLES)])
+        pool = [p for p in self.engine.plans(row, matrices, limits) if p.status == "ok" and p.valid]
+        A = belief.estimate([*(plan.moves for plan in pool), *shown])
+        plan = self._plan(row, A, limits)
+        if plan.status != "ok":
+            return plan
+        efforts = [float(np.einsum("si,ij,sj->", p.moves, A, p.moves)) for p in (plan, *pool)]
+        best = int(np.argmin(efforts))
+        chosen: Plan = (plan, *pool)[best]
+        return chosen.with_(cost=efforts[best])
+
+    def _targets(self, rows: Frame, found: list[Plan | Failure]) -> Frame:
+        """Return the table that ``recommend`` would; a row that failed repeats its own values."""
+        planned = np.array([isinstance(o, Plan) for o in found], dtype=bool)
+        tables = []
+        if planned.any():
+            tables.append(self.engine.table(rows[planned], [o for o in found if isinstance(o, Plan)]))
+        if not planned.all():
+            own = rows[~planned].copy()
+            own["recourse_valid"], own["recourse_cost"] = False, np.nan
+            own["recourse_status"] = [o.status for o in found if isinstance(o, Failure)]
+            own["recourse_steps"] = 0
+            tables.append(own)
+        if len(tables) == 1:
+            return tables[0]
+        order = np.argsort(np.concatenate([np.flatnonzero(planned), np.flatnonzero(~planned)]))
+        return pd.concat([tables[0], tables[1][tables[0].columns]]).iloc[order]
+
+
+def _or_nan(found: Plan | Failure, name: str) -> float:
+    return np.nan if isinstance(found, Failure) else float(getattr(found, name))
+
+
+# in worker processes ---------------------------------------------------------------------------------
+
+
+@dataclass
+class _Worker:
+    """The planners this process was sent, once each, and a lock: engines keep caches that threads must not share."""
+
+    planners: dict[str, Planner] = field(default_factory=dict)
+    lock: Any = field(default_factory=threading.Lock)
+
+
+_here = _Worker()
+
+
+def pack(thing: Any) -> bytes:
+    """Return anything as bytes; also what was defined in a script or on the spot, which plain pickle refuses."""
+    return pickle.dumps(joblib.wrap_non_picklable_objects(thing, keep_wrapper=False))
+
+
+def install(token: str, version: str, payload: bytes) -> None:
+    """Keep a planner in this process, by the token of its run; linear algebra runs in one thread from now on."""
+    import threadpoolctl  # type: ignore[import-untyped]
+
+    if version != __version__:
+        raise InputError(
+            f"the worker has reap {__version__}, this run needs {version}; install the same release"
+        )
+    threadpoolctl.threadpool_limits(1)
+    _here.planners[token] = pickle.loads(payload)
+
+
+def uninstall(token: str) -> None:
+    """Forget a planner."""
+    _here.planners.pop(token, None)
+
+
+def work(token: str, rows: Frame, answers: Mapping[int, Answers]) -> Frame:
+    """Run the planner of a run on one chunk."""
+    with _here.lock:
+        return _here.planners[token](rows, answers)

@@ -1,0 +1,197 @@
+"""Plans out: Parquet parts that appear whole or not at all, and a manifest that says what they were made from.
+
+``plans.parquet`` is one file in the end; while a run goes on its parts are in ``plans.parquet.parts``. Any other
+name is a folder of parts that stays one, for tables too big for a file; pandas, Dask and Spark read it as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reap._errors import InputError
+from reap._typing import Frame, Series
+from reap.batch.manifest import IDENTITY
+from reap.batch.tables import ID, Chunk
+
+MANIFEST = "_manifest.json"
+
+
+class Store:
+    """The output of one run.
+
+    Parameters
+    ----------
+    output : Path
+    manifest : dict
+        What the run is made from.
+    schema : pyarrow.Schema
+        Types of the columns, the same in every part.
+    """
+
+    def __init__(self, output: str | Path, manifest: dict[str, Any], schema: Any) -> None:
+        self.output, self.manifest, self.schema = Path(output), manifest, schema
+        self.single = self.output.suffix == ".parquet"
+        self.folder = self.output.with_name(self.output.name + ".parts") if self.single else self.output
+
+    def begin(self, resume: bool) -> set[int] | None:
+        """Make the folder, or find the run to go on with; returns the numbers of the chunks done, None if all are."""
+        if self.single and self.output.exists():
+            if not resume:
+                raise InputError(f"{str(self.output)!r} exists already; remove it, or choose another name")
+            self._same(read_manifest(self.output))
+            shutil.rmtree(self.folder, ignore_errors=True)
+            return None
+        if not self.folder.exists() or not any(self.folder.iterdir()):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._write_manifest()
+            return set()
+        if not (self.folder / MANIFEST).exists():
+            raise InputError(
+                f"the folder {str(self.folder)!r} is not empty and not a batch; choose another name"
+            )
+        if not resume:
+            raise InputError(
+                f"{str(self.folder)!r} holds a run already; go on with it (resume=True, --resume), or remove it"
+            )
+        before = read_manifest(self.folder)
+        self._same(before)
+        for left in self.folder.glob(".*.tmp"):
+            left.unlink()  # half a part of a run that was killed
+        if before.get("complete"):
+            return None
+        return {int(path.stem.removeprefix("part-")) for path in self.folder.glob("part-*.parquet")}
+
+    def _same(self, before: dict[str, Any]) -> None:
+        for name, said in IDENTITY.items():
+            if before.get(name) != self.manifest.get(name):
+                raise InputError(
+                    f"{str(self.output)!r} was made with another {said} ({before.get(name)} instead of "
+                    f"{self.manifest.get(name)}); resume with the same, or choose another output"
+                )
+
+    def write(self, chunk: Chunk, table: Frame) -> None:
+        """Write one part; a reader sees all of it or nothing."""
+        import pyarrow.parquet as pq
+
+        made = arrow(table, self.schema)
+        path = self.folder / f"part-{chunk.number:06d}.parquet"
+        hidden = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        pq.write_table(made, hidden, compression="zstd")
+        _replace(hidden, path)
+
+    def finish(self, rows: int) -> dict[str, Any]:
+        """Count, put the parts together where one file is wanted, and return the manifest."""
+        import pyarrow.parquet as pq
+
+        parts = sorted(self.folder.glob("part-*.parquet"))
+        statuses: Counter[str] = Counter()
+        for part in parts:
+            column = pq.read_table(part, columns=["recourse_status"]).column(0)
+            statuses.update({v["values"]: v["counts"] for v in column.value_counts().to_pylist()})
+        if statuses.total() != rows:
+            raise RuntimeError(f"{statuses.total()} rows are in the parts of {rows}; run again with resume")
+        self.manifest |= {"complete": True, "rows": rows, "statuses": dict(sorted(statuses.items()))}
+        if self.single:
+            self._assemble(parts)
+            shutil.rmtree(self.folder)
+        else:
+            self._write_manifest()
+        return self.manifest
+
+    def _assemble(self, parts: list[Path]) -> None:
+        import pyarrow.parquet as pq
+
+        # pandas reads PANDAS_ATTRS into frame.attrs, so a frame knows where it comes from.
+        text = json.dumps(self.manifest)
+        schema = self.schema.with_metadata(
+            {"reap": text, "PANDAS_ATTRS": json.dumps({"reap": self.manifest})}
+        )
+        hidden = self.folder / ".whole.tmp"
+        with pq.ParquetWriter(hidden, schema, compression="zstd") as writer:
+            for part in parts:
+                writer.write_table(pq.read_table(part).cast(schema))
+        _replace(hidden, self.output)
+
+    def _write_manifest(self) -> None:
+        hidden = self.folder / f".manifest.{os.getpid()}.tmp"
+        hidden.write_text(json.dumps(self.manifest, indent=1, ensure_ascii=False), encoding="utf-8")
+        _replace(hidden, self.folder / MANIFEST)
+
+
+def read_manifest(path: str | Path) -> dict[str, Any]:
+    """Return what a batch result was made from: hashes of model, data and space, and the version."""
+    path = Path(path)
+    try:
+        if path.is_dir():
+            text: Any = (path / MANIFEST).read_text(encoding="utf-8")
+        else:
+            import pyarrow.parquet as pq
+
+            text = pq.read_schema(path).metadata[b"reap"]
+        data: dict[str, Any] = json.loads(text)
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{str(path)!r} is not the result of a batch: {error}") from None
+    return data
+
+
+def schema_of(source: Any, features: list[str], index: Any) -> Any:
+    """Return the Arrow schema of the output.
+
+    Parameters
+    ----------
+    source : the input's schema
+    features : columns of the space
+    index : the ids of the first chunk, where they are not a column already; else None
+    """
+    import pyarrow as pa
+
+    fields = [] if index is None else [pa.field(ID, pa.array(index).type)]
+    fields += [f for f in source if f.name not in features]
+    fields += [source.field(name) for name in features]
+    fields += [
+        pa.field("recourse_valid", pa.bool_()),
+        pa.field("recourse_cost", pa.float64()),
+        pa.field("recourse_status", pa.string()),
+        pa.field("recourse_steps", pa.int64()),
+        pa.field("recourse_probability", pa.float64()),
+        pa.field("recourse_reason", pa.string()),
+        pa.field("recourse_answers", pa.int64()),
+        pa.field("recourse_path", pa.list_(pa.float64())),
+    ]
+    return pa.schema(fields)
+
+
+def arrow(frame: Frame, schema: Any) -> Any:
+    """Return a frame as an Arrow table of a given schema."""
+    import pyarrow as pa
+
+    if ID in schema.names and ID not in frame.columns:
+        frame = frame.assign(**{ID: frame.index})
+    return pa.Table.from_arrays([_array(frame[f.name], f.type) for f in schema], schema=schema)
+
+
+def _array(column: Series, wanted: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.Array.from_pandas(column, type=wanted)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        # Only a row that could not be read gets here; its reason quotes what stood there.
+        if pa.types.is_string(wanted) or pa.types.is_large_string(wanted):
+            return pa.array([None if pd.isna(v) else str(v) for v in column], type=wanted)
+        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+        return pa.array(numbers, type=pa.float64(), from_pandas=True).cast(wanted, safe=False)
+
+
+def _replace(hidden: Path, path: Path) -> None:
+    with hidden.open("rb") as file:
+        os.fsync(file.fileno())
+    hidden.replace(path)
