@@ -227,7 +227,8 @@ class Elicitation:
         if choice is None:
             return None
         source = self._pool if self._compares_plans else self._candidates()
-        options = tuple(source[i] for i in choice.options)
+        # Which option stands first must not depend on how good it looks: people favour the first.
+        options = tuple(source[choice.options[k]] for k in rng.permutation(len(choice.options)))
         number = shown + 1
         return Question(f"{self.revision}-{number}", number, options, self._why(choice.gain), choice.gain)
 
