@@ -19,7 +19,7 @@ _RANK = 1e-12
 
 
 def as_moves(moves: object, dimension: int, what: str = "an option") -> Array:
-    """Return the moves as a float array (s, d), or say what is wrong with them.
+    """Return a copy of the moves as a float array (s, d), or say what is wrong with them.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def as_moves(moves: object, dimension: int, what: str = "an option") -> Array:
     array([[1., 2.]])
     """
     try:
-        rows = np.atleast_2d(np.asarray(moves, dtype=np.float64))
+        rows = np.atleast_2d(np.array(moves, dtype=np.float64))
     except (TypeError, ValueError):
         raise InputError(f"{what} must be numbers of shape ({dimension},) or (steps, {dimension})") from None
     if rows.ndim != 2 or rows.shape[1] != dimension or rows.shape[0] == 0:

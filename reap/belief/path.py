@@ -96,29 +96,37 @@ def _advance(point: Point, gap: float) -> _Move:
     gram = directions.inner()
     if problems.radius or problems.objective is not None:
         pull, across = gram[:, 0, 0], gram[:, 0, 1]
-        # The nearest t in the barrier's metric; from the analytic centre, a first step of moderate length.
-        t = np.maximum(-across / pull, 0.8 / np.sqrt(pull))
+        # The nearest t in the barrier's metric; at least so much that a first step from the analytic centre has
+        # moderate length, and that a ball does not run away to radius −∞.
+        least = problems.order if problems.radius else 0.8 / np.sqrt(pull)
+        t = np.maximum(-across / pull, least)
         end = problems.order / (gap * np.maximum(np.abs(_objective(point)), FLOOR))
         away = np.sqrt(np.maximum(t * (t * pull + 2.0 * across) + gram[:, 1, 1], 1e-24))
         at_end = np.abs(t / end - 1.0) < 0.05
         # The step that is taken from here brings the distance under its cube.
-        done = at_end & (away < 0.03)
+        done = at_end & (away < 0.005)
     else:
         t, end = np.zeros(len(gram)), np.full(len(gram), np.inf)
         away = np.sqrt(np.maximum(gram[:, 1, 1], 1e-24))
         at_end = done = away < 1e-3
     # On the path, predict; the fall of μ amplifies the distance from it, so the nearer the bolder.
     along = np.maximum(t * directions.glance(), 1e-12)
-    fall = np.minimum(np.minimum(0.99, 1.0 - 2.0 * away), np.minimum(0.92 / along, 1.0 - t / end))
+    bold = np.where(along < 1.1, 0.97, 0.9) / along
+    fall = np.minimum(np.minimum(bold, 1.0 - t / end), np.minimum(0.99, 1.0 - 3.0 * away))
     fall[(away > 0.15) | (t == 0)] = 0.0
-    weights = np.empty((len(t), 2))
-    weights[:, 1] = damp = np.minimum(1.0, 2.0 / away)
-    weights[:, 0] = t * (damp + fall)
+    weights = np.ones((len(t), 2))
+    weights[:, 0] = t * (1.0 + fall)
     second = point.curvature(directions.mix(weights))
     weights[:, 0] += t * fall**2
     step = directions.mix(weights)
+    # Far from the path the bend means nothing, and a share 1/(1 + reach) of Newton's step is sure to lower t·φ:
+    # by at least half the share times away², since each barrier term moves by at most `reach`.
+    far = away > 1.0
+    second.rows[far] = 0.0
     step.rows += second.rows
-    A, r = point.moved(step, np.minimum(1.0, 0.97 / np.maximum(step.reach(), 1e-12)))
+    reach = step.reach()
+    share = np.where(far, 1.0 / (1.0 + reach), np.minimum(1.0, 0.97 / np.maximum(reach, 1e-12)))
+    A, r = point.moved(step, share)
     return _Move(A, r, t, directions, at_end, done)
 
 
