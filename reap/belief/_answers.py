@@ -101,20 +101,10 @@ def choice_probabilities(costs: Array, who: People) -> Array:
 
 
 def same_probability(costs: Array, who: People) -> Array:
-    """Return how well "same" fits: `2η/k + (1−2η) [σ(κ(x+τ)) − σ(κ(x−τ))]`, with x the relative difference.
+    """Return how well "same" fits costs `(..., k)`, for each of t kinds of people `(..., t)`.
 
-    `x = (c_max−c_min)/(c_max+c_min)` over the k options and τ = 0.05, the two thresholds on the scale on which
-    choices are made.
-
-    Parameters
-    ----------
-    costs : (..., k) array
-    who : People
-        Kinds of people, t of them.
-
-    Returns
-    -------
-    (..., t) array
+    `2η/k + (1−2η) [σ(κ(x+τ)) − σ(κ(x−τ))]`, with `x = (c_max−c_min)/(c_max+c_min)` over the k options and τ = 0.05:
+    two thresholds on the scale on which choices are made.
 
     Examples
     --------
