@@ -7,8 +7,9 @@ import numpy as np
 from reap._typing import Array, Bools, Ints
 from reap.recourse._boundary_combinations import Combinations
 from reap.recourse._boundary_numbers import Descent
-from reap.recourse._boundary_pool import Best, build, combination_rows
-from reap.recourse._boundary_rows import roundings, search
+from reap.recourse._boundary_pool import Best, Pool, build, combination_rows
+from reap.recourse._boundary_rounding import roundings
+from reap.recourse._boundary_search import climb, search
 from reap.recourse._boundary_terrain import Terrain
 from reap.recourse._efforts import efforts_each
 
@@ -32,6 +33,10 @@ class Boundary:
     def __init__(self, terrain: Terrain, data: Array, rng: np.random.Generator) -> None:
         self.terrain = terrain
         self.pool = build(terrain, data, rng)
+        if len(self.pool) == 0 and not self.pool.complete:
+            rows, scores = climb(terrain, self.pool.rejected, terrain.judge(self.pool.rejected))
+            fine = scores >= terrain.goal
+            self.pool = Pool(terrain, rows[fine], scores[fine])
         self.combinations: Combinations | None = None
         if not self.pool.complete and terrain.smooth and len(terrain.numbers.columns):
             self.combinations = Combinations(terrain, combination_rows(terrain, self.pool.rows))
@@ -44,29 +49,25 @@ class Boundary:
         matrix, place = self.pool.starts(best.pool_costs, _share(_STARTS, len(A)))
         rows, scores = self.pool.rows[place], self.pool.logits[place]
         if self.combinations is not None:
-            matrix, rows, scores = self._descend(best, matrix, rows, scores)
+            matrix, rows, scores = self._descend(self.combinations, best, matrix, rows, scores)
         self._search(best, matrix, rows, scores)
         if self.combinations is not None:
             self._polish(best)
         return best
 
-    def _descend(self, best: Best, matrix: Ints, rows: Array, scores: Array) -> tuple[Ints, Array, Array]:
+    def _descend(
+        self, combinations: Combinations, best: Best, matrix: Ints, rows: Array, scores: Array
+    ) -> tuple[Ints, Array, Array]:
         """Walk along the boundary from the starts and in promising combinations; add what it rounds to."""
-        assert self.combinations is not None
         terrain, A = self.terrain, best.A
-        which, combination = self.combinations.promising(A, _share(_DESCENTS, len(A)))
-        fresh = Descent(
-            terrain,
-            A[which],
-            self.combinations.rows[combination],
-            self._free(self.combinations.rows[combination]),
-        )
+        which, combination = combinations.promising(A, _share(_DESCENTS, len(A)))
+        fresh = self._descent(A[which], combinations.rows[combination])
         fresh.reach()
         fine = fresh.scores >= terrain.goal
         which, points = np.concatenate([matrix, which[fine]]), np.concatenate([rows, fresh.rows[fine]])
         if len(points) == 0:
             return matrix, rows, scores
-        walk = Descent(terrain, A[which], points, self._free(points))
+        walk = self._descent(A[which], points)
         walk.descend()
         keep = _best_of(which, walk.costs(), _share(_SEARCHES, len(A)))
         which = which[keep]
@@ -85,13 +86,21 @@ class Boundary:
             np.concatenate([scores, near_scores[each, place]]),
         )
 
-    def _free(self, rows: Array) -> Bools:
-        """Return which numbers may move (n, m): all, or where changes are counted, those that do already."""
-        n = self.terrain.numbers
-        moved = np.abs(rows[:, n.columns] - n.start) > 1e-9
-        if self.terrain.max_changes is None:
-            return np.ones_like(moved)
-        return moved
+    def _descent(self, A: Array, rows: Array, among: Bools | None = None) -> Descent:
+        """Return the descent of rows (S, d) in their numbers, or those ``among`` them (m,).
+
+        Where changes are counted, the numbers that moved already may move, and as many others as the count allows:
+        those that raise the logit for the least effort, ``n_j² / A_jj``.
+        """
+        terrain, n = self.terrain, self.terrain.numbers
+        free = np.ones((len(rows), len(n.columns)), dtype=bool)
+        if terrain.max_changes is not None:
+            free = np.abs(rows[:, n.columns] - n.start) > 1e-9
+            left = terrain.max_changes - terrain.count(rows)
+            power = terrain.gradient(rows) ** 2 / (A[:, n.columns, n.columns] + 1e-12)
+            rank = np.argsort(np.argsort(np.where(free, -1.0, power) * -1, axis=1), axis=1)
+            free |= rank < left[:, None]
+        return Descent(terrain, A, rows, free if among is None else free & among)
 
     def _search(self, best: Best, matrix: Ints, rows: Array, scores: Array) -> None:
         """Search around the cheapest starts of each matrix; what is found for one is a start for the others."""
@@ -116,7 +125,7 @@ class Boundary:
         if not fine.any() or len(found) == 0:
             return
         rows = best.rows[found]
-        walk = Descent(self.terrain, best.A[found], rows, self._free(rows) & fine)
+        walk = self._descent(best.A[found], rows, fine)
         walk.descend(4)
         near, scores = roundings(self.terrain, best.A[found], walk.rows, walk.scores, walk.free)
         best.offer(near.reshape(-1, near.shape[2]), scores.ravel())

@@ -30,10 +30,20 @@ class Pool:
     logits : (N,)
     complete : bool
         Whether these are all there are.
+    rejected : (k, d), optional
+        The legal rows that come closest, where none is accepted.
     """
 
-    def __init__(self, terrain: Terrain, rows: Array, logits: Array, complete: bool = False) -> None:
+    def __init__(
+        self,
+        terrain: Terrain,
+        rows: Array,
+        logits: Array,
+        complete: bool = False,
+        rejected: Array | None = None,
+    ) -> None:
         self.terrain, self.rows, self.logits, self.complete = terrain, rows, logits, complete
+        self.rejected = rows[:0] if rejected is None else rejected
         self.cells = self._cells()
 
     def _cells(self) -> Ints:
@@ -123,12 +133,13 @@ def build(terrain: Terrain, data: Array, rng: np.random.Generator) -> Pool:
     kept = np.flatnonzero(logits >= terrain.goal)
     if len(kept) > KEPT:
         size = (terrain.moves(rows[kept]) ** 2).sum(axis=1)
-        few = terrain.space.changed(rows[kept], terrain.z0).sum(axis=1)
+        few = terrain.count(rows[kept])
         # near in the plain sense, or by changing little: either may be cheap to somebody
         order = np.argsort(size, kind="stable")[: KEPT // 2]
         other = np.lexsort((size, few))[: KEPT // 2]
         kept = kept[np.union1d(order, other)]
-    return Pool(terrain, rows[kept], logits[kept])
+    closest = np.argsort(-logits, kind="stable")[:8]
+    return Pool(terrain, rows[kept], logits[kept], rejected=rows[closest[np.isfinite(logits[closest])]])
 
 
 def everything(terrain: Terrain) -> Array:
@@ -181,7 +192,7 @@ def combination_rows(terrain: Terrain, near: Array) -> Array:
         table = np.concatenate([np.array([base, *singles]), seen, np.array(pairs).reshape(-1, len(base))])
     table = table[unique_rows(table)]
     if terrain.max_changes is not None:
-        table = table[terrain.space.changed(table, terrain.z0).sum(axis=1) <= terrain.max_changes]
+        table = table[terrain.count(table) <= terrain.max_changes]
     if len(table) > COMBINATIONS:
         scores = terrain.score(table)
         scores[0] = np.inf  # nothing switched is always looked at

@@ -12,7 +12,7 @@ import numpy as np
 from reap._typing import Array
 from reap.belief import ConfidenceSet
 from reap.recourse._boundary import Boundary
-from reap.recourse._boundary_rows import Moves
+from reap.recourse._boundary_search import Moves, Neighbours
 from reap.recourse._one_step import WorstCase
 
 _TURNS, _SEARCHES = 6, 8
@@ -46,9 +46,9 @@ def _search(boundary: Boundary, worst: WorstCase, row: Array, cost: float) -> tu
     """Improve a row by single changes while its worst case falls."""
     terrain = boundary.terrain
     moves = Moves(terrain)
-    for _ in range(_SEARCHES):
-        near = terrain.follow(row[None] + moves.of(row[None])[0])
-        near = near[terrain.judge(near) >= terrain.goal] if len(near) else near
+    for _ in range(_SEARCHES if len(moves.owner) else 0):
+        around = Neighbours(terrain, moves, row[None], terrain.score(row[None]))
+        near = around.rows[around.judged >= terrain.goal]
         place, less = worst.cheapest(terrain.moves(near), cost, most=20, deadline=lambda: terrain.late)
         if place < 0 or terrain.late:
             break

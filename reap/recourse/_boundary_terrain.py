@@ -152,6 +152,14 @@ class Terrain:
         """Return deviations (n, d) from the subject."""
         return np.nan_to_num(Z - self.z0)
 
+    def count(self, Z: Array) -> Ints:
+        """Return how many features rows (n, d) change, (n,); what is derived only follows."""
+        n = self.numbers
+        moved = (np.abs(Z[:, n.columns] - n.start) > 1e-9).sum(axis=1)
+        for choice in self.choices:
+            moved += (np.abs(Z[:, choice.columns] - self.z0[choice.columns]) > 1e-9).any(axis=1)
+        return np.asarray(moved)
+
     def tidy(self, Z: Array) -> Array:
         """Return rows (n, d) with numbers on their grids and derived columns as they follow."""
         Z = Z.copy()
