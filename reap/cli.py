@@ -15,8 +15,12 @@ from reap import __version__
 from reap._commands.ask import ask
 from reap._commands.datasets import datasets
 from reap._commands.demo import demo
+from reap._commands.export import export
 from reap._commands.recommend import recommend
+from reap._commands.serve import serve
+from reap._commands.sessions import sessions
 from reap._commands.space import space
+from reap._commands.verify import verify
 from reap._errors import InputError
 
 app = typer.Typer(
@@ -27,7 +31,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     add_completion=False,
 )
-for command in (demo, ask, recommend, space, datasets):
+for command in (demo, ask, recommend, space, datasets, serve, sessions, verify, export):
     app.command()(command)
 
 

@@ -36,7 +36,15 @@ class Setup:
 
 
 def prepare(
-    data: str, label: str | None, model: Path | None, space: Path | None, engine: str, seed: int
+    data: str,
+    label: str | None,
+    model: Path | None,
+    space: Path | None,
+    engine: str,
+    seed: int,
+    *,
+    allow_pickle: bool = False,
+    trusted: tuple[str, ...] = (),
 ) -> Setup:
     """Return a fitted engine for a data set or a CSV file, training a model where none is given."""
     import reap
@@ -45,7 +53,11 @@ def prepare(
     if engine not in ("graph", "gradient"):
         raise unknown("engine", engine, ("graph", "gradient"))
     table = _table(data, label, space)
-    trained, accuracy, rest = (load_model(model), None, table.X) if model else _train(table, seed)
+    trained, accuracy, rest = (
+        (load_model(model, allow_pickle=allow_pickle, trusted=trusted), None, table.X)
+        if model
+        else _train(table, seed)
+    )
     kind = reap.GraphRecourse if engine == "graph" else reap.GradientRecourse
     made = kind(trained, table.space, random_state=seed).fit(table.X)
     accepted = made.classifier_.accepts(table.space.encode(rest))

@@ -1,0 +1,248 @@
+"""The JSON API, version 1."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, Response
+
+from reap.service import exports, rows, schemas, statistics, views, wishes
+from reap.service.desk import Desk, Live, StaleError
+from reap.service.faults import STALE, fault
+from reap.service.log import Event
+from reap.service.tokens import same
+
+_FAULTS: dict[int | str, dict[str, Any]] = {
+    code: {"model": schemas.Fault, "description": text}
+    for code, text in {
+        400: "The body cannot be read.",
+        413: "The body is too large.",
+        422: "Bad input: the field and what is allowed.",
+        429: "Too many requests.",
+        503: "The database cannot be reached; nothing was stored.",
+    }.items()
+}
+_OF_SESSION: dict[int | str, dict[str, Any]] = {
+    **_FAULTS,
+    404: {
+        "model": schemas.Fault,
+        "description": "No such session: unknown, expired, deleted or somebody else's.",
+    },
+    409: {"model": schemas.Fault, "description": "The session has moved on; its state is in the answer."},
+}
+router = APIRouter(prefix="/api/v1")
+operate = APIRouter()
+
+
+def desk_of(request: Request) -> Desk:
+    """Return the desk of the application."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+def admin(request: Request) -> None:
+    """Refuse a request without the admin key."""
+    given = request.headers.get("x-admin-key", "")
+    kind, _, value = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer":
+        given = value
+    if not same(given, request.app.state.settings.admin_key):
+        raise HTTPException(401, "This needs the admin key in the header X-Admin-Key.")
+
+
+def may_start(request: Request) -> None:
+    """Refuse a start from outside where the operator keeps it closed."""
+    if not request.app.state.settings.open_start:
+        admin(request)
+
+
+D = Annotated[Desk, Depends(desk_of)]
+RevisionQuery = Annotated[
+    int | None, Query(ge=0, le=10**6, description="Refuse where the session has moved on.")
+]
+KeyQuery = Annotated[str | None, Query(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+
+
+@router.get("/schema", responses=_FAULTS)
+def schema(desk: D) -> schemas.Schema:
+    """The features of a row, what each may be, and which model decides."""
+    return views.schema(desk.case)
+
+
+@router.post("/score", responses=_FAULTS)
+def score(desk: D, body: schemas.WhatIf) -> schemas.Score:
+    """What if: the model's score of any row. Nothing is stored."""
+    z = rows.read(desk.space, body.subject)
+    allowed = None
+    if body.origin is not None:
+        allowed = bool(desk.space.allows(rows.read(desk.space, body.origin)[None], z[None])[0])
+    return schemas.Score(
+        score=desk.case.score(z),
+        threshold=desk.case.threshold,
+        accepted=desk.case.accepts(z),
+        allowed=allowed,
+    )
+
+
+@router.post("/sessions", status_code=201, responses=_FAULTS, dependencies=[Depends(may_start)])
+def start(request: Request, desk: D, body: schemas.Start) -> schemas.Started:
+    """Start a session with the subject's row; send the person the link."""
+    z = rows.read(desk.space, body.subject)
+    token = desk.start(z, questions=body.questions, options=body.options, seed=body.seed)
+    base = request.app.state.settings.public_url.rstrip("/") or str(request.base_url).rstrip("/")
+    with desk.open(token) as live:
+        return schemas.Started(token=token, link=f"{base}/s/{token}", state=views.state(desk, live))
+
+
+@router.get("/sessions/{token}", responses=_OF_SESSION)
+def state(desk: D, token: str) -> schemas.State:
+    """The session as it stands, with the question to answer."""
+    with desk.open(token) as live:
+        return views.state(desk, live)
+
+
+@router.post("/sessions/{token}/answers", response_model=schemas.Stored, responses=_OF_SESSION)
+def answer(desk: D, token: str, body: schemas.Answer) -> Any:
+    """Answer the question. The same key again gives the same stored answer; a stale revision gives 409."""
+    with desk.open(token) as live:
+        try:
+            event = desk.answer(live, **body.model_dump())
+        except StaleError:
+            return fault(409, STALE, state=views.state(desk, live))
+        return _stored(desk, live, event)
+
+
+@router.delete("/sessions/{token}/answers/last", responses=_OF_SESSION, response_model=schemas.State)
+def undo(desk: D, token: str, revision: RevisionQuery = None, key: KeyQuery = None) -> Any:
+    """Take back the last answer or wish; the state before it is restored exactly."""
+    with desk.open(token) as live:
+        try:
+            desk.undo(live, revision=revision, key=key)
+        except StaleError:
+            return fault(409, STALE, state=views.state(desk, live))
+        return views.state(desk, live)
+
+
+@router.put("/sessions/{token}/answers/{position}", responses=_OF_SESSION, response_model=schemas.State)
+def revise(desk: D, token: str, position: int, body: schemas.Revised) -> Any:
+    """Give another answer to an earlier question, by its position from 0; later answers stay."""
+    with desk.open(token) as live:
+        try:
+            desk.revise(live, position=position, **body.model_dump())
+        except StaleError:
+            return fault(409, STALE, state=views.state(desk, live))
+        return views.state(desk, live)
+
+
+@router.post("/sessions/{token}/constraints", responses=_OF_SESSION, response_model=schemas.State)
+def constrain(desk: D, token: str, body: schemas.Constraint) -> Any:
+    """Wish something about one feature: keep it, bound it, exclude levels, say how hard changing it is."""
+    with desk.open(token) as live:
+        wish = wishes.read(desk.space, body.feature, body.model_dump())
+        try:
+            desk.constrain(live, body.feature, wish, revision=body.revision, key=body.key)
+        except StaleError:
+            return fault(409, STALE, state=views.state(desk, live))
+        return views.state(desk, live)
+
+
+@router.delete("/sessions/{token}/constraints/{feature}", responses=_OF_SESSION, response_model=schemas.State)
+def release(desk: D, token: str, feature: str, revision: RevisionQuery = None, key: KeyQuery = None) -> Any:
+    """Take back every limit on one feature."""
+    with desk.open(token) as live:
+        try:
+            desk.release(live, feature, revision=revision, key=key)
+        except StaleError:
+            return fault(409, STALE, state=views.state(desk, live))
+        return views.state(desk, live)
+
+
+@router.post("/sessions/{token}/situation", responses=_OF_SESSION, response_model=schemas.State)
+def replan(desk: D, token: str, body: schemas.Situation) -> Any:
+    """Say where the person is now; the dialogue goes on from there with all that was learnt."""
+    z = rows.read(desk.space, body.subject)
+    with desk.open(token) as live:
+        try:
+            desk.replan(live, z, revision=body.revision, key=body.key)
+        except StaleError:
+            return fault(409, STALE, state=views.state(desk, live))
+        return views.state(desk, live)
+
+
+@router.get("/sessions/{token}/plan", responses=_OF_SESSION)
+def plan(desk: D, token: str) -> schemas.PlanOut:
+    """The plan that suits the person best, as far as is known now; at any time."""
+    with desk.open(token) as live:
+        return views.plan(desk, live)
+
+
+@router.get("/sessions/{token}/export", responses=_OF_SESSION, response_class=Response)
+def export(desk: D, token: str) -> Response:
+    """The whole log as JSON; `reap.service.replay.load` brings it back to the same plan."""
+    kept, events = desk.log(token)
+    return download(exports.as_json(kept, events), "application/json", "reap-session.json")
+
+
+@router.get("/sessions/{token}/export.csv", responses=_OF_SESSION, response_class=Response)
+def export_csv(desk: D, token: str) -> Response:
+    """The answers as CSV, one row each."""
+    _, events = desk.log(token)
+    return download(exports.as_csv(events), "text/csv; charset=utf-8", "reap-answers.csv")
+
+
+@router.delete("/sessions/{token}", status_code=204, responses=_OF_SESSION)
+def delete(desk: D, token: str) -> Response:
+    """Delete everything that is stored about the person."""
+    desk.delete(token)
+    return Response(status_code=204)
+
+
+@router.get(
+    "/admin/summary",
+    responses={**_FAULTS, 401: {"model": schemas.Fault, "description": "The admin key is missing or wrong."}},
+    dependencies=[Depends(admin)],
+)
+def summary(desk: D) -> schemas.Summary:
+    """For the operator: sessions a day, questions to finish, latency, model and data in use."""
+    return statistics.summary(desk)
+
+
+@operate.get("/healthz")
+def healthy() -> schemas.Health:
+    """Whether the process runs."""
+    return schemas.Health(status="ok")
+
+
+@operate.get(
+    "/readyz", responses={503: {"model": schemas.Fault, "description": "The database does not answer."}}
+)
+def ready(desk: D) -> schemas.Health:
+    """Whether the service can work: the database answers."""
+    desk.store.ping()
+    return schemas.Health(status="ok")
+
+
+@operate.get("/metrics", response_class=PlainTextResponse)
+def metrics(request: Request) -> Response:
+    """Figures for Prometheus."""
+    counted = request.app.state.metrics
+    return Response(counted.text(), media_type=counted.content_type)
+
+
+def _stored(desk: Desk, live: Live, event: Event) -> schemas.Stored:
+    said = event.payload
+    return schemas.Stored(
+        revision=event.revision,
+        question=said.get("question", ""),
+        choice=said.get("choice", ""),
+        impossible=said.get("impossible", []),
+        at=event.created,
+        state=views.state(desk, live),
+    )
+
+
+def download(text: str, kind: str, name: str) -> Response:
+    """Return a file to keep."""
+    return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})

@@ -1,0 +1,84 @@
+"""The application: pages for the person, an API for the engineer, one store under both."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.staticfiles import StaticFiles
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from reap import __version__
+from reap.service import api, faults, pages
+from reap.service.case import Case
+from reap.service.desk import Desk
+from reap.service.guards import Guard
+from reap.service.metrics import Metrics
+from reap.service.settings import Settings
+from reap.service.store import Store, UnavailableError
+
+_logger = logging.getLogger("reap.service")
+
+
+def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
+    """Return the service of one case.
+
+    Parameters
+    ----------
+    case : Case
+        A fitted engine and its data.
+    settings : Settings, optional
+        By default those of the environment.
+    """
+    settings = settings or Settings.read()
+    store = Store(settings.database_url)
+    store.prepare()
+    settings = replace(settings, secret=settings.secret or store.note("secret", secrets.token_hex(32)))
+    counted = Metrics()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        counted.serve(case.model, case.data, __version__)
+        _logger.info("started", extra={"facts": {"model": case.model[:12], "data": case.data[:12]}})
+        with suppress(UnavailableError):
+            store.purge()
+        yield
+        store.engine.dispose()
+        _logger.info("stopped")
+
+    app = FastAPI(
+        title="ReAP",
+        version=__version__,
+        description="Recourse that asks the person: sessions, answers, plans.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+        lifespan=lifespan,
+    )
+    app.state.desk = Desk(case, store, settings, counted.solved)
+    app.state.settings, app.state.metrics = settings, counted
+    faults.install(app)
+    app.include_router(api.router)
+    app.include_router(api.operate)
+    app.include_router(pages.router)
+    app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
+    app.add_middleware(Guard, settings=settings, metrics=counted)
+    return app
+
+
+@dataclass(frozen=True)
+class Factory:
+    """Makes the application in each worker process; it can be sent there."""
+
+    case: Case
+    settings: Settings
+
+    def __call__(self) -> FastAPI:
+        """Return the application; each process computes in one thread, since there are several processes."""
+        threadpool_limits(1)
+        return create_app(self.case, self.settings)

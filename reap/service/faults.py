@@ -1,0 +1,109 @@
+"""Errors as answers: one sentence, the right status, JSON for programs and a page for people. Never a stack trace."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from reap._errors import InputError
+from reap.service.desk import MissingError, ReplacedError, StaleError
+from reap.service.rows import FieldError
+from reap.service.store import ConflictError, UnavailableError
+
+_logger = logging.getLogger("reap.service")
+NOT_FOUND = "There is no such session. The link may be incomplete, its time may be over, or it was deleted."
+STALE = "The session has moved on since this page was shown; here is where it stands now."
+REPLACED = (
+    "The model that decides has been replaced since this session was started. You can still download or delete it; "
+    "start again to get a plan for the new model."
+)
+UNAVAILABLE = (
+    "The service cannot store anything at the moment. Nothing was lost; please try again in a minute."
+)
+BROKEN = "Something went wrong on our side. What you answered is stored; please try again."
+
+
+class SafeJSON(JSONResponse):
+    """JSON in ASCII, so that no strange character in a request can break the answer to it."""
+
+    def render(self, content: Any) -> bytes:
+        """Return the body."""
+        return json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+
+
+def fault(
+    status: int,
+    sentence: str,
+    fields: Mapping[str, str] | None = None,
+    state: Any = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return an error of the API."""
+    text = sentence[:1].upper() + sentence[1:] + ("" if sentence.endswith((".", "?", "!")) else ".")
+    listed = [{"field": name, "message": message} for name, message in (fields or {}).items()]
+    body = {
+        "error": text,
+        "fields": listed,
+        "state": None if state is None else state.model_dump(mode="json"),
+    }
+    return SafeJSON(body, status, headers=dict(headers or {}))
+
+
+def install(app: FastAPI) -> None:
+    """Give every error its answer."""
+
+    def answer(request: Request, status: int, sentence: str, **more: Any) -> Response:
+        if request.url.path.startswith(("/api/", "/healthz", "/readyz", "/metrics")):
+            return fault(status, sentence, **more)
+        from reap.service.pages import error_page
+
+        return error_page(request, status, sentence)
+
+    @app.exception_handler(MissingError)
+    def _missing(request: Request, error: Exception) -> Response:
+        return answer(request, 404, NOT_FOUND)
+
+    @app.exception_handler(ReplacedError)
+    def _replaced(request: Request, error: Exception) -> Response:
+        return answer(request, 409, REPLACED)
+
+    @app.exception_handler(StaleError)
+    @app.exception_handler(ConflictError)
+    def _stale(request: Request, error: Exception) -> Response:
+        return answer(request, 409, STALE)
+
+    @app.exception_handler(UnavailableError)
+    def _unavailable(request: Request, error: Exception) -> Response:
+        _logger.error("database unavailable", extra={"facts": {"cause": str(error)}})
+        request.app.state.metrics.unavailable()
+        return answer(request, 503, UNAVAILABLE, headers={"Retry-After": "10"})
+
+    @app.exception_handler(InputError)
+    def _input(request: Request, error: InputError) -> Response:
+        fields = error.fields if isinstance(error, FieldError) else {}
+        return answer(request, 422, str(error), fields=fields)
+
+    @app.exception_handler(RequestValidationError)
+    def _invalid(request: Request, error: RequestValidationError) -> Response:
+        fields = {".".join(map(str, e["loc"])): str(e["msg"]) for e in error.errors()}
+        name, message = next(iter(fields.items()), ("request", "it cannot be read"))
+        return answer(request, 422, f"{name}: {message}", fields=fields)
+
+    @app.exception_handler(HTTPException)
+    def _http(request: Request, error: HTTPException) -> Response:
+        headers = dict(error.headers or {})
+        sentence = {404: "There is nothing at this address.", 405: "This address does not take that method."}
+        return answer(
+            request, error.status_code, sentence.get(error.status_code, str(error.detail)), headers=headers
+        )
+
+    @app.exception_handler(Exception)
+    def _broken(request: Request, error: Exception) -> Response:
+        return answer(request, 500, BROKEN)

@@ -1,0 +1,191 @@
+"""What stands before every request: size and rate limits, security headers, one log line without personal data."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import time
+from collections import OrderedDict
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from reap.service.faults import fault
+from reap.service.metrics import Metrics
+from reap.service.settings import Settings
+
+_logger = logging.getLogger("reap.service")
+_OPEN = ("/healthz", "/readyz", "/metrics", "/static/")
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+class Buckets:
+    """A token bucket for each client: ``rate`` requests a second in the long run, ``burst`` at once.
+
+    Examples
+    --------
+    >>> buckets = Buckets(rate=1, burst=2)
+    >>> [buckets.take("a", now) for now in (0.0, 0.0, 0.0, 1.0)]
+    [True, True, False, True]
+    """
+
+    def __init__(self, rate: float, burst: int, clients: int = 10_000) -> None:
+        self.rate, self.burst, self.clients = rate, burst, clients
+        self._known: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, client: str, now: float) -> bool:
+        """Return whether a client may make one more request."""
+        left, last = self._known.pop(client, (float(self.burst), now))
+        left = min(self.burst, left + (now - last) * self.rate)
+        allowed = left >= 1
+        self._known[client] = (left - 1 if allowed else left, now)
+        while len(self._known) > self.clients:
+            self._known.popitem(last=False)
+        return allowed
+
+
+class TooLargeError(Exception):
+    """A body beyond the limit."""
+
+
+class Guard:
+    """ASGI middleware around the whole application."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+        self.app, self.settings, self.metrics = app, settings, metrics
+        self._buckets = Buckets(settings.rate, settings.burst)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Guard one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begin = time.perf_counter()
+        seen: dict[str, Any] = {"status": 500}
+        request = secrets.token_hex(6)
+
+        async def sealed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                seen["status"] = message["status"]
+                message["headers"] = [*message.get("headers", []), *self._headers(scope["path"], request)]
+            await send(message)
+
+        try:
+            await self._admit(scope, receive, sealed)
+        except Exception:
+            # Starlette has answered with our sentence already; the cause is for the operator's log alone.
+            _logger.exception("unexpected error", extra={"facts": {"request": request}})
+        finally:
+            self._record(scope, seen["status"], time.perf_counter() - begin, request)
+
+    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        client = (scope.get("client") or ("unknown",))[0]
+        limited = self.settings.rate > 0 and not scope["path"].startswith(_OPEN)
+        if limited and not self._buckets.take(client, time.monotonic()):
+            busy = fault(429, "Too many requests at once; wait a moment.", headers={"Retry-After": "1"})
+            await busy(scope, receive, send)
+            return
+        try:
+            body = await _body(scope, receive, self.settings.body_limit)
+        except TooLargeError:
+            large = fault(
+                413, f"The request is too large; at most {self.settings.body_limit:,} bytes are taken."
+            )
+            await large(scope, receive, send)
+            return
+        await self.app(scope, _replayed(body, receive), send)
+
+    def _headers(self, path: str, request: str) -> list[tuple[bytes, bytes]]:
+        kept = "public, max-age=3600" if path.startswith("/static/") else "no-store"
+        given = {**HEADERS, "cache-control": kept, "x-request-id": request}
+        if self.settings.secure_cookies:
+            given["strict-transport-security"] = "max-age=31536000"
+        return [(name.encode(), value.encode()) for name, value in given.items()]
+
+    def _record(self, scope: Scope, status: int, seconds: float, request: str) -> None:
+        # The route's pattern, never the path: a path holds a person's token.
+        route = getattr(scope.get("route"), "path", None) or (
+            "/static" if scope["path"].startswith("/static/") else "unknown"
+        )
+        self.metrics.requested(route, scope["method"], status, seconds)
+        _logger.info(
+            "request",
+            extra={
+                "facts": {
+                    "request": request,
+                    "method": scope["method"],
+                    "route": route,
+                    "status": status,
+                    "ms": round(1000 * seconds, 1),
+                }
+            },
+        )
+
+
+async def _body(scope: Scope, receive: Receive, limit: int) -> bytes:
+    headers = dict(scope["headers"])
+    declared = headers.get(b"content-length", b"0")
+    if declared.isdigit() and int(declared) > limit:
+        raise TooLargeError
+    parts, size, more = [], 0, True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            break
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > limit:
+            raise TooLargeError
+        more = message.get("more_body", False)
+    return b"".join(parts)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+class Lines(logging.Formatter):
+    """One JSON object a line: time, level, what happened, facts. No addresses, tokens or values of persons."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        facts = getattr(record, "facts", {})
+        line = {
+            "at": self.formatTime(record),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **facts,
+        }
+        if record.exc_info and record.exc_info[0] is not None:
+            line["error"] = record.exc_info[0].__name__
+            line["where"] = _where(record.exc_info[2])
+        return json.dumps(line)
+
+
+def _where(trace: Any) -> list[str]:
+    """Return files and lines of a traceback, without the message, which may quote a person's values."""
+    places = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        places.append(f"{code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno} {code.co_name}")
+        trace = trace.tb_next
+    return places[-8:]

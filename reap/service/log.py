@@ -1,0 +1,123 @@
+"""The log of a session: events that are only ever added, each bound to the one before it by a hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+#: What the person said or did: each of these changes the dialogue, and ``undone`` takes the last one back.
+ACTS = ("answered", "constrained", "released", "replanned", "revised")
+#: What only keeps something: a plan that was shown, or one that the person wants to find again.
+NOTES = ("recommended", "bookmarked", "unmarked")
+#: Every type of event.
+TYPES = ("started", "asked", *ACTS, "undone", *NOTES)
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of a log.
+
+    Parameters
+    ----------
+    session : str
+        Whose it is; a random name that is not the token.
+    revision : int
+        Its place, 0 for the first.
+    type : str
+    text : str
+        The payload as JSON, kept to the byte because the hash is over it.
+    key : str, optional
+        The client's name for the request that made it: the same key again makes no second event.
+    created : str
+        ISO time in UTC.
+    previous, hash : str
+        The hash of the event before, and of this one.
+    milliseconds : float, optional
+        How long it took to compute; not part of the hash.
+    """
+
+    session: str
+    revision: int
+    type: str
+    text: str
+    key: str | None
+    created: str
+    previous: str
+    hash: str
+    milliseconds: float | None = None
+
+    @cached_property
+    def payload(self) -> dict[str, Any]:
+        """The payload."""
+        data: dict[str, Any] = json.loads(self.text)
+        return data
+
+    @property
+    def time(self) -> datetime:
+        """When it was made."""
+        return datetime.fromisoformat(self.created)
+
+    @property
+    def intact(self) -> bool:
+        """Whether its hash is the hash of what it says."""
+        parts = (self.session, self.revision, self.type, self.text, self.key, self.created, self.previous)
+        return self.hash == digest(*parts)
+
+
+def digest(
+    session: str, revision: int, kind: str, text: str, key: str | None, created: str, previous: str
+) -> str:
+    """Return the hash of an event: sha256 over its parts and the hash of the event before it.
+
+    Examples
+    --------
+    >>> digest("a", 0, "started", "{}", None, "2026-01-01T00:00:00+00:00", "")[:16]
+    '8528728d9a300dae'
+    """
+    parts = json.dumps([session, revision, kind, text, key, created, previous], separators=(",", ":"))
+    return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def fault(events: Sequence[Event], count: int, head: str) -> str | None:
+    """Return what is wrong with the log of one session, in a sentence; None where nothing is.
+
+    Parameters
+    ----------
+    events : sequence of Event
+        In order of revision.
+    count, head : int, str
+        How many there should be, and the hash of the last, as the session's row says.
+    """
+    previous = ""
+    for place, event in enumerate(events):
+        if event.revision != place:
+            return f"event {place} is missing"
+        if event.previous != previous:
+            return f"event {place} does not follow the one before it"
+        if not event.intact:
+            return f"event {place} was changed after it was written"
+        previous = event.hash
+    if len(events) != count or previous != head:
+        return f"the log ends after {len(events)} events, but {count} were written"
+    return None
+
+
+def line(events: Sequence[Event]) -> list[Event]:
+    """Return the events in force: ``undone`` takes the last act, and what followed from it, off the line.
+
+    So the state after an undo is the state before the act, to the byte, pending question and all.
+    """
+    kept: list[Event] = []
+    for event in events:
+        if event.type != "undone":
+            kept.append(event)
+            continue
+        last = max((i for i, e in enumerate(kept) if e.type in ACTS), default=len(kept))
+        marks = [e for e in kept[last:] if e.type in ("bookmarked", "unmarked")]
+        kept = kept[:last] + marks
+    return kept

@@ -1,0 +1,96 @@
+"""Running the service: one socket, one or several worker processes, an orderly end."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import sys
+import tempfile
+from dataclasses import replace
+from typing import Any
+
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from reap._errors import InputError
+from reap.service.app import Factory
+from reap.service.case import Case
+from reap.service.settings import Settings
+
+#: Seconds that open requests get to finish when the service is told to stop.
+GRACE = 10
+_LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"lines": {"()": "reap.service.guards.Lines"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "lines", "stream": "ext://sys.stderr"}
+    },
+    "loggers": {
+        "reap.service": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
+        "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+    },
+}
+
+
+def run(case: Case, settings: Settings, *, host: str, port: int, workers: int) -> None:
+    """Serve until told to stop; open requests are answered first.
+
+    Parameters
+    ----------
+    case : Case
+    settings : Settings
+    host, port : str, int
+        Where to listen; port 0 takes a free one. The address is printed.
+    workers : int
+        Processes; about one a core. They share the socket and the database.
+    """
+    if workers < 1:
+        raise InputError(f"workers is {workers}; give at least 1")
+    if workers > 1 and settings.database_url in ("sqlite://", "sqlite:///:memory:"):
+        raise InputError(
+            "a database in memory cannot be shared by several workers; name a file or PostgreSQL"
+        )
+    made = not settings.admin_key
+    settings = replace(settings, admin_key=settings.admin_key or secrets.token_urlsafe(12))
+    listener = _listen(host, port)
+    config = uvicorn.Config(
+        Factory(case, settings),
+        factory=True,
+        log_config=_LOGGING,
+        access_log=False,
+        server_header=False,
+        workers=workers,
+        timeout_graceful_shutdown=GRACE,
+        timeout_keep_alive=30,
+    )
+    name, number = listener.getsockname()[:2]
+    address = f"http://[{name}]:{number}" if ":" in name else f"http://{name}:{number}"
+    print(f"Listening on {address}", flush=True)
+    if made:
+        print(f"Operator's page: {address}/operator (any name, password {settings.admin_key})", flush=True)
+    try:
+        if workers == 1:
+            uvicorn.Server(config).run(sockets=[listener])
+            return
+        with tempfile.TemporaryDirectory(prefix="reap-metrics-") as folder:
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+            Multiprocess(config, sockets=[listener]).run()
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= 65535:
+        raise InputError(f"port is {port}; give 0 to 65535")
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"cannot listen on {host}:{port}: {reason}; choose another --port") from None
+    listener.set_inheritable(True)
+    return listener
