@@ -8,6 +8,7 @@ is undone, one feature at a time. Many drafts are corrected side by side, so tha
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,18 +20,37 @@ from reap.recourse._graph_view import View
 _EQUAL = 1e-12
 
 
+#: Efforts (n,) of steps (n, d).
+Price = Callable[[Array], Array]
+
+
 @dataclass
 class Draft:
-    """A path (s + 1, d) on its way to a plan, and the matrix (d, d) it is for."""
+    """A path (s + 1, d) on its way to a plan, and what steps cost the person it is for."""
 
     path: Array
-    matrix: Array
+    price: Price
     open: bool = True
 
+    def efforts(self, moves: Array) -> Array:
+        """Return the efforts (…) of steps (…, d)."""
+        return self.price(np.nan_to_num(moves).reshape(-1, moves.shape[-1])).reshape(moves.shape[:-1])
 
-def tidy(paths: list[Array], matrices: Array, view: View) -> list[Array]:
-    """Return the paths corrected, each under its own matrix."""
-    drafts = [Draft(path, A) for path, A in zip(paths, matrices, strict=True)]
+
+def quadratic(matrix: Array) -> Price:
+    """Return the price ``vᵀAv``.
+
+    Examples
+    --------
+    >>> quadratic(np.diag([1.0, 3.0]))(np.array([[2.0, 0.0], [1.0, 1.0]]))
+    array([4., 4.])
+    """
+    return lambda moves: np.maximum(((moves @ matrix) * moves).sum(axis=1), 0.0)
+
+
+def tidy(paths: Sequence[Array], prices: Sequence[Price], view: View) -> list[Array]:
+    """Return the paths corrected, each under its own price."""
+    drafts = [Draft(path, price) for path, price in zip(paths, prices, strict=True)]
     while work := [draft for draft in drafts if draft.open]:
         for draft in work:
             draft.open = False
@@ -71,7 +91,7 @@ def _prices(draft: Draft, view: View) -> Array:
     start, end = draft.path[before], draft.path[after]
     fine = (after == before + 1) | view.may_step(start, end)
     price = np.full((size, size), np.inf)
-    price[before, after] = np.where(fine, _efforts(end - start, draft.matrix), np.inf)
+    price[before, after] = np.where(fine, draft.efforts(end - start), np.inf)
     return price
 
 
@@ -135,9 +155,9 @@ def _without_each_feature(draft: Draft, view: View) -> Array:
         flat = space.project(trials.reshape(-1, trials.shape[2]), view.z0, exact=False)
         trials = flat.reshape(trials.shape)
         trials[:, 0] = view.z0
-    costs = _efforts(np.diff(trials, axis=1), draft.matrix).sum(axis=1)
+    costs = draft.efforts(np.diff(trials, axis=1)).sum(axis=1)
     order = np.argsort(costs, kind="stable")
-    allowed = _efforts(np.diff(path, axis=0), draft.matrix).sum()
+    allowed = draft.efforts(np.diff(path, axis=0)).sum()
     return np.asarray(trials[order[costs[order] <= allowed]])
 
 
@@ -152,12 +172,6 @@ def _accepted(rows: list[Array], view: View) -> list[Bools]:
     """Return which rows the model accepts, list by list, with one call."""
     fine = view.accepts(view.score_rows(np.concatenate(rows)))
     return list(np.split(fine, np.cumsum([len(part) for part in rows])[:-1]))
-
-
-def _efforts(moves: Array, matrix: Array) -> Array:
-    """Return ``vᵀAv`` of moves (…, d)."""
-    moves = np.nan_to_num(moves)
-    return np.asarray(np.maximum(((moves @ matrix) * moves).sum(axis=-1), 0.0))
 
 
 def _without_rests(path: Array) -> Array:

@@ -184,6 +184,7 @@ class Region:
         self.begin = np.full(1, -1, dtype=np.intp)
         self.count = np.zeros(1, dtype=np.intp)
         self.accepted = np.zeros(1, dtype=bool)
+        self.vectors = view.z0[None]
         self.source = np.empty(0, dtype=np.intp)
         self.target = np.empty(0, dtype=np.intp)
         self.moves = np.empty((0, len(view.movable)))
@@ -212,7 +213,7 @@ class Region:
 
     def path(self, edges: Ints) -> Array:
         """Return the rows (s + 1, d) that a path of s edges passes, from the subject on."""
-        return self.view.vectors(self.ids[np.append(0, self.target[edges])])
+        return np.asarray(self.vectors[np.append(0, self.target[edges])])
 
     def ban(self, edges: Ints) -> None:
         """Take edges out that proved illegal."""
@@ -241,23 +242,24 @@ class Region:
         self.begin = np.append(self.begin, np.full(len(unseen), -1))
         self.count = np.append(self.count, np.zeros(len(unseen), dtype=np.intp))
         self.accepted = np.append(self.accepted, self.view.accepts(self.view.score(unseen)))
+        self.vectors = np.vstack([self.vectors, self.view.vectors(unseen)])
         return self.place[nodes]
 
     def _expand(self, fresh: Ints) -> None:
         view = self.view
         start, end = self._pairs(fresh)
-        before, after = view.vectors(self.ids[start]), view.vectors(end)
+        stop = self._places(end)
+        before, after = self.vectors[start], self.vectors[stop]
         fine = view.may_step(before, after)
         if not view.simple:
             fine[fine] = view.space.allows(before[fine], after[fine])
-        start, end = start[fine], end[fine]
+        start, end, stop = start[fine], end[fine], stop[fine]
         moves = np.nan_to_num((after - before)[fine][:, view.movable])
         tie = (0.6180339887498949 * self.ids[start] + 0.7548776662466927 * end) % 1.0 + 1.0
         sizes = np.bincount(np.searchsorted(fresh, start), minlength=len(fresh))
         self.begin[fresh] = len(self.source) + np.cumsum(sizes) - sizes
         self.count[fresh] = sizes
-        self.source = np.append(self.source, start)
-        self.target = np.append(self.target, self._places(end))
+        self.source, self.target = np.append(self.source, start), np.append(self.target, stop)
         self.moves = np.vstack([self.moves, moves])
         self.tie = np.append(self.tie, (moves**2).sum(axis=1) * tie)
         self.banned = np.append(self.banned, np.zeros(len(start), dtype=bool))

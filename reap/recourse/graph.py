@@ -8,14 +8,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from reap._errors import InputError
+from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan, Status
 from reap.recourse._engine import Candidates, Engine, Objective, Subject
+from reap.recourse._graph_robust import Search, full_moves, minimax, worst_case
 from reap.recourse._graph_rows import Rows
 from reap.recourse._graph_search import Found, Weigh, efforts, shortest
-from reap.recourse._graph_tidy import tidy
+from reap.recourse._graph_tidy import quadratic, tidy
 from reap.recourse._graph_view import Region, View
 from reap.space import ActionSpace, Limits
 
@@ -176,8 +177,80 @@ class GraphRecourse(Engine):
         objective: Objective = "worst-case",
         limits: Limits | None = None,
     ) -> Plan:
-        """Return the plan whose worst-case effort over a confidence set is least."""
-        raise NotImplementedError
+        """Return the plan whose worst-case effort over a confidence set is least.
+
+        Parameters
+        ----------
+        x, limits : as in ``plans``
+        confidence_set : ConfidenceSet
+            The matrices that fit the answers.
+        objective : {"worst-case", "minimax"}
+            "worst-case": every step at its own worst matrix, the paper's relaxation; the cost is ``Σ w̄``. "minimax":
+            one matrix for the whole path, exact; ``bound`` proves it.
+
+        Returns
+        -------
+        Plan
+            ``bound`` is a lower bound of what any path in the graph costs at worst.
+        """
+        if objective not in ("worst-case", "minimax"):
+            raise unknown("objective", objective, ("worst-case", "minimax"))
+        if confidence_set.dimension != self.space.dimension:
+            raise InputError(
+                f"the confidence set has dimension {confidence_set.dimension}; the space has {self.space.dimension} "
+                "encoded columns"
+            )
+        deadline = self._deadline()
+        subject = self._subject(x, limits)
+        if subject.verdict is not None:
+            return subject.verdict
+        view = self._view(subject, limits)
+        with view.lock:
+            start = efforts(np.eye(len(view.movable))[None])
+            region, first = self._search(view, start, 1, deadline)
+
+            def search(weigh: Weigh, width: int) -> Found:
+                return self._legal_search(region, weigh, width, deadline)
+
+            if first.edges[0] is None:
+                return self._nothing(view, first.timed_out)
+            if objective == "minimax":
+                return self._minimax(region, confidence_set, search, deadline)
+            return self._worst_case(region, confidence_set, search, deadline)
+
+    def _worst_case(self, region: Region, beliefs: ConfidenceSet, search: Search, deadline: float) -> Plan:
+        found = worst_case(region, beliefs, search)
+        if found is None:
+            return self._nothing(region.view, timed_out=True)
+        edges, cost = found
+        matrix = beliefs.worst_case_plan(full_moves(region, edges)).matrix
+        columns = region.view.movable
+        weigh = efforts(matrix[None][:, columns[:, None], columns])
+        other = search(weigh, 1).edges[0]
+        bound = 0.0 if other is None else float(weigh(region.moves[other], other).sum())
+        path = region.path(edges)
+        if self.tidy:
+
+            def price(moves: Array) -> Array:
+                return beliefs.worst_case(moves).costs
+
+            path = tidy([path], [price], region.view)[0]
+            cost = float(price(_moves(path)).sum())
+        return self._plan(region, path, cost, bound=min(bound, cost), timed_out=time.monotonic() > deadline)
+
+    def _minimax(self, region: Region, beliefs: ConfidenceSet, search: Search, deadline: float) -> Plan:
+        found = minimax(region, beliefs, search, deadline)
+        if found is None:
+            return self._nothing(region.view, timed_out=True)
+        path, cost = region.path(found.edges), found.cost
+        if self.tidy:
+            worst = beliefs.worst_case_plan(full_moves(region, found.edges))
+            tidied = tidy([path], [quadratic(worst.matrix)], region.view)[0]
+            price = beliefs.worst_case_plan(_moves(tidied)).cost
+            if price <= cost:  # tidied under one matrix; another might be worse for the new steps
+                path, cost = tidied, price
+        late = time.monotonic() > deadline
+        return self._plan(region, path, cost, bound=min(found.bound, cost), timed_out=late)
 
     # how ---------------------------------------------------------------------------------------------
 
@@ -211,8 +284,8 @@ class GraphRecourse(Engine):
         while True:
             found = shortest(region, weigh, width, deadline)
             used = np.unique(np.concatenate([e for e in found.edges if e is not None] or [np.arange(0)]))
-            ends = (region.view.vectors(region.ids[side[used]]) for side in (region.source, region.target))
-            legal = region.view.steps_legal(*ends)
+            before, after = region.vectors[region.source[used]], region.vectors[region.target[used]]
+            legal = region.view.steps_legal(before, after)
             if legal.all():
                 region.paths.update(tuple(edges.tolist()) for edges in found.edges if edges is not None)
                 return found
@@ -224,28 +297,31 @@ class GraphRecourse(Engine):
         which = [k for k, edges in enumerate(found.edges) if edges is not None]
         paths = [region.path(edges) for edges in found.edges if edges is not None]
         if self.tidy and paths:
-            paths = tidy(paths, matrices[which], view)
+            paths = tidy(paths, [quadratic(A) for A in matrices[which]], view)
         made = dict(zip(which, paths, strict=True))
         if paths:
-            scores = np.split(view.score_rows(np.concatenate(paths)), np.cumsum([len(p) for p in paths])[:-1])
-        plans = []
-        for k, A in enumerate(matrices):
-            if k not in made:
-                plans.append(self._nothing(view, found.timed_out))
-                continue
-            moves = np.nan_to_num(np.diff(made[k], axis=0))
-            plans.append(
-                Plan(
-                    view.space,
-                    made[k],
-                    scores[which.index(k)],
-                    cost=float(np.einsum("si,ij,sj->", moves, A, moves)),
-                    threshold=self.threshold,
-                    note=self._note(region.neighbors, found.timed_out),
-                    neighbors=region.neighbors,
-                )
-            )
-        return plans
+            view.score_rows(np.concatenate(paths))  # all at once; each plan then looks its own scores up
+        return [
+            self._plan(region, made[k], float(quadratic(A)(_moves(made[k])).sum()), timed_out=found.timed_out)
+            if k in made
+            else self._nothing(view, found.timed_out)
+            for k, A in enumerate(matrices)
+        ]
+
+    def _plan(
+        self, region: Region, path: Array, cost: float, *, bound: float | None = None, timed_out: bool = False
+    ) -> Plan:
+        view = region.view
+        return Plan(
+            view.space,
+            path,
+            view.score_rows(path),
+            cost=cost,
+            threshold=self.threshold,
+            note=self._note(region.neighbors, timed_out),
+            bound=bound,
+            neighbors=region.neighbors,
+        )
 
     def _note(self, neighbors: int, timed_out: bool) -> str:
         said = []
@@ -268,3 +344,8 @@ class GraphRecourse(Engine):
         return Plan.none(
             view.space, view.z0, subject.probability, status, threshold=self.threshold, note=note
         )
+
+
+def _moves(path: Array) -> Array:
+    """Return the steps (s, d) of a path (s + 1, d)."""
+    return np.nan_to_num(np.diff(path, axis=0))

@@ -1,0 +1,146 @@
+"""Robust graph plans against enumeration of every path."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import reap
+from reap.recourse import GraphRecourse
+from reap.recourse._graph_robust import GAP
+from tests.belief.sdp import worst
+
+
+class Above:
+    """Accepts rows far enough in one direction."""
+
+    def __init__(self, level, weights):
+        self.level, self.weights = level, np.asarray(weights)
+
+    def __call__(self, rows):
+        return np.where(rows.to_numpy(dtype=float) @ self.weights > self.level, 0.9, 0.1)
+
+
+def small_world(seed, rows=10, d=3, neighbors=3):
+    """An engine on a graph of at most 12 nodes, a rejected subject, and a confidence set after a few answers."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.random((rows, d)).round(2), columns=list("abcde")[:d])
+    weights = rng.random(d)
+    space = reap.ActionSpace.from_frame(X, steps=dict.fromkeys(X.columns, 0.01))
+    level = float(np.quantile(X.to_numpy() @ weights, 0.75))
+    engine = GraphRecourse(Above(level, weights), space, n_neighbors=neighbors, tidy=False).fit(X)
+    start = X.iloc[int((X.to_numpy() @ weights).argmin())]
+    beliefs = reap.ConfidenceSet(d)
+    truth = rng.normal(size=(d, d))
+    truth = truth @ truth.T
+    for _ in range(4):
+        p, o = rng.normal(size=(2, 2, d)) * 0.5
+        if np.trace(p @ truth @ p.T) > np.trace(o @ truth @ o.T):
+            p, o = o, p
+        beliefs.add(p, o)
+    return engine, start, beliefs
+
+
+def graph_of(engine, x, neighbors):
+    """The subject's whole graph by networkx, with moves on the edges."""
+    space, rows = engine.space, engine.rows_
+    z0 = space.vector(x)
+    Z = space.project(rows.vectors, z0, exact=False)
+    near = {(i, int(j)) for i, row in enumerate(rows.lists[:, :neighbors]) for j in row}
+    links = near | {(j, i) for i, j in near}
+    start = int(np.flatnonzero(np.abs(Z - z0).max(axis=1) < 1e-9)[0])
+    order = np.argsort(((Z - z0) ** 2).sum(axis=1), kind="stable")
+    links |= {(start, int(j)) for j in order[order != start][:neighbors]}
+    accepted = engine.classifier_.accepts(Z)
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(len(Z)))
+    graph.add_edges_from((i, j, {"move": Z[j] - Z[i]}) for i, j in links if not accepted[i])
+    return graph, start, np.flatnonzero(accepted).tolist()
+
+
+def every_path(graph, start, goals):
+    for goal in goals:
+        for nodes in nx.all_simple_paths(graph, start, goal):
+            yield np.array([graph.edges[a, b]["move"] for a, b in nx.utils.pairwise(nodes)])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_minimax_equals_enumeration(seed):
+    engine, x, beliefs = small_world(seed)
+    plan = engine.robust(x, beliefs, "minimax")
+    assert plan.valid
+    worst = [
+        beliefs.worst_case_plan(moves).cost for moves in every_path(*graph_of(engine, x, plan.neighbors))
+    ]
+    assert plan.cost == pytest.approx(min(costs), rel=1e-5)
+    assert plan.cost == pytest.approx(beliefs.worst_case_plan(plan.moves).cost, rel=1e-6)
+    assert plan.cost * (1 - 2 * GAP) <= plan.bound <= plan.cost * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_worst_case_is_the_shortest_path_of_worst_edges(seed):
+    engine, x, beliefs = small_world(seed, rows=40, d=4)
+    plan = engine.robust(x, beliefs)
+    graph, start, goals = graph_of(engine, x, plan.neighbors)
+    edges = list(graph.edges)
+    costs = beliefs.worst_case(np.array([graph.edges[e]["move"] for e in edges])).costs
+    nx.set_edge_attributes(graph, dict(zip(edges, costs.tolist(), strict=True)), "weight")
+    lengths = nx.single_source_dijkstra_path_length(graph, start)
+    assert plan.cost == pytest.approx(min(lengths[g] for g in goals if g in lengths), rel=1e-6)
+    assert plan.cost == pytest.approx(
+        sum(worst(beliefs, move[None]) for move in plan.moves), rel=1e-5
+    )  # Clarabel
+    exact = engine.robust(x, beliefs, "minimax")
+    assert plan.bound * (1 - 1e-9) <= exact.cost <= beliefs.worst_case_plan(plan.moves).cost * (1 + 1e-6)
+
+
+def test_before_any_answer_both_are_the_plan_of_the_identity():
+    engine, x, _ = small_world(3, rows=60)
+    nothing = reap.ConfidenceSet(3)
+    expected = engine.plans(x, np.eye(3))[0]
+    for objective in ("worst-case", "minimax"):
+        plan = engine.robust(x, nothing, objective)
+        assert plan.cost == pytest.approx(expected.cost)
+        assert np.array_equal(plan.path, expected.path)
+
+
+def test_tidied_robust_plans_are_no_dearer():
+    for seed in range(6):
+        engine, x, beliefs = small_world(seed, rows=60, d=4)
+        tidy = GraphRecourse(engine.model, engine.space, n_neighbors=3)
+        tidy.fit(engine.space.decode(engine.rows_.vectors))
+        for objective in ("worst-case", "minimax"):
+            raw, neat = engine.robust(x, beliefs, objective), tidy.robust(x, beliefs, objective)
+            assert neat.valid
+            assert neat.cost <= raw.cost * (1 + 1e-6)
+            assert len(neat.steps) <= len(raw.steps)
+
+
+def test_bad_objectives_and_sets_are_refused():
+    engine, x, beliefs = small_world(0)
+    with pytest.raises(reap.InputError, match="did you mean 'minimax'"):
+        engine.robust(x, beliefs, "minmax")
+    with pytest.raises(reap.InputError, match="dimension 5"):
+        engine.robust(x, reap.ConfidenceSet(5))
+
+
+def test_minimax_closes_the_gap_on_german(german, german_graph, german_rejected):
+    d = german.space.dimension
+    rng = np.random.default_rng(0)
+    for i in range(3):
+        x = german_rejected.iloc[i]
+        moves = german_graph.candidates(x).moves
+        if len(moves) < 2:
+            continue
+        beliefs = reap.ConfidenceSet(d)
+        truth = rng.normal(size=(d, d))
+        truth = truth @ truth.T
+        for _ in range(5):
+            p, o = moves[rng.choice(len(moves), 2, replace=False)]
+            beliefs.add(*((p, o) if p @ truth @ p <= o @ truth @ o else (o, p)))
+        engine = GraphRecourse(german_graph.model, german.space, tidy=False).fit(german.X)
+        plan = engine.robust(x, beliefs, "minimax")
+        assert plan.valid
+        assert plan.bound >= plan.cost * (1 - 2 * GAP)
