@@ -20,6 +20,8 @@ GAP = 1e-8
 FLOOR = 1e-5
 #: Newton steps after which a problem is given up; a few tens are usual.
 LIMIT = 200
+#: Steps without getting further along the path after which rounding must be in the way.
+PATIENCE = 8
 #: Numbers in the largest array of a batch that still stays in the processor's cache.
 CACHE = 200_000
 
@@ -51,34 +53,37 @@ def follow(problems: Problems, A: Array, r: Array, *, gap: float = GAP) -> Solut
 
 def _follow(problems: Problems, A: Array, r: Array, gap: float) -> Solution:
     out = Solution(A.copy(), r.copy(), np.zeros((len(A), problems.slack.shape[1])))
-    rows, point, patience = np.arange(len(A)), Point(problems, A, r), np.full(len(A), 6)
+    rows, point = np.arange(len(A)), Point(problems, A, r)
+    best, stalled = np.zeros(len(A)), np.zeros(len(A), dtype=np.intp)
     for _ in range(LIMIT):
         move = _advance(point, gap)
-        patience -= move.at_end
-        done = move.done | (patience <= 0)
         following = _inside(point, move)
+        # The furthest point on the path is kept: where rounding ends the path early, it is the answer.
+        further = (move.away < 0.2) & (move.t > 1.05 * best)
+        best, stalled = np.where(further, move.t, best), np.where(further | (best == 0), 0, stalled + 1)
+        store = np.nonzero(further | move.done)[0]
+        if len(store):
+            out.A[rows[store]], out.r[rows[store]] = following.A[store], following.r[store]
+            out.u[rows[store]] = move.multipliers(point)[store]
+        done = move.done | (stalled > PATIENCE)
+        if done.all():
+            return out
         if done.any():
-            finished, left = rows[done], np.nonzero(~done)[0]
-            out.A[finished], out.r[finished] = following.A[done], following.r[done]
-            out.u[finished] = move.multipliers(point)[done]
-            if not len(left):
-                return out
-            rows, patience = rows[left], patience[left]
-            following = following.take(left)
+            left = np.nonzero(~done)[0]
+            rows, best, stalled, following = rows[left], best[left], stalled[left], following.take(left)
         point = following
-    out.A[rows], out.r[rows], out.u[rows] = point.A, point.r, _advance(point, gap).multipliers(point)
     return out
 
 
 @dataclass(frozen=True)
 class _Move:
-    """Where a step leads: A (B, p, p), r (B,); and who is at the end of the path, who will be done with it."""
+    """Where a step leads: A (B, p, p), r (B,); how far along t and away from the path it began; who is done with it."""
 
     A: Array
     r: Array
     t: Array
+    away: Array
     directions: Steps
-    at_end: Bools
     done: Bools
 
     def multipliers(self, point: Point) -> Array:
@@ -102,13 +107,12 @@ def _advance(point: Point, gap: float) -> _Move:
         t = np.maximum(-across / pull, least)
         end = problems.order / (gap * np.maximum(np.abs(_objective(point)), FLOOR))
         away = np.sqrt(np.maximum(t * (t * pull + 2.0 * across) + gram[:, 1, 1], 1e-24))
-        at_end = np.abs(t / end - 1.0) < 0.05
         # The step that is taken from here brings the distance under its cube.
-        done = at_end & (away < 0.005)
+        done = (np.abs(t / end - 1.0) < 0.05) & (away < 0.005)
     else:
         t, end = np.zeros(len(gram)), np.full(len(gram), np.inf)
         away = np.sqrt(np.maximum(gram[:, 1, 1], 1e-24))
-        at_end = done = away < 1e-3
+        done = away < 1e-3
     # On the path, predict; the fall of μ amplifies the distance from it, so the nearer the bolder.
     along = np.maximum(t * directions.glance(), 1e-12)
     bold = np.where(along < 1.1, 0.97, 0.9) / along
@@ -127,7 +131,7 @@ def _advance(point: Point, gap: float) -> _Move:
     reach = step.reach()
     share = np.where(far, 1.0 / (1.0 + reach), np.minimum(1.0, 0.97 / np.maximum(reach, 1e-12)))
     A, r = point.moved(step, share)
-    return _Move(A, r, t, directions, at_end, done)
+    return _Move(A, r, t, away, directions, done)
 
 
 def _objective(point: Point) -> Array:
