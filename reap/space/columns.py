@@ -124,7 +124,8 @@ class Column:
         if self.feature.is_number:
             return self._write_numbers(codes, dtype, absent)
         palette = self._palette(dtype, bool(absent.any()))
-        return palette.take(np.where(absent, len(self.feature.levels), codes).astype(np.intp))
+        picked = palette.take(np.where(absent, len(self.feature.levels), codes).astype(np.intp))
+        return picked if picked.dtype != object else pd.Series(picked, dtype=object)  # or pandas would guess
 
     def _write_numbers(self, codes: Array, dtype: Any, absent: Bools) -> Any:
         whole = "int64" if self.feature.kind == "integer" else "float64"
@@ -139,7 +140,7 @@ class Column:
         """Return the levels, then "missing" where it is needed, as an array of a dtype to take from."""
         key = (str(dtype) if dtype is None or isinstance(dtype, str) else dtype, absent)
         if key not in self._palettes:
-            levels = pd.Series([*self.feature.levels, *([np.nan] if absent else [])], dtype=object)
+            levels = pd.Series([*self.feature.levels, *([None] if absent else [])], dtype=object)
             if isinstance(dtype, str) and dtype.startswith("category"):
                 dtype = pd.CategoricalDtype(list(self.feature.levels), ordered=dtype == ORDERED)
             plain = None if dtype is None else pd.api.types.pandas_dtype(dtype)
@@ -147,7 +148,7 @@ class Column:
                 levels = levels.infer_objects()
             elif not (absent and isinstance(plain, np.dtype) and plain.kind in "biu"):
                 levels = levels.astype(plain)
-            self._palettes[key] = levels.array
+            self._palettes[key] = levels.to_numpy() if isinstance(levels.dtype, np.dtype) else levels.array
         return self._palettes[key]
 
 

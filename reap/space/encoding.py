@@ -24,7 +24,7 @@ from reap.space.feature import Feature
 
 #: Digits people write at most: a number within rounding of one so short is that one, so 0.1 comes back as 0.1.
 _DIGITS = 13
-_ROUNDING = 8 * np.finfo(float).eps
+_ROUNDING = 4 * np.finfo(float).eps
 
 
 class Encoding:

@@ -151,7 +151,7 @@ class Reach:
         first, last = self.interval(own)
         empty = ~(first <= last)
         first, last = np.where(empty, np.inf, first), np.where(empty, -np.inf, last)
-        stays = (own >= self.hard_low) & (own <= self.hard_high)
+        stays = (own >= self.hard_low - self.tolerance) & (own <= self.hard_high + self.tolerance)
         low[self.numbers] = np.where(stays, np.minimum(first, own), first)
         high[self.numbers] = np.where(stays, np.maximum(last, own), last)
         levels: list[Bools | None] = [None] * len(self.features)

@@ -87,16 +87,17 @@ def grid(feature: Feature) -> np.ndarray:
 
 
 def _feature(rng: np.random.Generator, name: str) -> Feature:
-    kind = rng.choice(["numeric", "integer", "ordinal", "categorical", "binary"])
+    kind = str(rng.choice(["numeric", "integer", "ordinal", "categorical", "binary"]))
     facts: dict[str, Any] = {"actionable": bool(rng.random() < 0.85), "missing": bool(rng.random() < 0.1)}
     if kind != "categorical":
-        facts["direction"] = rng.choice(["any", "up", "down"], p=[0.6, 0.2, 0.2])
+        facts["direction"] = str(rng.choice(["any", "up", "down"], p=[0.6, 0.2, 0.2]))
     if kind in ("numeric", "integer"):
         step = float(rng.choice([1, 2] if kind == "integer" else [0.1, 0.25, 0.5, 1.0]))
-        low = step * rng.integers(-3, 3)
-        facts |= {"range": (low, low + step * rng.integers(1, 6)), "step": step}
+        low, high = rng.integers(-3, 3), rng.integers(1, 6)
+        facts |= {"range": tuple(np.round([low * step, (low + high) * step], 6)), "step": step}
         if rng.random() < 0.4:
-            facts["bounds"] = (low - step * rng.integers(0, 2), facts["range"][1] + step * rng.integers(0, 2))
+            wider = np.array([low - rng.integers(0, 2), low + high + rng.integers(0, 2)])
+            facts["bounds"] = tuple(np.round(wider * step, 6))
     else:
         facts["levels"] = LEVELS[: 2 if kind == "binary" else rng.integers(2, 5)]
         if rng.random() < 0.3:
