@@ -71,7 +71,7 @@ def test_minimax_equals_enumeration(seed):
     engine, x, beliefs = small_world(seed)
     plan = engine.robust(x, beliefs, "minimax")
     assert plan.valid
-    worst = [
+    costs = [
         beliefs.worst_case_plan(moves).cost for moves in every_path(*graph_of(engine, x, plan.neighbors))
     ]
     assert plan.cost == pytest.approx(min(costs), rel=1e-5)
