@@ -62,6 +62,8 @@ class View:
         self._tried: dict[bytes, float] = {}
         self._judged: dict[bytes, bool] = {}
         self.regions: dict[int, Region] = {}
+        #: Targets (m, d) of direct plans, worked out when first asked for.
+        self.shortcuts: Array | None = None
 
     def _merge(self, usable: Bools | None) -> None:
         """Make one node of all rows that come to the same; the subject is a node too."""

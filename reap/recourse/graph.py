@@ -13,9 +13,11 @@ from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan, Status
 from reap.recourse._engine import Candidates, Engine, Objective, Subject
+from reap.recourse._graph_prototypes import prototypes
 from reap.recourse._graph_robust import Search, full_moves, minimax, worst_case
-from reap.recourse._graph_rows import Rows
+from reap.recourse._graph_rows import Rows, movable_columns
 from reap.recourse._graph_search import Found, Weigh, efforts, shortest
+from reap.recourse._graph_shortcuts import shortcuts
 from reap.recourse._graph_tidy import quadratic, tidy
 from reap.recourse._graph_view import Region, View
 from reap.space import ActionSpace, Limits
@@ -47,6 +49,11 @@ class GraphRecourse(Engine):
         K doubles up to this where nothing accepted is in reach.
     tidy : bool
         Merge steps and undo changes where that is not dearer. False: the raw path, as in the paper.
+    anonymity : int, optional
+        Stages of a plan come close to other people's records. Give k where the people who see plans must not learn
+        anything about a single one (personal data shown outside the organisation): rows are then replaced by averages
+        of at least k of them, scored again by the model. Plans get a little dearer. This hides records, it does not
+        protect against somebody who asks for plans many times.
     approximate : bool
         Find neighbours through a clustering; for hundreds of thousands of rows.
     random_state : int
@@ -77,6 +84,7 @@ class GraphRecourse(Engine):
         n_neighbors: int = 10,
         max_neighbors: int = 160,
         tidy: bool = True,
+        anonymity: int | None = None,
         approximate: bool = False,
         random_state: int = 0,
         time_limit: float | None = None,
@@ -89,6 +97,7 @@ class GraphRecourse(Engine):
         self.n_neighbors = n_neighbors
         self.max_neighbors = max_neighbors
         self.tidy = tidy
+        self.anonymity = anonymity
         self.approximate = approximate
         self.random_state = random_state
         self.time_limit = time_limit
@@ -105,8 +114,11 @@ class GraphRecourse(Engine):
         """
         self._check()
         self.classifier_ = self._wrap()
+        Z = self.space.encode(X)
+        if self.anonymity is not None:
+            Z = prototypes(self.space, Z, self.anonymity, movable_columns(self.space))
         most = max(self.n_neighbors, self.max_neighbors)
-        self.rows_ = Rows(self.space, self.space.encode(X), most, self.approximate, self.random_state)
+        self.rows_ = Rows(self.space, Z, most, self.approximate, self.random_state)
         self._views: OrderedDict[Any, View] = OrderedDict()
         if self.verbose:
             print(
@@ -115,8 +127,10 @@ class GraphRecourse(Engine):
         return self
 
     def _check(self) -> None:
-        for name in ("n_neighbors", "max_neighbors"):
+        for name in ("n_neighbors", "max_neighbors", "anonymity"):
             value = getattr(self, name)
+            if name == "anonymity" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 raise InputError(f"{name} is {value!r}; give a whole number of at least 1")
         if self.time_limit is not None and not self.time_limit > 0:
@@ -298,6 +312,7 @@ class GraphRecourse(Engine):
         paths = [region.path(edges) for edges in found.edges if edges is not None]
         if self.tidy and paths:
             paths = tidy(paths, [quadratic(A) for A in matrices[which]], view)
+            paths = self._shorter(paths, matrices[which], view)
         made = dict(zip(which, paths, strict=True))
         if paths:
             view.score_rows(np.concatenate(paths))  # all at once; each plan then looks its own scores up
@@ -306,6 +321,20 @@ class GraphRecourse(Engine):
             if k in made
             else self._nothing(view, found.timed_out)
             for k, A in enumerate(matrices)
+        ]
+
+    def _shorter(self, paths: list[Array], matrices: Array, view: View) -> list[Array]:
+        """Return for each matrix its path, or the direct plan that is cheaper still."""
+        if view.shortcuts is None:
+            view.shortcuts = shortcuts(view, self.random_state)
+        if len(view.shortcuts) == 0:
+            return paths
+        direct = np.nan_to_num(view.shortcuts - view.z0)
+        offers = np.stack([quadratic(A)(direct) for A in matrices])
+        costs = [quadratic(A)(_moves(path)).sum() for path, A in zip(paths, matrices, strict=True)]
+        return [
+            np.stack([view.z0, view.shortcuts[offer.argmin()]]) if offer.min() < cost else path
+            for path, cost, offer in zip(paths, costs, offers, strict=True)
         ]
 
     def _plan(
