@@ -20,6 +20,6 @@ def datasets() -> None:
             str(entry.features),
             entry.source,
             entry.licence,
-            "yes" if entry.present else f"no: {entry.hint}",
+            "yes" if entry.present else f"no: {entry.where}",
         )
     Console().print(table)
