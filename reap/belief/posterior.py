@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from reap._errors import InputError
-from reap._typing import Array, Seed
+from reap._typing import Array, Ints, Seed
 from reap.belief._answers import Answers, grams, people
 from reap.belief._particles import Particles
 from reap.belief._prior import Prior, PriorLike
@@ -41,6 +41,9 @@ class Posterior:
         κ, the slope by which relative differences of effort decide an answer.
     particles : int, default 500
         Number of matrices kept.
+    columns : sequence of int, optional
+        The columns that can move at all; nothing can be learnt about the others, which keep an average effort of 1
+        and cost no time. By default all.
     random_state : int or Generator, default 0
         The k-th answer draws from `default_rng([seed, k])`: the same answers give the same state, to the bit.
 
@@ -63,6 +66,7 @@ class Posterior:
         lapse: float | None = None,
         sharpness: float | None = None,
         particles: int = 500,
+        columns: Sequence[int] | Ints | None = None,
         random_state: Seed = 0,
     ) -> None:
         if dimension < 1:
@@ -74,7 +78,12 @@ class Posterior:
         self.dimension = dimension
         self._seed = random_state
         self._answers = Answers()
-        self._cloud = Particles(Prior(dimension, prior), people(lapse, sharpness), particles, self._rng())
+        self._columns = _columns(columns, dimension)
+        if not isinstance(prior, str):
+            prior = [prior[i] for i in self._columns] if len(prior) == dimension else prior
+        self._cloud = Particles(
+            Prior(len(self._columns), prior), people(lapse, sharpness), particles, self._rng()
+        )
 
     def __len__(self) -> int:
         return self._answers.count
@@ -102,7 +111,7 @@ class Posterior:
     def _learn(self, options: Sequence[Array], *, same: bool) -> None:
         if len(options) < 2:
             raise InputError(f"the answer compares {len(options)} option(s); give at least 2.")
-        self._answers = self._answers.add(grams(options, self.dimension), same=same)
+        self._answers = self._answers.add(self._grams(options), same=same)
         self._cloud.learn(self._answers, self._rng())
 
     def copy(self) -> Self:
@@ -114,7 +123,7 @@ class Posterior:
     @property
     def matrices(self) -> Array:
         """The particles `(particles, d, d)`, each of trace d."""
-        return self._cloud.matrices
+        return self._whole(self._cloud.matrices)
 
     @property
     def weights(self) -> Array:
@@ -144,8 +153,7 @@ class Posterior:
     @property
     def mean(self) -> Array:
         """The expected cost matrix `(d, d)`, of trace d."""
-        average: Array = self.matrices.mean(axis=0)
-        return average
+        return self._whole(self._cloud.matrices.mean(axis=0))
 
     def estimate(self, pool: Sequence[Array] | Array | None = None) -> Array:
         """Return the matrix `(d, d)` to plan with.
@@ -155,8 +163,7 @@ class Posterior:
         """
         if pool is None or len(pool) == 0:
             return self.mean
-        weighted: Array = np.tensordot(self.relative_weights(pool), self.matrices, axes=1)
-        return weighted
+        return self._whole(np.tensordot(self.relative_weights(pool), self._cloud.matrices, axes=1))
 
     def sample(self, n: int, random_state: Seed | None = None) -> Array:
         """Draw n particles `(n, d, d)`, without repetition while there are enough.
@@ -166,14 +173,14 @@ class Posterior:
         if n < 1:
             raise InputError(f"n is {n}; it must be at least 1.")
         rng = self._rng(1) if random_state is None else np.random.default_rng(random_state)
-        return self.matrices[rng.choice(len(self._cloud), size=n, replace=n > len(self._cloud))]
+        picked = rng.choice(len(self._cloud), size=n, replace=n > len(self._cloud))
+        return self._whole(self._cloud.matrices[picked])
 
     def efforts(self, options: Sequence[Array] | Array) -> Array:
         """Return the effort `⟨A_i, VᵀV⟩` `(particles, m)` of m options: a list of moves, or `(m, d)`, one step each."""
-        flat = self.matrices.reshape(len(self._cloud), -1)
+        flat = self._cloud.matrices.reshape(len(self._cloud), -1)
         parts = [
-            flat @ grams(options[start : start + _CHUNK], self.dimension).T
-            for start in range(0, len(options), _CHUNK)
+            flat @ self._grams(options[start : start + _CHUNK]).T for start in range(0, len(options), _CHUNK)
         ]
         return np.maximum(np.hstack(parts), 0.0) if parts else np.empty((len(flat), 0))
 
@@ -209,8 +216,33 @@ class Posterior:
             raise InputError("there are no options to compare; give at least 1.")
         return self.efforts(options)
 
+    def _grams(self, options: Sequence[Array] | Array) -> Array:
+        """Return `VᵀV` of each option, flat, over the columns that can move."""
+        whole = grams(options, self.dimension)
+        if len(self._columns) == self.dimension:
+            return whole
+        square = whole.reshape(-1, self.dimension, self.dimension)
+        inside: Array = square[:, self._columns[:, None], self._columns].reshape(len(square), -1)
+        return inside
+
+    def _whole(self, A: Array) -> Array:
+        """Return matrices `(…, k, k)` over the columns that can move as `(…, d, d)`."""
+        if len(self._columns) == self.dimension:
+            return A
+        whole = np.zeros((*A.shape[:-2], self.dimension, self.dimension))
+        whole[..., np.arange(self.dimension), np.arange(self.dimension)] = 1.0
+        whole[..., self._columns[:, None], self._columns] = A
+        return whole
+
     def _rng(self, *purpose: int) -> np.random.Generator:
         return np.random.default_rng([self._seed, len(self), *purpose])
+
+
+def _columns(given: Sequence[int] | Ints | None, dimension: int) -> Ints:
+    columns = np.arange(dimension) if given is None else np.unique(np.asarray(given, dtype=np.intp))
+    if len(columns) == 0 or columns[0] < 0 or columns[-1] >= dimension:
+        raise InputError(f"columns is {given!r}; give positions from 0 to {dimension - 1}, at least one.")
+    return columns
 
 
 def _yardstick(costs: Array) -> Array:

@@ -160,7 +160,14 @@ class Elicitation:
             prior = np.ones(self.space.dimension)
             for name, level in self.difficulties.items():
                 prior[self.space.slices[name]] = DIFFICULTY[level]
-        return Posterior(self.space.dimension, prior=prior, random_state=self.seed)
+        return Posterior(self.space.dimension, prior=prior, columns=self._movable(), random_state=self.seed)
+
+    def _movable(self) -> list[int] | None:
+        """The columns that some plan may move: nothing can be learnt about the others."""
+        slices = [
+            self.space.slices[f.name] for f in self.space.features if f.actionable or f.derived is not None
+        ]
+        return [i for columns in slices for i in range(columns.start, columns.stop)] or None
 
     @property
     def revision(self) -> int:

@@ -209,3 +209,29 @@ def test_samples_are_particles_without_repetition():
 def test_bad_input_is_told_in_a_sentence(call, says):
     with pytest.raises(InputError, match=says):
         call()
+
+
+def test_columns_that_cannot_move_cost_nothing_and_change_nothing():
+    """A posterior on some columns is the posterior of a smaller space, embedded."""
+    rng = np.random.default_rng(3)
+    columns = [0, 2, 3]
+    small, large = Posterior(3, random_state=5), Posterior(5, columns=columns, random_state=5)
+    for _ in range(4):
+        moves = rng.normal(size=(2, 2, 3))
+        wide = np.zeros((2, 2, 5))
+        wide[..., columns] = moves
+        small.update(moves[0], [moves[1]])
+        large.update(wide[0], [wide[1]])
+    inside = np.ix_(columns, columns)
+    assert np.array_equal(large.mean[inside], small.mean)
+    assert np.array_equal(large.sample(7)[:, inside[0], inside[1]], small.sample(7))
+    assert large.mean.trace() == pytest.approx(5)
+    assert large.mean[1, 1] == large.mean[4, 4] == 1
+    assert np.array_equal(large.efforts(list(wide)), small.efforts(list(moves)))
+    assert np.array_equal(large.estimate(list(wide))[inside], small.estimate(list(moves)))
+
+
+@pytest.mark.parametrize("columns", [[], [5], [-1, 2]])
+def test_columns_must_exist(columns):
+    with pytest.raises(InputError, match="positions from 0 to 4"):
+        Posterior(5, columns=columns)
