@@ -149,6 +149,8 @@ class ActionSpace:
     @classmethod
     def load(cls, path: str | Path) -> ActionSpace:
         """Read a space from a TOML file."""
+        if not Path(path).is_file():
+            raise InputError(f"there is no space file {str(path)!r}; `reap space data.csv` drafts one")
         return cls.from_toml(Path(path).read_text(encoding="utf-8"), source=str(path))
 
     @classmethod

@@ -11,7 +11,7 @@ import pandas as pd
 
 from reap._errors import InputError, unknown
 from reap._typing import Array, Bools, Series
-from reap.space.feature import Feature
+from reap.space.feature import Feature, plain
 
 #: How the dtype of a column of ordered categories is written; pandas has one word for both.
 ORDERED = "category[ordered]"
@@ -53,7 +53,7 @@ class Column:
             if missed.any():
                 absent = self._absent(column.isna().to_numpy(), column)
                 if (missed & ~absent).any():
-                    given = column[missed & ~absent].iloc[0]
+                    given = plain(column[missed & ~absent].iloc[0])
                     raise unknown(f"level of {self.feature.name!r}", given, self.feature.levels)
                 found[absent] = np.nan
             return found
@@ -143,11 +143,11 @@ class Column:
             levels = pd.Series([*self.feature.levels, *([None] if absent else [])], dtype=object)
             if isinstance(dtype, str) and dtype.startswith("category"):
                 dtype = pd.CategoricalDtype(list(self.feature.levels), ordered=dtype == ORDERED)
-            plain = None if dtype is None else pd.api.types.pandas_dtype(dtype)
+            exact = None if dtype is None else pd.api.types.pandas_dtype(dtype)
             if dtype is None:
                 levels = levels.infer_objects()
-            elif not (absent and isinstance(plain, np.dtype) and plain.kind in "biu"):
-                levels = levels.astype(plain)
+            elif not (absent and isinstance(exact, np.dtype) and exact.kind in "biu"):
+                levels = levels.astype(exact)
             self._palettes[key] = levels.to_numpy() if isinstance(levels.dtype, np.dtype) else levels.array
         return self._palettes[key]
 

@@ -90,8 +90,15 @@ class Feature:
             raise unknown(f"direction for {self.name!r}", self.direction, DIRECTIONS)
         if not isinstance(self.name, str) or not self.name:
             raise InputError(f"the name of a feature is {self.name!r}; it must be text")
+        for key in ("levels", "columns", "forbidden"):
+            if isinstance(getattr(self, key), str) or not hasattr(getattr(self, key), "__iter__"):
+                raise InputError(f"{key} of {self.name!r} is {getattr(self, key)!r}; give a list")
         put("levels", tuple(plain(level) for level in self.levels))
         put("columns", tuple(self.columns))
+        if any(
+            isinstance(pair, str) or np.size(np.asarray(pair, dtype=object)) != 2 for pair in self.forbidden
+        ):
+            raise InputError(f"forbidden of {self.name!r} is {list(self.forbidden)!r}; give pairs (from, to)")
         put("forbidden", tuple((plain(a), plain(b)) for a, b in self.forbidden))
         put("label", self.label or self.name)
         self._check_words()
@@ -111,6 +118,10 @@ class Feature:
                 raise InputError(
                     f"{flag} of {self.name!r} is {getattr(self, flag)!r}; it must be true or false"
                 )
+        if not isinstance(self.phrases, Mapping):
+            raise InputError(
+                f'phrases of {self.name!r} is {self.phrases!r}; write {{ up = "…", down = "…" }}'
+            )
         for key in self.phrases:
             if key not in PHRASES:
                 raise unknown(f"phrase for {self.name!r}", key, PHRASES)

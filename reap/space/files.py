@@ -57,7 +57,7 @@ def _feature(name: str, facts: Any, source: str) -> Feature:
             raise unknown(f"setting in [features.{name}] of {source}", key, _FEATURE)
     facts = dict(facts)
     for key in ("range", "bounds"):
-        if key in facts:
+        if isinstance(facts.get(key), list):
             facts[key] = tuple(facts[key])
     return Feature(name=name, **facts)
 
@@ -77,7 +77,8 @@ def write(space: ActionSpace, comments: bool) -> str:
     for feature in space.features:
         lines += ["", f"[features.{_key(feature.name)}]"]
         if comments:
-            lines.append(f"# {feature.describe()}")
+            words = feature.describe()
+            lines.append("# " + "".join(c if c.isprintable() else " " for c in words))
         lines += [f"{key} = {value}" for key, value in _facts(feature, comments)]
     return "\n".join(lines) + "\n"
 
@@ -116,7 +117,7 @@ def _toml(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return json.dumps(value, ensure_ascii=False)
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
         case float():
             return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
         case tuple() | list():

@@ -1,0 +1,107 @@
+"""Spaces as TOML: there and back, a draft to review, and what a broken file is told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+from reap._errors import InputError
+from reap.space import ActionSpace, Feature
+from tests.space.generators import random_space, seeds
+
+
+@settings(max_examples=100, deadline=None)
+@given(seeds())
+def test_any_space_comes_back_the_same(rng):
+    space, X = random_space(rng)
+    for comments in (False, True):
+        again = ActionSpace.from_toml(space.to_toml(comments))
+        assert again == space
+        assert again.digest == space.digest
+        np.testing.assert_array_equal(again.encode(X), space.encode(X))
+
+
+def test_words_types_and_strange_names_survive(tmp_path):
+    space = ActionSpace(
+        [
+            Feature(
+                'a.b "c"', range=(0.5, 1e20), step=0.25, unit="€", label="Größe\n", phrases={"up": "Add {by}"}
+            ),
+            Feature("flag", "binary", levels=(False, True)),
+            Feature("number levels", "ordinal", levels=(1.0, 2.5, 10.0), direction="up", dtype="float64"),
+            Feature("whole levels", "categorical", levels=(1, 2, 3), forbidden=[(1, 2)], missing=True),
+            Feature("texts", "categorical", levels=("1", "true", "it's", "\u007f\t")),
+            Feature("sum", range=(0, 1), derived='`a.b "c"` / 2'),
+        ],
+        rules=['`a.b "c"` <= 5'],
+        max_changes=np.int64(2),
+        title="Loans",
+    )
+    space.save(tmp_path / "space.toml", comments=True)
+    again = ActionSpace.load(tmp_path / "space.toml")
+    assert again == space
+    assert again.title == "Loans"
+    for old, new in zip(space.features, again.features, strict=True):
+        assert [type(v) for v in old.levels] == [type(v) for v in new.levels]
+        assert (old.label, old.unit, dict(old.phrases), old.dtype) == (
+            new.label,
+            new.unit,
+            dict(new.phrases),
+            new.dtype,
+        )
+
+
+def test_an_encoded_space_stays_encoded():
+    X = pd.DataFrame({"x": [0.2, 3.0], "j1": [1, 0], "j2": [0, 1]})
+    space = ActionSpace.from_frame(X, groups={"job": ["j1", "j2"]})
+    again = ActionSpace.from_toml(space.to_toml())
+    assert again == space
+    np.testing.assert_array_equal(again.vector(np.array([0.5, 1, 0])), [0.5, 1, 0])
+
+
+def test_a_draft_explains_itself():
+    X = pd.DataFrame({"age": [20, 30], "job": ["cook", "smith"]})
+    draft = ActionSpace.from_frame(X).to_toml(comments=True)
+    assert draft.startswith("# What may change, and how.")
+    assert "# whole number, 20 to 30" in draft
+    assert "actionable = true" in draft
+    assert 'label = "age"' in draft
+    assert "# one of cook, smith" in draft
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[features", "the text is not valid TOML: "),
+        ("[space]", "the text declares no features; add a section such as [features.age]"),
+        ("[feature.x]", "there is no section in the text 'feature'; did you mean 'features'?"),
+        (
+            "[space]\nrule = []\n[features.x]",
+            "there is no setting in [space] of the text 'rule'; did you mean 'rules'?",
+        ),
+        (
+            "[features.x]\nrnage = [0, 1]",
+            "there is no setting in [features.x] of the text 'rnage'; did you mean 'range'?",
+        ),
+        ("[features]\nx = 3", "[features.x] of the text must be a section, not 3"),
+        ("[features.x]\nrange = 3", "the range of 'x' is 3; give two numbers (low, high)"),
+        (
+            '[features.x]\nrange = [0, 1]\nactionable = "false"',
+            "actionable of 'x' is 'false'; it must be true or false",
+        ),
+        ("[features.x]\nrange = [0, 1]\nforbidden = [1]", "forbidden of 'x' is [1]; give pairs (from, to)"),
+        ('[features.x]\nkind = "ordinal"\nlevels = 3', "levels of 'x' is 3; give a list"),
+        ("[features.x]\nrange = [0, 1]\nphrases = 3", "phrases of 'x' is 3"),
+    ],
+)
+def test_a_broken_file(text, sentence):
+    with pytest.raises(InputError) as caught:
+        ActionSpace.from_toml(text)
+    assert sentence in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="there is no space file"):
+        ActionSpace.load(tmp_path / "none.toml")

@@ -1,0 +1,108 @@
+"""A space as an object: equality, digest, pickles, and no state that shows."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from reap.space import ActionSpace, Feature
+from tests.space.generators import random_limits, random_space, seeds
+
+PROGRAM = """
+from reap.space import ActionSpace, Feature
+def double(values):
+    return 2 * values["a"]
+double.__module__ = "somewhere"
+space = ActionSpace([Feature("a", range=(0, 1)), Feature("b", range=(0, 2), derived=double)], rules=["a <= 1"])
+print(space.digest)
+"""
+
+
+@settings(max_examples=50, deadline=None)
+@given(seeds())
+def test_pickles_keep_vectors_rules_and_limits(rng):
+    space, X = random_space(rng)
+    space = space.tighten(random_limits(rng, space))
+    Z = space.encode(X)
+    before = space.allows(Z[0], Z)
+    again = pickle.loads(pickle.dumps(space))
+    assert again == space
+    assert hash(again) == hash(space)
+    np.testing.assert_array_equal(again.encode(X), Z)
+    np.testing.assert_array_equal(again.allows(Z[0], Z), before)
+
+
+def test_the_digest_is_the_same_in_every_process():
+    runs = [
+        subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+        for _ in "12"
+    ]
+    assert runs[0].stdout == runs[1].stdout
+    assert len(runs[0].stdout.strip()) == 64
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"range": (0, 2)},
+        {"bounds": (0, 1)},
+        {"step": 0.5},
+        {"direction": "up"},
+        {"actionable": False},
+        {"missing": True},
+        {"derived": "b"},
+    ],
+)
+def test_what_gives_vectors_and_rules_their_meaning_changes_the_digest(other):
+    b = Feature("b", range=(0, 1))
+    facts = {"range": (0, 1)}
+    space = ActionSpace([Feature("a", **facts), b])
+    changed = ActionSpace([Feature("a", **(facts | other)), b])
+    assert changed.digest != space.digest
+    assert changed != space
+    assert ActionSpace([Feature("a", **facts), b], max_changes=1) != space
+    assert ActionSpace([Feature("a", **facts), b], rules=["a <= b"]) != space
+
+
+def test_words_do_not_change_the_digest_but_are_not_equal_either():
+    space, worded = (ActionSpace([Feature("a", range=(0, 1), label=label)]) for label in ("", "Better word"))
+    assert space.digest == worded.digest
+    assert space != worded
+    assert space != "a space"
+
+
+def test_limits_are_part_of_equality_not_of_the_digest():
+    space = ActionSpace([Feature("a", range=(0, 1))])
+    tight = space.tighten(space.limits(fixed=["a"]))
+    assert tight.digest == space.digest
+    assert tight != space
+
+
+def test_a_copy_is_itself():
+    space = ActionSpace([Feature("a", range=(0, 1))])
+    assert copy.deepcopy(space) is space
+
+
+def test_asking_about_one_person_after_another_mixes_nothing_up():
+    rng = np.random.default_rng(3)
+    space, X = random_space(rng, rules=False)
+    Z = space.encode(X)
+    wanted = rng.random((5, space.dimension))
+    alone = [ActionSpace(space.features).project(wanted, z0) for z0 in Z[:6]]
+    for _ in range(2):
+        for z0, expected in zip(Z[:6], alone, strict=True):
+            np.testing.assert_array_equal(space.project(wanted, z0), expected)
+    z0 = Z[0].copy()
+    first = space.project(wanted, z0)
+    lower, _ = space.box(z0)
+    lower[:] = 99.0  # what was handed out is the caller's own
+    z0[:] = Z[1]  # and what was handed in may change
+    np.testing.assert_array_equal(space.project(wanted, Z[0]), first)
+    np.testing.assert_array_equal(space.project(wanted, z0), alone[1])
+    assert not (space.box(Z[0])[0] == 99.0).any()

@@ -1,0 +1,172 @@
+"""What ``from_frame`` makes of columns, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reap._errors import InputError
+from reap.space import ActionSpace
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "levels", "dtype"),
+    [
+        ([1, 5, 9], "integer", (), "int64"),
+        ([1.0, 5.0, 9.0], "integer", (), "float64"),
+        ([0.5, 1.5, 2.0], "numeric", (), "float64"),
+        ([0, 1, 1], "binary", (0, 1), "int64"),
+        ([0.0, 1.0, 1.0], "binary", (0.0, 1.0), "float64"),
+        ([0, 0, 0], "integer", (), "int64"),
+        ([True, False, True], "binary", (False, True), "bool"),
+        (pd.array([1, 5, 9], dtype="Int64"), "integer", (), "Int64"),
+        (pd.array([0, 1, 1], dtype="Int8"), "binary", (0, 1), "Int8"),
+        (pd.array([True, False, True], dtype="boolean"), "binary", (False, True), "boolean"),
+        (pd.array(["b", "a", "c"], dtype="string"), "categorical", ("a", "b", "c"), "string"),
+        (["b", "a", "b"], "binary", ("a", "b"), "str"),
+        (pd.array(["b", 1, "a"], dtype=object), "categorical", (1, "a", "b"), "object"),
+        (pd.Categorical(["b", "a", "b"], ["b", "a", "z"]), "categorical", ("b", "a", "z"), "category"),
+        (pd.Categorical(["b", "a", "b"], ["b", "a"]), "binary", ("b", "a"), "category"),
+        (pd.Categorical([3, 1, 2], [3, 2, 1], ordered=True), "ordinal", (3, 2, 1), "category[ordered]"),
+    ],
+)
+def test_kinds_levels_and_dtypes(column, kind, levels, dtype):
+    feature = ActionSpace.from_frame(pd.DataFrame({"x": column})).feature("x")
+    assert (feature.kind, feature.levels, feature.dtype) == (kind, levels, dtype)
+    assert [type(v) for v in feature.levels] == [type(v) for v in levels]
+
+
+@pytest.mark.parametrize(
+    ("values", "step"),
+    [
+        ([1, 2, 3], 1),
+        ([0.5, 1.5], 0.1),
+        ([0.25, 0.5], 0.01),
+        ([0.0001, 0.5], 0.0001),
+        ([1 / 3, 2 / 3 * 1000], 1.0),
+    ],
+)
+def test_the_step_is_one_that_people_would_use(values, step):
+    assert ActionSpace.from_frame(pd.DataFrame({"x": values})).feature("x").step == pytest.approx(step)
+
+
+def test_what_is_said_goes_before_what_is_inferred():
+    X = pd.DataFrame(
+        {
+            "n": [1, 2, 3],
+            "code": [1, 2, 3],
+            "school": ["b", "a", "c"],
+            "flag": [0, 1, 0],
+            "sex": ["f", "m", "f"],
+        }
+    )
+    space = ActionSpace.from_frame(
+        X,
+        immutable=["sex"],
+        increasing=["school"],
+        decreasing=["n"],
+        bounds={"n": (0, 9)},
+        steps={"n": 3},
+        ordinal={"school": ["c", "b", "a"]},
+        categorical=["code"],
+        labels={"n": "Number"},
+        units={"n": "EUR"},
+        missing=["n"],
+        forbidden={"code": [(1, 2)]},
+        title="Mine",
+    )
+    n, code, school, flag, sex = space.features
+    assert (n.direction, n.bounds, n.step, n.label, n.unit, n.missing) == (
+        "down",
+        (0, 9),
+        3,
+        "Number",
+        "EUR",
+        True,
+    )
+    assert (n.range, code.kind, code.levels, code.forbidden) == ((1, 3), "categorical", (1, 2, 3), ((1, 2),))
+    assert (school.kind, school.levels, school.direction) == ("ordinal", ("c", "b", "a"), "up")
+    assert (flag.kind, sex.actionable, space.title) == ("binary", False, "Mine")
+
+
+def test_bounds_make_a_number_of_zeros_and_ones():
+    X = pd.DataFrame({"loans": [0, 1, 0]})
+    assert ActionSpace.from_frame(X, bounds={"loans": (0, 5)}).feature("loans").kind == "integer"
+
+
+def test_an_unordered_category_may_be_given_an_order():
+    X = pd.DataFrame({"x": pd.Categorical(["a", "b", "c"])})
+    space = ActionSpace.from_frame(X, ordinal={"x": ["c", "b", "a"]})
+    np.testing.assert_array_equal(space.encode(X)[:, 0], [1, 0.5, 0])
+    back = space.decode(space.encode(X))
+    pd.testing.assert_series_equal(back["x"], X["x"], check_category_order=False)
+    assert not back["x"].cat.ordered
+
+
+def test_the_table_is_left_alone():
+    X = pd.DataFrame({"x": [1, 2], "y": ["a", "b"]})
+    before = X.copy(deep=True)
+    space = ActionSpace.from_frame(X)
+    space.encode(X)
+    space.vector(X.iloc[0])
+    pd.testing.assert_frame_equal(X, before)
+
+
+GOOD = pd.DataFrame({"income": [1, 2, 3], "job": ["a", "b", "c"]})
+
+
+@pytest.mark.parametrize(
+    ("X", "options", "sentence"),
+    [
+        (GOOD, {"immutable": ["incme"]}, "there is no feature 'incme'; did you mean 'income'?"),
+        (GOOD, {"bounds": {"incom": (0, 1)}}, "there is no feature 'incom'; did you mean 'income'?"),
+        (
+            GOOD,
+            {"increasing": ["income"], "decreasing": ["income"]},
+            "'income' is said to only rise and to only fall",
+        ),
+        (
+            GOOD,
+            {"bounds": {"job": (0, 1)}},
+            "'job' has levels, not numbers; bounds, steps and formulas do not apply",
+        ),
+        (
+            GOOD,
+            {"increasing": ["job"]},
+            "'job' is categorical and has no direction; make it ordinal to give one",
+        ),
+        (GOOD, {"max_changes": 0}, "max_changes is 0; give a whole number of at least 1"),
+        (GOOD.iloc[:0], {}, "the table is empty; give at least one row and one column"),
+        (GOOD[[]], {}, "the table is empty"),
+        (GOOD.to_numpy(), {}, "a pandas DataFrame is needed, not ndarray"),
+        (GOOD.set_axis(["x", "x"], axis=1), {}, "the table has the column 'x' more than once; keep one"),
+        (
+            GOOD.set_axis([0, 1], axis=1),
+            {},
+            "the column name 0 is not text; rename it, for example X.columns.astype(str)",
+        ),
+        (
+            GOOD.assign(income=[1, None, 3]),
+            {},
+            "'income' is missing in some rows; fill it in, or say missing=['income']",
+        ),
+        (GOOD.assign(income=[1, np.inf, 3]), {}, "'income' is infinite in a row; give finite numbers"),
+        (
+            GOOD.assign(income=[np.nan] * 3),
+            {"missing": ["income"]},
+            "'income' has no value in any row; drop it",
+        ),
+        (GOOD.assign(job=[None] * 3), {"missing": ["job"]}, "'job' has no value in any row; drop it"),
+        (GOOD.assign(job=pd.to_datetime(["2020-01-01"] * 3)), {}, "'job' holds datetime64"),
+        (
+            pd.DataFrame({"name": [f"person {i}" for i in range(60)]}),
+            {},
+            "'name' has 60 different texts in 60 rows and looks like a name or a date; drop it",
+        ),
+    ],
+)
+def test_bad_tables(X, options, sentence):
+    with pytest.raises(InputError) as caught:
+        ActionSpace.from_frame(X, **options)
+    assert sentence in str(caught.value)

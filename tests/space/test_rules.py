@@ -1,0 +1,148 @@
+"""Linear rules and implications, and what every sentence that cannot be read is told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reap._errors import InputError
+from reap.space import ActionSpace, Feature
+
+FEATURES = [
+    Feature("existing", "integer", range=(0, 5)),
+    Feature("new", "integer", range=(0, 5)),
+    Feature("credit amount", range=(0, 1000), step=100),
+    Feature("owner", "binary", levels=("no", "yes")),
+    Feature("grade", "ordinal", levels=("low", "mid", "high")),
+    Feature("job", "categorical", levels=("cook", "smith", "not known")),
+    Feature("ratio", range=(0, 9), derived="existing / (1 + new)"),
+]
+START = {
+    "existing": 1,
+    "new": 1,
+    "credit amount": 500.0,
+    "owner": "no",
+    "grade": "mid",
+    "job": "cook",
+    "ratio": 0.5,
+}
+
+
+def allows(rule, **change):
+    space = ActionSpace(FEATURES[:-1], rules=[rule])
+    start = {name: value for name, value in START.items() if name != "ratio"}
+    return bool(space.allows(pd.DataFrame([start]), pd.DataFrame([start | change]))[0])
+
+
+@pytest.mark.parametrize(
+    ("rule", "fine", "broken"),
+    [
+        ("existing + 2 * new <= 5", {"new": 2}, {"new": 3}),
+        ("5 >= existing + 2 * new", {"new": 2}, {"new": 3}),
+        ("existing = new", {"existing": 2, "new": 2}, {"new": 2}),
+        ("existing == new", {"existing": 0, "new": 0}, {"existing": 0}),
+        ("2 * (existing - new) / 4 <= 1 - 0.5", {"existing": 2}, {"existing": 3}),
+        ("`credit amount` <= 600 - 100 * owner", {"owner": "yes"}, {"credit amount": 600.0, "owner": "yes"}),
+        ("-existing >= -3", {"existing": 3}, {"existing": 4}),
+    ],
+)
+def test_linear_rules(rule, fine, broken):
+    assert allows(rule, **fine)
+    assert not allows(rule, **broken)
+
+
+@pytest.mark.parametrize(
+    ("rule", "fine", "broken"),
+    [
+        ("if job changes then owner changes", {"job": "smith", "owner": "yes"}, {"job": "smith"}),
+        ("if job changes, then grade stays", {"job": "smith"}, {"job": "smith", "grade": "high"}),
+        (
+            "if grade increases then new increases by at least 2",
+            {"grade": "high", "new": 3},
+            {"grade": "high", "new": 2},
+        ),
+        ("if new decreases then `credit amount` decreases", {"new": 0, "credit amount": 400.0}, {"new": 0}),
+        ("if job is smith then owner is yes", {"job": "smith", "owner": "yes"}, {"job": "smith"}),
+        (
+            "if job becomes 'not known' then owner is not no",
+            {"job": "not known", "owner": "yes"},
+            {"job": "not known"},
+        ),
+        (
+            "if owner becomes yes then `credit amount` is at least 1,000",
+            {"owner": "yes", "credit amount": 1000.0},
+            {"owner": "yes"},
+        ),
+        ("if new is at least 3 then grade is at most low", {"new": 3, "grade": "low"}, {"new": 3}),
+        ("IF job is not cook THEN owner is yes", {"job": "smith", "owner": "yes"}, {"job": "smith"}),
+    ],
+)
+def test_implications(rule, fine, broken):
+    assert allows(rule)
+    assert allows(rule, **fine)
+    assert not allows(rule, **broken)
+
+
+@pytest.mark.parametrize(
+    ("rule", "wanted", "nearest"),
+    [
+        ("if new changes then existing changes", (0.9, 3, 1), (0, 3, "mid")),
+        ("if new increases then grade increases", (1, 5, 1.2), (1, 5, "high")),
+        ("if new increases then grade increases", (1, 2, 1), (1, 1, "mid")),
+        ("existing + new <= 3", (1.4, 3, 1), (1, 2, "mid")),
+        ("existing + new >= 5", (1.4, 3, 1), (2, 3, "mid")),
+    ],
+)
+def test_project_obeys_rules_at_the_least_distance(rule, wanted, nearest):
+    space = ActionSpace(FEATURES[:2] + FEATURES[4:5], rules=[rule])
+    z0 = space.vector({name: START[name] for name in space.names})
+    z = np.array(wanted) / [5, 5, 2]
+    assert tuple(space.values(space.project(z, z0)[0]).values()) == nearest
+
+
+@pytest.mark.parametrize(
+    ("rule", "sentence"),
+    [
+        ("existing + nwe <= 5", "there is no feature 'nwe'; did you mean 'new'?"),
+        ("if exsting changes then new changes", "there is no feature 'exsting'; did you mean 'existing'?"),
+        ("existing < 5", "the rule 'existing < 5' cannot be read; write 'a + 2 * b <= 5' or"),
+        ("existing * new <= 5", "is not linear; rules may only add features and multiply them by numbers"),
+        ("max(existing, new) <= 5", "is not linear"),
+        ("abs(existing) <= 5", "is not linear"),
+        ("1 / existing <= 5", "is not linear"),
+        ("existing / 0 <= 5", "holds a number that is not finite, or divides by zero"),
+        ("existing - existing <= 5", "says nothing about a feature; name one"),
+        ("3 <= 5", "says nothing about a feature; name one"),
+        ("existing +* new <= 5", "cannot be read; write it like"),
+        ("grade <= 2", "'grade' is ordinal; a linear rule may only use numbers and binary features"),
+        ("ratio <= 2", "'ratio' is derived; write the rule with the features it is computed from"),
+        ("if ratio increases then new stays", "'ratio' is derived; write the rule with the features"),
+        ("if job increases then new stays", "'job' is categorical and cannot be said to be more or less"),
+        ("if job is cok then new stays", "there is no level of 'job' 'cok'; did you mean 'cook'?"),
+        ("if new is many then job stays", "'many' in a rule on 'new' must be a number"),
+        ("if new is at least nan then job stays", "'nan' in a rule on 'new' must be a number"),
+        ("if new grows then job stays", "the condition 'new grows' cannot be read; write 'a changes'"),
+    ],
+)
+def test_a_rule_that_cannot_be_read(rule, sentence):
+    with pytest.raises(InputError) as caught:
+        ActionSpace(FEATURES, rules=[rule])
+    assert sentence in str(caught.value)
+
+
+def test_rules_that_leave_nothing_say_so():
+    space = ActionSpace(FEATURES[:2], rules=["existing + new >= 100"])
+    z0 = np.array([0.2, 0.2])
+    with pytest.raises(InputError, match="no row is legal for this person: the rules contradict the limits"):
+        space.project(z0, z0)
+    assert space.obstacle(z0).startswith("no row is legal")
+    assert ActionSpace(FEATURES[:2]).obstacle(z0) is None
+
+
+def test_without_exact_rules_are_not_searched():
+    space = ActionSpace(FEATURES[:2], rules=["existing + new <= 3"])
+    z0 = np.array([0.2, 0.2])
+    loose = space.project(np.array([1.0, 1.0]), z0, exact=False)
+    np.testing.assert_array_equal(loose, [[1.0, 1.0]])
+    assert not space.allows(z0, loose)[0]
