@@ -260,6 +260,3 @@ def least_distance(A: Array, b: Array) -> Array | None:
         return np.asarray(rough)
     fine = np.linalg.lstsq(A[binding], b[binding], rcond=None)[0]
     return np.asarray(fine if np.abs(fine - rough).max() <= 1e-5 * (1 + np.abs(rough).max()) else rough)
-
-
-_least_distance = least_distance

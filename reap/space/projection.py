@@ -38,10 +38,7 @@ class Projection:
 
     def codes(self, Z: Array, exact: bool) -> Array:
         """Return the codes (n, f) of the legal rows nearest to vectors (n, d); derived features not yet."""
-        for feature in self.reach.closed(self.room, self.start):
-            raise InputError(
-                f"no value of {feature.label!r} is left to choose: the limits exclude all; relax one"
-            )
+        self._check_open()
         Z = np.where(np.isnan(Z), self.z0, Z)
         codes = self._separable(Z)
         if exact and self.rules:
@@ -49,6 +46,12 @@ class Projection:
             for row in np.flatnonzero(~legal):
                 codes[row] = self._search(Z[row])
         return codes
+
+    def _check_open(self) -> None:
+        for feature in self.reach.closed(self.room, self.start):
+            raise InputError(
+                f"no value of {feature.label!r} is left to choose: the limits exclude all; relax one"
+            )
 
     def _separable(self, Z: Array) -> Array:
         """Return nearest codes by the features' own room and the count of changes."""
@@ -179,10 +182,7 @@ class Projection:
     @cached_property
     def box(self) -> tuple[Array, Array]:
         """Least and greatest value of every encoded column, (d,) and (d,)."""
-        for feature in self.reach.closed(self.room, self.start):
-            raise InputError(
-                f"no value of {feature.label!r} is left to choose: the limits exclude all; relax one"
-            )
+        self._check_open()
         encoding = self.reach.encoding
         lower, upper = self.z0.copy(), self.z0.copy()
         for i in self.reach.free:
