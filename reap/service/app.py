@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -73,12 +74,17 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
 
 @dataclass(frozen=True)
 class Factory:
-    """Makes the application in each worker process; it can be sent there."""
+    """Makes the application in a worker process.
 
-    case: Case
+    The case comes as a file: what is sent to a process that dies while it starts must fit into a pipe, or the
+    sender waits for ever.
+    """
+
+    case: Path
     settings: Settings
 
     def __call__(self) -> FastAPI:
         """Return the application; each process computes in one thread, since there are several processes."""
         threadpool_limits(1)
-        return create_app(self.case, self.settings)
+        with self.case.open("rb") as file:  # written by the parent process a moment ago
+            return create_app(pickle.load(file), self.settings)

@@ -62,9 +62,9 @@ def install(app: FastAPI) -> None:
     def answer(request: Request, status: int, sentence: str, **more: Any) -> Response:
         if request.url.path.startswith(("/api/", "/healthz", "/readyz", "/metrics")):
             return fault(status, sentence, **more)
-        from reap.service.pages import error_page
+        from reap.service.render import error_page
 
-        return error_page(request, status, sentence)
+        return error_page(request, status, sentence, headers=more.get("headers"))
 
     @app.exception_handler(MissingError)
     def _missing(request: Request, error: Exception) -> Response:

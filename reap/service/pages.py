@@ -1,13 +1,205 @@
-"""The pages for people."""
+"""The pages around a session: start, situation, wishes, files, deletion."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
-from starlette.responses import PlainTextResponse, Response
+from typing import Annotated, Any
 
-router = APIRouter()
+from fastapi import APIRouter, Query, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from reap._errors import InputError
+from reap.elicitation import rounds
+from reap.service import api, rows, views, wishes
+from reap.service.api import D
+from reap.service.desk import Desk, StaleError
+from reap.service.plan_pages import router as plan_router
+from reap.service.render import Form, error_page, go, number, page, text, texts
+from reap.service.talk_pages import router as talk_router
+from reap.space import Feature
+
+__all__ = ["error_page", "router"]
+router = APIRouter(include_in_schema=False)
 
 
-def error_page(request: Request, status: int, sentence: str) -> Response:
-    """Return an error as a page."""
-    return PlainTextResponse(sentence, status)
+def _fields(desk: Desk) -> list[Feature]:
+    return [f for f in desk.space.features if f.derived is None]
+
+
+def _form_values(desk: Desk, form: Form) -> dict[str, str]:
+    return {f.name: text(form, f"f.{f.name}") for f in _fields(desk)}
+
+
+@router.get("/")
+def start_page(request: Request, desk: D, example: Annotated[int | None, Query()] = None) -> Response:
+    """Your situation: a form built from the action space, empty or filled with an example applicant."""
+    values: dict[str, Any] = {}
+    examples = desk.case.examples
+    if example is not None and 0 <= example < len(examples):
+        values = desk.space.values(desk.space.vector(examples.iloc[[example]]))
+    return _situation(request, desk, values, example=example)
+
+
+def _situation(
+    request: Request,
+    desk: Desk,
+    values: dict[str, Any],
+    *,
+    status: int = 200,
+    wrong: dict[str, str] | None = None,
+    example: int | None = None,
+    token: str | None = None,
+    revision: int = 0,
+) -> Response:
+    return page(
+        request,
+        "situation.html",
+        status,
+        fields=_fields(desk),
+        allowed=rows.allowed,
+        values=values,
+        wrong=wrong or {},
+        examples=min(len(desk.case.examples), 6),
+        example=example,
+        token=token,
+        revision=revision,
+        open_start=request.app.state.settings.open_start,
+        active="situation",
+    )
+
+
+@router.post("/start")
+def start(request: Request, desk: D, form: Form) -> Response:
+    """Start a session from the form."""
+    if not request.app.state.settings.open_start:
+        raise HTTPException(403, "Sessions are started by your adviser; please use the link you were sent.")
+    values = _form_values(desk, form)
+    try:
+        z = rows.read(desk.space, values)
+    except rows.FieldError as error:
+        return _situation(request, desk, values, status=422, wrong=error.fields)
+    return go(f"/s/{desk.start(z)}")
+
+
+@router.get("/s/{token}")
+def overview(request: Request, desk: D, token: str) -> Response:
+    """The decision, the score, and what comes next."""
+    with desk.open(token) as live:
+        state = views.state(desk, live)
+    shown = [(f.label, f.show(state.subject[f.name])) for f in desk.space.features]
+    return page(request, "overview.html", state=state, token=token, shown=shown, active="situation")
+
+
+@router.get("/s/{token}/situation")
+def changed_page(request: Request, desk: D, token: str) -> Response:
+    """My situation has changed: the same form, filled with what we know."""
+    with desk.open(token) as live:
+        state = views.state(desk, live)
+    return _situation(request, desk, state.subject, token=token, revision=state.revision)
+
+
+@router.post("/s/{token}/situation")
+def changed(request: Request, desk: D, token: str, form: Form) -> Response:
+    """Go on from where the person is now."""
+    values = _form_values(desk, form)
+    with desk.open(token) as live:
+        try:
+            z = rows.read(desk.space, values)
+            desk.replan(live, z, revision=number(form, "revision"), key=text(form, "key") or None)
+        except rows.FieldError as error:
+            return _situation(
+                request, desk, values, status=422, wrong=error.fields, token=token, revision=live.revision
+            )
+        except StaleError:
+            return go(f"/s/{token}/situation", "moved")
+    return go(f"/s/{token}", "welcome")
+
+
+@router.get("/s/{token}/wishes")
+def wishes_page(request: Request, desk: D, token: str) -> Response:
+    """What the person can and cannot do, feature by feature."""
+    return _wishes(request, desk, token)
+
+
+def _wishes(request: Request, desk: Desk, token: str, status: int = 200, error: str = "") -> Response:
+    with desk.open(token) as live:
+        state = views.state(desk, live)
+        z, talk = rounds.here(live.dialogue), live.dialogue
+        limits, difficulties = talk.limits, dict(talk.difficulties)
+    changeable = [f for f in _fields(desk) if f.actionable]
+    reachable = {f.name: desk.space.reachable(f.name, z) for f in changeable if not f.is_number}
+    return page(
+        request,
+        "wishes.html",
+        status,
+        token=token,
+        state=state,
+        features=[f for f in changeable if f.is_number or len(reachable[f.name]) > 1],
+        reachable=reachable,
+        limits=limits,
+        difficulties=difficulties,
+        levels=wishes.LEVELS,
+        error=error,
+        active="questions",
+    )
+
+
+@router.post("/s/{token}/wishes")
+def wish(request: Request, desk: D, token: str, form: Form) -> Response:
+    """Note a wish."""
+    said = {name: text(form, name) for name in ("fixed", "at_least", "at_most", "difficulty")}
+    try:
+        with desk.open(token) as live:
+            feature = text(form, "feature")
+            read = wishes.read(desk.space, feature, {**said, "exclude": texts(form, "exclude")})
+            desk.constrain(
+                live, feature, read, revision=number(form, "revision"), key=text(form, "key") or None
+            )
+    except StaleError:
+        return go(f"/s/{token}/wishes", "moved")
+    except InputError as error:
+        return _wishes(request, desk, token, 422, str(error))
+    return go(f"/s/{token}/wishes", "noted" if list(read) == ["difficulty"] else "wished")
+
+
+@router.post("/s/{token}/release")
+def release(request: Request, desk: D, token: str, form: Form) -> Response:
+    """Lift a limit."""
+    back = f"/s/{token}/plan" if text(form, "back") == "plan" else f"/s/{token}/wishes"
+    with desk.open(token) as live:
+        try:
+            key = text(form, "key") or None
+            desk.release(live, text(form, "feature"), revision=number(form, "revision"), key=key)
+        except StaleError:
+            return go(back, "moved")
+    return go(back, "lifted")
+
+
+@router.get("/s/{token}/session.json")
+def json_file(desk: D, token: str) -> Response:
+    """Everything that is stored, to keep."""
+    return api.export(desk, token)
+
+
+@router.get("/s/{token}/answers.csv")
+def csv_file(desk: D, token: str) -> Response:
+    """The answers as a table."""
+    return api.export_csv(desk, token)
+
+
+@router.get("/s/{token}/delete")
+def delete_page(request: Request, desk: D, token: str) -> Response:
+    """Ask before everything is deleted."""
+    kept, _ = desk.log(token)
+    return page(request, "delete.html", token=token, started=kept.created[:10], active="")
+
+
+@router.post("/s/{token}/delete")
+def delete(request: Request, desk: D, token: str, form: Form) -> Response:
+    """Delete everything."""
+    desk.delete(token)
+    return page(request, "deleted.html", active="")
+
+
+router.include_router(talk_router)
+router.include_router(plan_router)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import pickle
 import secrets
 import socket
-import sys
 import tempfile
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -55,30 +56,29 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int) -
     made = not settings.admin_key
     settings = replace(settings, admin_key=settings.admin_key or secrets.token_urlsafe(12))
     listener = _listen(host, port)
-    config = uvicorn.Config(
-        Factory(case, settings),
-        factory=True,
-        log_config=_LOGGING,
-        access_log=False,
-        server_header=False,
-        workers=workers,
-        timeout_graceful_shutdown=GRACE,
-        timeout_keep_alive=30,
-    )
     name, number = listener.getsockname()[:2]
     address = f"http://[{name}]:{number}" if ":" in name else f"http://{name}:{number}"
     print(f"Listening on {address}", flush=True)
     if made:
         print(f"Operator's page: {address}/operator (any name, password {settings.admin_key})", flush=True)
-    try:
+    with tempfile.TemporaryDirectory(prefix="reap-") as folder:
+        file = Path(folder) / "case"
+        file.write_bytes(pickle.dumps(case))
+        config = uvicorn.Config(
+            Factory(file, settings),
+            factory=True,
+            log_config=_LOGGING,
+            access_log=False,
+            server_header=False,
+            workers=workers,
+            timeout_graceful_shutdown=GRACE,
+            timeout_keep_alive=30,
+        )
         if workers == 1:
             uvicorn.Server(config).run(sockets=[listener])
-            return
-        with tempfile.TemporaryDirectory(prefix="reap-metrics-") as folder:
-            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        else:
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # where the workers add up their figures
             Multiprocess(config, sockets=[listener]).run()
-    except KeyboardInterrupt:
-        print("Stopped.", file=sys.stderr)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -126,7 +126,7 @@ def _progress(talk: Elicitation) -> out.Progress:
         text = f"{progress.answered} answered, nothing left to ask"
     else:
         low, high = progress.answered + progress.least, progress.answered + progress.most
-        usual = f"{low}" if low == high else f"{low} to {high}"
+        usual = f"about {low}" if low == high else f"{low} to {high}"
         text = f"Question {progress.answered + 1}, usually {usual}"
     return out.Progress(answered=progress.answered, least=progress.least, most=progress.most, text=text)
 

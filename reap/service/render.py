@@ -1,0 +1,123 @@
+"""From templates to pages, and the signature that every form carries."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from reap.service import charts
+from reap.service.tokens import sign, signed
+
+COOKIE = "reap_browser"
+_TITLES = {
+    401: "Please sign in",
+    403: "This page was open too long",
+    404: "We could not find that",
+    409: "Something has changed",
+    422: "That did not work",
+    429: "One moment, please",
+    503: "We cannot store anything right now",
+}
+NOTES = {
+    "moved": "This question was answered already, perhaps in another window. Here is where you are now.",
+    "kept": "This plan is kept. You can compare it with others below.",
+    "undone": "Your last answer was taken back.",
+    "revised": "Your answer was changed.",
+    "wished": "Your wish is noted. No plan will break it.",
+    "noted": "Noted. We take that into account.",
+    "lifted": "The limit is lifted.",
+    "welcome": "Your new situation is noted, and we remember everything you told us.",
+}
+
+
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("reap.service"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals["charts"] = charts
+    made.filters["points"] = charts.points
+    return made
+
+
+_pages = _environment()
+
+
+def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
+    """Return a page; a browser seen for the first time gets the cookie that its forms are signed for."""
+    settings = request.app.state.settings
+    nonce = request.cookies.get(COOKIE) or secrets.token_urlsafe(16)
+    body = _pages.get_template(template).render(
+        csrf=sign(settings.secret, nonce),
+        key=secrets.token_urlsafe(12),
+        note=NOTES.get(request.query_params.get("note", ""), ""),
+        title=request.app.state.desk.case.title,
+        **values,
+    )
+    answer = HTMLResponse(body, status)
+    if COOKIE not in request.cookies:
+        answer.set_cookie(
+            COOKIE,
+            nonce,
+            max_age=30 * 86400,
+            httponly=True,
+            samesite="lax",
+            secure=settings.secure_cookies,
+        )
+    return answer
+
+
+def error_page(
+    request: Request, status: int, sentence: str, headers: dict[str, str] | None = None
+) -> Response:
+    """Return an error as a page with one sentence and a way on."""
+    made = page(
+        request, "error.html", status, heading=_TITLES.get(status, "Something went wrong"), sentence=sentence
+    )
+    made.headers.update(headers or {})
+    return made
+
+
+async def checked(request: Request) -> FormData:
+    """Return a form that this service sent to this browser; refuse any other."""
+    form = await request.form(max_files=0, max_fields=500)
+    nonce, given = request.cookies.get(COOKIE, ""), form.get("csrf", "")
+    if not nonce or not isinstance(given, str) or not signed(request.app.state.settings.secret, nonce, given):
+        raise HTTPException(
+            403, "For your safety we did not accept this form. Go back, reload the page and try again."
+        )
+    return form
+
+
+Form = Annotated[FormData, Depends(checked)]
+
+
+def text(form: FormData, name: str) -> str:
+    """Return one field as text; empty where it was not sent."""
+    value = form.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+def texts(form: FormData, name: str) -> list[str]:
+    """Return every value of a field, as text."""
+    return [value for value in form.getlist(name) if isinstance(value, str)]
+
+
+def number(form: FormData, name: str) -> int:
+    """Return a field as a whole number, −1 where it is none."""
+    value = text(form, name)
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else -1
+
+
+def go(path: str, note: str = "") -> Response:
+    """Send the browser on after a form (POST, redirect, GET)."""
+    return RedirectResponse(f"{path}?note={note}" if note else path, 303)

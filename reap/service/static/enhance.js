@@ -1,0 +1,80 @@
+// Makes the pages quicker to use; every one of them works without it.
+"use strict";
+
+for (const element of document.querySelectorAll("[data-script]")) element.hidden = false;
+
+// A form is sent once, however often somebody clicks. (The server would also count it once.)
+for (const form of document.querySelectorAll("form[data-once]")) {
+  form.addEventListener("submit", (event) => {
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "yes";
+  });
+}
+// A page taken from the browser's memory may be out of date, and its forms spent.
+window.addEventListener("pageshow", (event) => { if (event.persisted) window.location.reload(); });
+
+// 1, 2, … and = answer the question.
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input:not([type=checkbox]):not([type=range]), select, textarea");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  const button = [...document.querySelectorAll("button[data-key]")].find((b) => b.dataset.key === event.key);
+  if (button) { event.preventDefault(); button.click(); }
+});
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.addEventListener("click", async () => {
+    const field = document.getElementById(button.dataset.copy);
+    field.select();
+    try { await navigator.clipboard.writeText(field.value); } catch { document.execCommand("copy"); }
+    button.textContent = "Copied";
+  });
+}
+for (const button of document.querySelectorAll("[data-print]")) button.addEventListener("click", () => window.print());
+
+// What if: ask for the score while somebody moves a slider.
+for (const form of document.querySelectorAll("form[data-whatif]")) {
+  const rest = JSON.parse(form.dataset.rest), origin = JSON.parse(form.dataset.origin);
+  const result = form.querySelector("[data-result]");
+  let timer, latest = 0;
+  const points = (score, needed) => {
+    for (let digits = 0; digits < 4; digits++) {
+      const shown = (100 * score).toFixed(digits);
+      const apart = Number(shown) - Number((100 * needed).toFixed(digits));
+      if (apart !== 0 && apart > 0 === score > needed) return shown;
+    }
+    return (100 * score).toFixed(4);
+  };
+  const update = async () => {
+    const turn = ++latest, subject = { ...rest };
+    for (const field of form.querySelectorAll("[name^='f.']")) {
+      const value = field.value;
+      subject[field.name.slice(2)] = field.hasAttribute("data-number") ? Number(value) : value;
+    }
+    const answer = await fetch("/api/v1/score", {
+      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ subject, origin }),
+    });
+    if (turn !== latest) return;
+    const found = await answer.json();
+    const big = document.createElement("p"), words = document.createElement("p");
+    if (answer.ok) {
+      big.className = "big " + (found.accepted ? "yes" : "no");
+      big.textContent = points(found.score, found.threshold);
+      const unit = document.createElement("span");
+      unit.textContent = " out of 100";
+      big.append(unit);
+      words.textContent = (found.accepted ? "This would be accepted" : "This would not be accepted")
+        + (found.allowed === false ? ", but you could not get there from where you are" : "")
+        + `. Needed: more than ${100 * found.threshold}.`;
+      result.replaceChildren(big, words);
+    } else {
+      words.textContent = found.error;
+      result.replaceChildren(words);
+    }
+  };
+  form.addEventListener("input", (event) => {
+    const output = form.querySelector(`[data-output="${CSS.escape(event.target.id)}"]`);
+    if (output) output.textContent = `${Number(event.target.value).toLocaleString("en")} ${output.dataset.unit}`;
+    clearTimeout(timer);
+    timer = setTimeout(update, 120);
+  });
+}
