@@ -1,0 +1,8 @@
+"""What recourse costs, and for whom: from the result of a batch to figures, a report and JSON."""
+
+from __future__ import annotations
+
+from reap.auditing.auditor import audit
+from reap.auditing.result import Audit
+
+__all__ = ["Audit", "audit"]

@@ -1,0 +1,198 @@
+"""The result of a batch as arrays: who was rejected, who has a plan, what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reap._errors import InputError, unknown
+from reap._typing import Array, Bools, Frame, Ints, Series
+from reap.batch.manifest import moments
+from reap.batch.store import read_manifest
+from reap.space import ActionSpace
+
+#: Statuses of rows that are no part of an audit: nobody was refused, or nobody could be advised.
+_ACCEPTED, _UNREAD = "already_accepted", ("invalid_row", "failed")
+#: A number with more values than this is cut into four groups of equal size.
+_VALUES = 12
+
+
+@dataclass(frozen=True)
+class Population:
+    """The rejected people of a batch.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Their rows of the result.
+    space : ActionSpace
+    Z : (n, d)
+        Where they start.
+    planned : (n,)
+        Who has a valid plan.
+    V : (m, d)
+        All steps of all plans, one after the other.
+    steps : (n,)
+        Steps of each person's plan; 0 where there is none.
+    accepted : dict
+        Moments of the accepted people.
+    manifest : dict
+    unread : int
+        Rows that could not be read.
+    """
+
+    frame: Frame
+    space: ActionSpace
+    Z: Array
+    planned: Bools
+    V: Array
+    steps: Ints
+    accepted: dict[str, Any]
+    manifest: dict[str, Any]
+    unread: int
+
+    def __len__(self) -> int:
+        return len(self.Z)
+
+    @cached_property
+    def movable(self) -> Bools:
+        """Which encoded columns people can act on, (d,)."""
+        free = np.zeros(self.space.dimension, dtype=bool)
+        for feature in self.space.features:
+            free[self.space.slices[feature.name]] = feature.actionable and feature.derived is None
+        return free
+
+    @cached_property
+    def matrix(self) -> Array:
+        """The cost matrix the batch assumed, (d, d)."""
+        given = self.manifest.get("matrix")
+        return np.eye(self.space.dimension) if given is None else np.array(given, dtype=float)
+
+    @cached_property
+    def spread(self) -> Array:
+        """Mean of ``(a − r)(a − r)ᵀ`` over accepted a and rejected r, on columns people can act on, (d, d).
+
+        ``⟨A, S⟩`` is then the mean effort, under any cost matrix A, of becoming in one step an accepted person
+        drawn at random. With means and mean squares: ``S = E aaᵀ − E a E rᵀ − E r E aᵀ + E rrᵀ``.
+        """
+        own = moments(self.Z)
+        if own is None:
+            raise InputError("nobody in the table was rejected, so there is nothing to audit")
+        a, r = np.array(self.accepted["mean"]), np.array(own["mean"])
+        S = np.array(self.accepted["second"]) + np.array(own["second"]) - np.outer(a, r) - np.outer(r, a)
+        return np.asarray(np.where(np.outer(self.movable, self.movable), S, 0.0))
+
+    def unit(self, A: Array) -> float:
+        """Return the unit of effort ``⟨A, S⟩`` under a cost matrix."""
+        return float(np.sum(A * self.spread))
+
+    def group(self, names: Sequence[str]) -> Series:
+        """Return the group of each person, (n,): the values of one column, or of several together."""
+        parts = [self._labels(name) for name in names]
+        return pd.Series([" · ".join(values) for values in zip(*parts, strict=True)], dtype=object)
+
+    def _labels(self, name: str) -> list[str]:
+        # A feature may have changed on the way: groups are made of what people were, not of what they become.
+        if name in self.space.names:
+            values = self.space.decode(self.Z)[name].reset_index(drop=True)
+        elif name in self.frame.columns and not str(name).startswith("recourse_"):
+            values = self.frame[name].reset_index(drop=True)
+        else:
+            raise unknown("column to group by", name, [*self.space.names, *self._further()])
+        if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
+            values = _cut(values)
+        kept = values.astype(object).where(values.notna(), "not known").astype(str)
+        if kept.nunique() > 2 * _VALUES:
+            raise InputError(
+                f"{name!r} has {kept.nunique()} values; join them to at most {2 * _VALUES} groups first"
+            )
+        return list(kept)
+
+    def _further(self) -> list[str]:
+        return [c for c in self.frame.columns if c not in self.space.names and not c.startswith("recourse_")]
+
+
+def _cut(values: Series) -> Series:
+    if values.nunique() <= _VALUES:
+        whole = values.dropna().mod(1).eq(0).all()
+        return values.map(lambda v: v if pd.isna(v) else f"{v:.0f}" if whole else f"{v:g}")
+    ranks = pd.qcut(values, 4, duplicates="drop")
+    spans = values.groupby(ranks, observed=True).agg(["min", "max"])
+    names = {level: f"{low:g} to {high:g}" for level, low, high in spans.itertuples()}
+    return ranks.astype(object).map(names)
+
+
+def population(
+    source: Frame | str | Path, space: ActionSpace | None = None, accepted: Frame | None = None
+) -> Population:
+    """Return the rejected people of a batch result: a frame of ``reap.batch.run``, or its file or folder."""
+    frame, manifest = _read(source)
+    space = space or _space(manifest)
+    if list(space.columns) != list(manifest.get("columns", space.columns)):
+        raise InputError("the plans were made with another action space; give the one they were made with")
+    status = frame["recourse_status"]
+    unread = status.isin(_UNREAD)
+    rejected = (~unread & (status != _ACCEPTED)).to_numpy()
+    paths = [
+        np.asarray(path, dtype=float).reshape(-1, space.dimension) for path in frame["recourse_path"][~unread]
+    ]
+    starts = np.array([path[0] for path in paths]).reshape(-1, space.dimension)
+    kept = rejected[~unread.to_numpy()]
+    mine = [path for path, keep in zip(paths, kept, strict=True) if keep]
+    frame = frame[rejected]
+    planned = (frame["recourse_valid"] & (frame["recourse_status"] == "ok")).to_numpy(dtype=bool)
+    moves = [np.nan_to_num(np.diff(path, axis=0)) for path, has in zip(mine, planned, strict=True) if has]
+    steps = np.zeros(len(mine), dtype=np.intp)
+    steps[planned] = [len(v) for v in moves]
+    return Population(
+        frame,
+        space,
+        starts[kept],
+        planned,
+        np.concatenate([np.empty((0, space.dimension)), *moves]),
+        steps,
+        _accepted(manifest, space, accepted, starts[~kept]),
+        manifest,
+        int(unread.sum()),
+    )
+
+
+def _read(source: Frame | str | Path) -> tuple[Frame, dict[str, Any]]:
+    if isinstance(source, pd.DataFrame):
+        frame, manifest = source, dict(source.attrs.get("reap", {}))
+    elif Path(source).exists():
+        manifest, frame = read_manifest(source), pd.read_parquet(source)
+    else:
+        raise InputError(f"there is no file {str(source)!r}")
+    for name in ("recourse_status", "recourse_valid", "recourse_path"):
+        if name not in frame.columns:
+            raise InputError(f"the table lacks the column {name!r}; give what reap.batch.run made")
+    return frame, manifest
+
+
+def _space(manifest: dict[str, Any]) -> ActionSpace:
+    if manifest.get("toml") is None:
+        raise InputError("the table does not say which action space it was made with; give it with space=")
+    return ActionSpace.from_toml(manifest["toml"])
+
+
+def _accepted(
+    manifest: dict[str, Any], space: ActionSpace, given: Frame | None, starts: Array
+) -> dict[str, Any]:
+    """Return the moments of accepted people: those given, those the batch knew, or those in the table itself."""
+    if given is not None:
+        found = moments(space.encode(given))
+    else:
+        found = manifest.get("accepted") or moments(starts)
+    if found is None:
+        raise InputError(
+            "effort has no unit without accepted people; give their rows with accepted=, or run the batch with "
+            "reference="
+        )
+    return found

@@ -1,0 +1,205 @@
+"""What an audit found: as objects, JSON, a sentence, a page."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reap._typing import Array, Frame
+from reap.auditing.figures import Comparison
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """One way to divide people, and what differs.
+
+    Parameters
+    ----------
+    name : str
+        The column, or several joined by " · ".
+    table : DataFrame
+        One line a group: ``people, without_plan, share`` (with its interval), ``median`` effort (with its interval),
+        ``mean, p90, steps``.
+    compared : list of str
+        Groups large enough to be compared; the others are only listed.
+    share_comparison, effort_comparison : Comparison
+    features : DataFrame (groups, features)
+        Share of the group's effort that each feature carries; rows sum to 1.
+    relative : DataFrame (matrices, groups)
+        The group's median effort over everybody's, under cost matrices of people nobody has asked.
+    efforts : dict
+        The efforts of each group that is compared.
+    whole : float
+        The median effort of everybody.
+    """
+
+    name: str
+    table: Frame
+    compared: list[str]
+    share_comparison: Comparison
+    effort_comparison: Comparison
+    features: Frame
+    relative: Frame
+    efforts: dict[str, Array]
+    whole: float
+
+    def sensitivity(self) -> Frame:
+        """Return one line a group: the range of its relative effort over cost matrices, and how often it is above 1."""
+        ratios = self.relative
+        return pd.DataFrame(
+            {
+                "assumed": [float(np.median(self.efforts[g])) / self.whole for g in ratios.columns],
+                "low": ratios.quantile(0.05),
+                "median": ratios.median(),
+                "high": ratios.quantile(0.95),
+                "above": (ratios > 1).mean(),
+            }
+        )
+
+    def dearest(self) -> tuple[str, float] | None:
+        """Return the group with the dearest plans as assumed, and the share of cost matrices under which it stays so."""
+        if len(self.relative.columns) < 2 or len(self.relative) == 0:
+            return None
+        name = str(self.sensitivity()["assumed"].idxmax())
+        return name, float((self.relative.idxmax(axis=1) == name).mean())
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What recourse costs, and for whom. Made by ``reap.audit``.
+
+    Parameters
+    ----------
+    people, without_plan : int
+        Rejected people, and those among them without any legal plan.
+    share, share_low, share_high : float
+        The latter over the former, with its interval.
+    statuses : dict
+        Rejected people by status.
+    unread : int
+        Rows that could not be read; no part of any figure.
+    median, median_low, median_high, p90 : float
+        Effort of those with a plan. 1 is the mean effort of becoming, in one step, an accepted person drawn at random.
+    features : Series
+        Share of all effort that each feature carries.
+    changed : Series
+        Share of plans that change it.
+    groupings : list of Grouping
+    confidence : float
+        Of all intervals.
+    manifest : dict
+        What the plans were made from.
+    """
+
+    people: int
+    without_plan: int
+    share: float
+    share_low: float
+    share_high: float
+    statuses: dict[str, int]
+    unread: int
+    median: float
+    median_low: float
+    median_high: float
+    p90: float
+    features: Any
+    changed: Any
+    groupings: list[Grouping]
+    confidence: float
+    manifest: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Grouping:
+        return next(g for g in self.groupings if g.name == name)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.without_plan:,} of {self.people:,} rejected people ({self.share:.1%}) have no legal plan "
+            f"({self.confidence:.0%} interval {self.share_low:.1%} to {self.share_high:.1%}).",
+            f"Those who have one need a median effort of {effort(self.median)} ({effort(self.median_low)} to "
+            f"{effort(self.median_high)}); 100 % is what it takes to become an accepted person drawn at random.",
+        ]
+        for grouping in self.groupings:
+            lines += [
+                "",
+                f"By {grouping.name}: no plan, {said(grouping.share_comparison)}; effort, {said(grouping.effort_comparison)}",
+            ]
+            lines += [
+                f"  {name}: {row.people:,} people, {row.share:.1%} without a plan, median effort {effort(row.median)}"
+                for name, row in zip(grouping.table.index, grouping.table.itertuples(), strict=True)
+            ]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        plain = {
+            k: v for k, v in vars(self).items() if k not in ("groupings", "features", "changed", "manifest")
+        }
+        shown = ("reap", "engine", "model", "space", "data", "preferences", "rows", "statuses", "provenance")
+        return {
+            "format": "reap.audit",
+            "version": 1,
+            **plain,
+            "features": self.features.to_dict(),
+            "changed": self.changed.to_dict(),
+            "groupings": [
+                {
+                    "name": g.name,
+                    "compared": g.compared,
+                    "groups": g.table.to_dict("index"),
+                    "share_comparison": asdict(g.share_comparison),
+                    "effort_comparison": asdict(g.effort_comparison),
+                    "features": g.features.to_dict("index"),
+                    "sensitivity": g.sensitivity().to_dict("index"),
+                    "dearest_stays": g.dearest(),
+                }
+                for g in self.groupings
+            ],
+            "made_from": {k: self.manifest[k] for k in shown if k in self.manifest},
+        }
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the figures as JSON, and write them where a path is given; what does not exist is null."""
+        text = json.dumps(_nulls(self.to_dict()), indent=1, ensure_ascii=False, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return a self-contained page with plots, and write it where a path is given. Needs the extra ``plots``."""
+        from reap.auditing.report import page
+
+        text = page(self)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def effort(value: float) -> str:
+    """Return an effort as a percentage of its unit, to three digits."""
+    return "–" if np.isnan(value) else f"{100 * value:#.3g}".rstrip(".") + "\N{NO-BREAK SPACE}%"
+
+
+def said(test: Comparison) -> str:
+    """Return a test in a few words."""
+    if np.isnan(test.p):
+        return test.name
+    value = "p < 0.001" if test.p < 0.001 else f"p = {test.p:.3f}"
+    return f"{test.name}: {value}"
+
+
+def _nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _nulls(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_nulls(v) for v in value]
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value
