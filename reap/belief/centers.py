@@ -62,7 +62,7 @@ def _solve(a: Array, b: Array, slack: Array, ball: Array, form: Form, gap: float
     # A multiple of I inside the cuts that bind the centre alone; r so low that the ball is clear of the others.
     A = _multiple(slack, trace, ball == 0, p)
     room = np.where(ball > 0, slack - A[:, :1, 0] * trace, np.inf)
-    r = np.min(room, axis=1, initial=0.5) - 0.5
+    r = np.min(room, axis=1, initial=0.2) - 0.2
     sigma = float(form == "chebyshev")
     return follow(Problems(a, b, slack, ball, sigma, True), A, r, gap=gap)
 

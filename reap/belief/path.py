@@ -22,8 +22,8 @@ FLOOR = 1e-5
 LIMIT = 200
 #: Steps without getting further along the path after which rounding must be in the way.
 PATIENCE = 8
-#: Numbers in the largest array of a batch that still stays in the processor's cache.
-CACHE = 200_000
+#: Numbers in the largest array of a batch: small enough for memory, large enough that late finishers have company.
+CACHE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ def _advance(point: Point, gap: float) -> _Move:
     if problems.radius or problems.objective is not None:
         pull, across = gram[:, 0, 0], gram[:, 0, 1]
         # The nearest t in the barrier's metric; at least so much that a first step from the analytic centre has
-        # moderate length, and that a ball does not run away to radius −∞.
-        least = problems.order if problems.radius else 0.8 / np.sqrt(pull)
+        # some length, and that a ball begins at a gap of 1/30 instead of running away to radius −∞.
+        least = 30.0 * problems.order if problems.radius else 0.8 / np.sqrt(pull)
         t = np.maximum(-across / pull, least)
         end = problems.order / (gap * np.maximum(np.abs(_objective(point)), FLOOR))
         away = np.sqrt(np.maximum(t * (t * pull + 2.0 * across) + gram[:, 1, 1], 1e-24))

@@ -30,12 +30,6 @@ def symmetric(X: Array) -> Array:
     return out
 
 
-def _outer(x: Array) -> Array:
-    """``xxᵀ`` (B, p, p) of each row."""
-    out: Array = x[:, :, None] * x[:, None]
-    return out
-
-
 @dataclass(frozen=True)
 class Problems:
     """A batch of B problems over matrices of the same size with the same number of cuts.
@@ -173,14 +167,11 @@ class Point:
         return other
 
     @cached_property
-    def scale_low(self) -> Array:
-        """``1/√(lᵢlⱼ)`` (B, p, p)."""
-        return _outer(1.0 / np.sqrt(self.low))
-
-    @cached_property
-    def scale_high(self) -> Array:
-        """``1/√(hᵢhⱼ)`` (B, p, p)."""
-        return _outer(1.0 / np.sqrt(self.high))
+    def scales(self) -> Array:
+        """``1/√(lᵢlⱼ)`` and ``1/√(hᵢhⱼ)`` (B, 2, p, p)."""
+        root = 1.0 / np.sqrt(np.stack([self.low, self.high], axis=1))
+        out: Array = root[:, :, :, None] * root[:, :, None]
+        return out
 
     @property
     def inside(self) -> Bools:
@@ -190,47 +181,59 @@ class Point:
         return out
 
     @cached_property
-    def _system(self) -> tuple[Array, Array, Array, Array]:
-        """V (B, k+1, p²), J and the inverse of VVᵀ + J (B, k+1, k+1), 1/√D (B, 1, p²).
+    def _system(self) -> tuple[Array, Array, Array]:
+        """V (B, k+1, p²), the inverse of VVᵀ + J (B, k+1, k+1), 1/√D (B, 1, p²).
 
         With ``X = √D∘dA`` and unknowns x = (relative cut multipliers, dr), the Newton equations are ``X = G − Vᵀx`` and
         ``(VVᵀ + J)x = VG + (e, −g)``, symmetric; they are scaled to a unit diagonal before the inversion.
         """
         s, problems = self.slack, self.problems
         (B, p), k = self.low.shape, s.shape[1]
-        root = (1.0 / np.sqrt(self.scale_low**2 + self.scale_high**2)).reshape(B, 1, p * p)
+        squares = self.scales**2
+        root = (1.0 / np.sqrt(squares[:, 0] + squares[:, 1])).reshape(B, 1, p * p)
         V = np.empty((B, k + 1, p * p))
-        np.multiply(self.M, root, out=V[:, :k])
-        V[:, :k] /= s[:, :, None]
+        np.multiply(self.M, root / s[:, :, None], out=V[:, :k])
         V[:, k] = 0.0
-        J = np.zeros((B, k + 1, k + 1))
-        diagonal = J.reshape(B, -1)[:, :: k + 2]
         corner: Array | float = 1.0
+        if problems.sigma:
+            own = squares.reshape(B, 2, p * p)[:, :, :: p + 1]
+            V[:, k, :: p + 1] = (own[:, 1] - own[:, 0]) * root[:, 0, :: p + 1]
         if problems.radius:
-            J[:, k, :k] = J[:, :k, k] = -problems.ball / s
-            if problems.sigma:
-                below, above = self.low**-2, self.high**-2
-                V[:, k, :: p + 1] = (above - below) * root[:, 0, :: p + 1]
-                diagonal[:, k] = -(below + above).sum(axis=1)
             # The corner of VVᵀ + J, without the cancellation between its two large terms.
             corner = problems.sigma * (4.0 / (self.low**2 + self.high**2)).sum(axis=1)
-        diagonal[:, :k] = 1.0
-        N = V @ transpose(V) + J
-        N[:, k, k] = -corner
-        scale = np.empty((B, k + 1))
-        scale[:, :k] = 1.0 / np.sqrt(N.reshape(B, -1)[:, :: k + 2][:, :k])
+        N = V @ transpose(V)
+        diagonal = N.reshape(B, -1)[:, :: k + 2]
+        diagonal[:, :k] += 1.0
+        if problems.radius:
+            N[:, k, :k] -= problems.ball / s
+            N[:, :k, k] = N[:, k, :k]
+        diagonal[:, k] = 1.0
+        scale = 1.0 / np.sqrt(diagonal)
+        diagonal[:, k] = -corner
         scale[:, k] = 1.0 / np.sqrt(corner + ((N[:, k, :k] * scale[:, :k]) ** 2).sum(axis=1))
-        scales = scale[:, :, None] * scale[:, None]
-        N *= scales
+        both = scale[:, :, None] * scale[:, None]
+        N *= both
         # Cuts that are parallel to the last digit: the ridge decides, and refinement in `newton` pays for it.
-        N.reshape(B, -1)[:, :: k + 2][:, :k] += 1e-14
-        return V, J, np.linalg.inv(N) * scales, root
+        diagonal[:, :k] += 1e-14
+        return V, np.linalg.inv(N) * both, root
+
+    @cached_property
+    def _border(self) -> Array:
+        """J (B, k+1, k+1): what the barrier of the cuts and of the radius adds to VVᵀ."""
+        B, k = self.slack.shape
+        J = np.zeros((B, k + 1, k + 1))
+        diagonal = J.reshape(B, -1)[:, :: k + 2]
+        diagonal[:, :k] = 1.0
+        if self.problems.radius:
+            J[:, k, :k] = J[:, :k, k] = -self.problems.ball / self.slack
+            diagonal[:, k] = -self.problems.sigma * (self.low**-2 + self.high**-2).sum(axis=1)
+        return J
 
     @cached_property
     def _rounds(self) -> int:
         """How often a solution is refined: by the digits that the smallest distance to the boundary costs."""
         nearest = min(self.low.min(), self.high.min(), self.slack.min(initial=1.0))
-        return 0 if nearest > 1e-4 else 1 if nearest > 1e-7 else 3
+        return 0 if nearest > 1e-4 else 1 if nearest > 1e-7 else 2 if nearest > 1e-9 else 3
 
     def newton(self, G: Array, g: Array, e: Array) -> Steps:
         """Solve ``φ″ d = right side`` for q right sides at once.
@@ -241,34 +244,29 @@ class Point:
         g : (B, q) part for r, without the cuts' share.
         e : (B, q, k) the cuts' share: it stands for ``−Σ eₖ Mₖ/sₖ`` and ``−Σ eₖ nₖ/sₖ``.
         """
-        V, J, inverse, root = self._system
-        (B, q, size), k = G.shape, self.slack.shape[1]
+        V, inverse, root = self._system
+        (B, q, size), k, p = G.shape, self.slack.shape[1], self.low.shape[1]
         Vt = transpose(V)
         X = G * root
-        right = np.empty((B, q, k + 1))
-        right[:, :, :k] = e
-        right[:, :, k] = -g
+        right = np.concatenate([e, -g[:, :, None]], axis=2)
         x = (X @ Vt + right) @ inverse
         X -= x @ V
         # Near the boundary V is so large that rounding alone would carry a step over a cut: refine.
         for _ in range(self._rounds):
-            change = (X @ Vt + right - x @ J) @ inverse
+            change = (X @ Vt + right - x @ self._border) @ inverse
             x += change
             X -= change @ V
         X *= root
         rows = np.empty((B, q, 3 * size + k + 1))
-        rows[:, :, 2 * size : 2 * size + k] = e - x[:, :, :k]
+        rows[:, :, :size] = X
+        np.negative(X, out=rows[:, :, size : 2 * size])
+        if self.problems.sigma:
+            rows[:, :, : size : p + 1] -= x[:, :, k:]
+            rows[:, :, size : 2 * size : p + 1] -= x[:, :, k:]
+        rows[:, :, : 2 * size] *= self.scales.reshape(B, 1, 2 * size)
+        np.subtract(e, x[:, :, :k], out=rows[:, :, 2 * size : 2 * size + k])
         rows[:, :, 2 * size + k : -1] = X
         rows[:, :, -1] = x[:, :, k]
-        low, high = rows[:, :, :size], rows[:, :, size : 2 * size]
-        low[:] = X
-        np.negative(X, out=high)
-        p = self.low.shape[1]
-        if self.problems.sigma:
-            low[:, :, :: p + 1] -= x[:, :, k:]
-            high[:, :, :: p + 1] -= x[:, :, k:]
-        low *= self.scale_low.reshape(B, 1, size)
-        high *= self.scale_high.reshape(B, 1, size)
         return Steps(rows, p, k)
 
     def directions(self) -> Steps:
@@ -291,12 +289,11 @@ class Point:
         """Second-order term of the path along one displacement d: ``−½ φ″⁻¹ φ‴[d, d]``."""
         B, p = self.low.shape
         blocks = step.blocks()
-        squares = blocks @ blocks
-        low, high = squares[:, 0] * self.scale_low, squares[:, 1] * self.scale_high
+        bend = (blocks @ blocks) * self.scales
         g = np.zeros((B, 1))
         if self.problems.sigma:
-            g[:, 0] = -(low + high).reshape(B, -1)[:, :: p + 1].sum(axis=1)
-        return self.newton((low - high).reshape(B, 1, p * p), g, step.cut**2)
+            g[:, 0] = -bend.reshape(B, 2, p * p)[:, :, :: p + 1].sum(axis=(1, 2))
+        return self.newton((bend[:, 0] - bend[:, 1]).reshape(B, 1, p * p), g, step.cut**2)
 
     def moved(self, step: Steps, share: Array) -> tuple[Array, Array]:
         """Return A (B, p, p), r (B,) after a share (B,) of the first displacement."""
