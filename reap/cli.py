@@ -17,6 +17,7 @@ from reap._commands.datasets import datasets
 from reap._commands.demo import demo
 from reap._commands.export import export
 from reap._commands.recommend import recommend
+from reap._commands.reproduce import reproduce
 from reap._commands.serve import serve
 from reap._commands.sessions import sessions
 from reap._commands.space import space
@@ -31,7 +32,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     add_completion=False,
 )
-for command in (demo, ask, recommend, space, datasets, serve, sessions, verify, export):
+for command in (demo, ask, recommend, space, datasets, serve, sessions, verify, export, reproduce):
     app.command()(command)
 
 

@@ -1,0 +1,122 @@
+"""How plans and estimates are judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.stats import wilcoxon
+
+from reap._typing import Array, Bools, Frame
+from reap.plan import Plan
+
+#: Bootstrap draws of the intervals.
+_DRAWS = 2000
+
+
+def excess(runs: Frame) -> dict[str, float]:
+    """Return the excess over the oracle: ``Σ effort / Σ oracle − 1``, its 95 % interval, median and 90th percentile.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        One row a run, with the columns subject, effort, oracle. The interval is a bootstrap over subjects, each with
+        all their runs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> runs = pd.DataFrame({"subject": [0, 0, 1], "effort": [1.0, 2.0, 4.0], "oracle": [1.0, 1.0, 4.0]})
+    >>> round(excess(runs)["excess"], 3)
+    0.167
+    """
+    runs = runs[np.isfinite(runs["effort"]) & np.isfinite(runs["oracle"])]
+    if len(runs) == 0:
+        return dict.fromkeys(("excess", "low", "high", "median", "p90"), np.nan) | {"runs": 0, "subjects": 0}
+    sums = runs.groupby("subject")[["effort", "oracle"]].sum().to_numpy()
+    rng = np.random.default_rng(0)
+    weights = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=_DRAWS)
+    drawn = weights @ sums
+    ratios = drawn[:, 0] / np.maximum(drawn[:, 1], 1e-300) - 1
+    each = runs["effort"].to_numpy() / np.maximum(runs["oracle"].to_numpy(), 1e-12) - 1
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    return {
+        "excess": float(sums[:, 0].sum() / sums[:, 1].sum() - 1),
+        "low": float(low),
+        "high": float(high),
+        "median": float(np.median(each)),
+        "p90": float(np.quantile(each, 0.9)),
+        "runs": len(runs),
+        "subjects": len(sums),
+    }
+
+
+def same_oracle(runs: Frame) -> Frame:
+    """Return the runs with one oracle a person: the cheapest plan that any cell found for that subject and cost."""
+    if len(runs) == 0:
+        return runs
+    person = [runs[name] for name in ("dataset", "own", "engine", "people", "subject", "matrix")]
+    best = np.fmin(runs["effort"], runs["oracle"]).groupby(person).transform("min")
+    return runs.assign(oracle=best)
+
+
+def mean_rank(moves: Array, truth: Array, estimate: Array, top: int = 5) -> float:
+    """Return the paper's mean rank: how good, by the true effort, are the rows that look best.
+
+    Ranks 1 … N by true effort; the K rows of least estimated effort; ``(Σ ranks − K(K+1)/2) / ((2N−K+1)K/2)``.
+
+    Parameters
+    ----------
+    moves : (N, d) deviations of the candidates
+    truth, estimate : (d, d)
+    top : int, K
+
+    Examples
+    --------
+    >>> moves = np.diag([1.0, 2.0, 3.0, 4.0])
+    >>> mean_rank(moves, np.eye(4), np.eye(4), top=2), mean_rank(moves, np.eye(4), -np.eye(4), top=2)
+    (0.0, 0.5714285714285714)
+    """
+    n, k = len(moves), min(top, len(moves))
+    true = np.einsum("ni,ij,nj->n", moves, truth, moves)
+    looks = np.einsum("ni,ij,nj->n", moves, estimate, moves)
+    ranks = np.empty(n)
+    ranks[np.argsort(true, kind="stable")] = np.arange(1, n + 1)
+    chosen = np.argsort(looks, kind="stable")[:k]
+    return float((ranks[chosen].sum() - k * (k + 1) / 2) / ((2 * n - k + 1) * k / 2))
+
+
+def jaccard(one: Plan, two: Plan) -> float:
+    """Return the Jaccard distance of two paths as sets of edges: 0 for the same path, 1 where no step is shared."""
+    a, b = (
+        {(p.tobytes(), q.tobytes()) for p, q in zip(plan.path, plan.path[1:], strict=False)}
+        for plan in (one, two)
+    )
+    return 1 - len(a & b) / len(a | b) if a | b else 0.0
+
+
+def smaller(ours: Any, theirs: Any) -> float:
+    """Return the p-value of the one-sided paired Wilcoxon test that ``ours`` is smaller; 1 where they are equal."""
+    ours, theirs = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
+    both = np.isfinite(ours) & np.isfinite(theirs)
+    if both.sum() < 2 or np.allclose(ours[both], theirs[both], rtol=1e-12, atol=0):
+        return 1.0
+    return float(wilcoxon(ours[both], theirs[both], alternative="less").pvalue)
+
+
+def judged(plan: Plan, space: Any, classifier: Any) -> dict[str, Any]:
+    """Return what is true of a plan, by the model and the data set's own space, whatever the plan says.
+
+    ``valid``: the row as shown is accepted. ``violations``: steps that the space forbids, from their start or from x0.
+    """
+    if plan.status != "ok":
+        return {"found": False, "valid": False, "violations": 0, "steps": 0}
+    after = plan.path[1:]
+    legal: Bools = space.allows(plan.path[:-1], after) & space.allows(plan.path[0], after)
+    shown = space.encode(space.decode(plan.path[-1:]))
+    return {
+        "found": True,
+        "valid": bool(classifier.accepts(shown)[0]),
+        "violations": int((~legal).sum()),
+        "steps": len(after),
+    }
