@@ -11,10 +11,10 @@ import heapq
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from reap._typing import Array, Ints
@@ -251,10 +251,10 @@ class _Game:
                 return
             region.grow(beyond)
 
-    def _graph(self, weights: Array) -> csr_array:
-        order, indices, indptr = self.region.rows()
-        size = len(self.region)
-        return csr_array((np.maximum(weights[order], 1e-300), indices, indptr), shape=(size, size))
+    def _graph(self, weights: Array) -> Any:
+        order, graph = self.region.matrix()
+        graph.data = np.maximum(weights[order], 1e-300)  # an edge of no cost is an edge
+        return graph
 
     def _to_goal(self, weights: Array) -> Array:
         """Return the distance (n,) of every place to the nearest accepted one."""

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from reap._typing import Array, Ints
@@ -61,49 +60,44 @@ def efforts(matrices: Array) -> Weigh:
 def shortest(region: Region, weigh: Weigh, width: int, deadline: float = np.inf) -> Found:
     """Return the cheapest path to an accepted node for each of ``width`` weightings."""
     paths: list[Ints | None] = [None] * width
-    waiting, timed_out = list(range(width)), False
     bound = np.full(width, np.inf)
-    weights = np.empty((0, width))
     for known in region.paths:
         _tighten(bound, region, weigh, np.array(known))
-    needed = np.zeros(1, dtype=np.intp)
-    while len(needed) and not timed_out:
-        region.grow(needed)
-        weights = _weights(region, weigh, weights)
-        needed, still = np.arange(0), []
-        for k in waiting:
-            path, beyond = _search(region, weights[:, k], bound[k])
-            if path is not None:
-                paths[k] = path
-                _tighten(bound, region, weigh, path)
-            if len(beyond):
-                still.append(k)
-                needed = np.union1d(needed, beyond)
+    region.grow(np.zeros(1, dtype=np.intp))
+    weights = _weights(region, weigh, np.empty((0, width)))
+    timed_out = False
+    for k in range(width):
+        while not timed_out:
+            cost, back, goal = _search(region, weights[:, k], bound[k])
+            best = np.inf if goal is None else cost[goal]
+            beyond = np.flatnonzero((cost < best) & (region.begin < 0) & ~region.accepted)
             timed_out = time.monotonic() > deadline
-            if timed_out:
+            if goal is not None and (timed_out or len(beyond) == 0):
+                paths[k] = path = _trace(region, back, goal)
+                _tighten(bound, region, weigh, path)
+            if len(beyond) == 0:
                 break
-        waiting = still
+            region.grow(beyond)
+            weights = _weights(region, weigh, weights)
     return Found(paths, timed_out)
 
 
-def _search(region: Region, weights: Array, bound: float) -> tuple[Ints | None, Ints]:
-    """Return the best path in the known part, and the nodes beyond which there might be a cheaper one."""
-    order, indices, indptr = region.rows()
-    graph = csr_array((weights[order], indices, indptr), shape=(len(region), len(region)))
+def _search(region: Region, weights: Array, bound: float) -> tuple[Array, Ints, int | None]:
+    """Return costs and predecessors (n,) in the known part, and the cheapest accepted place, if one is reached."""
+    order, graph = region.matrix()
+    graph.data = weights[order]
     cost, back = dijkstra(graph, indices=0, return_predecessors=True, limit=bound)
     goals = np.flatnonzero(region.accepted)
-    best, goal = np.inf, -1
-    if len(goals):
-        goal = int(goals[cost[goals].argmin()])
-        best = cost[goal]
-    beyond = np.flatnonzero((cost < best) & (region.begin < 0) & ~region.accepted)
-    if not np.isfinite(best):
-        return None, beyond
+    goal = int(goals[cost[goals].argmin()]) if len(goals) else 0
+    return cost, back, goal if len(goals) and np.isfinite(cost[goal]) else None
+
+
+def _trace(region: Region, back: Ints, goal: int) -> Ints:
     path = []
     while goal != 0:
         path.append(region.edge(int(back[goal]), goal))
         goal = int(back[goal])
-    return np.array(path[::-1], dtype=np.intp), beyond
+    return np.array(path[::-1], dtype=np.intp)
 
 
 def _tighten(bound: Array, region: Region, weigh: Weigh, edges: Ints) -> None:

@@ -10,6 +10,7 @@ import threading
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from reap._typing import Array, Bools, Ints
 from reap.models import Classifier
@@ -18,8 +19,8 @@ from reap.recourse._graph_rows import Rows
 
 #: Nodes scored at least in one call of the model: the nearest ones come along.
 _BATCH = 256
-#: Nodes expanded at least in one go.
-_AHEAD = 128
+#: Nodes expanded to begin with.
+_AHEAD = 256
 #: A score must pass the threshold by this much, so that the row is accepted on its own, too.
 _CLEAR = 1e-9
 #: Encoded values this near are the same.
@@ -194,19 +195,23 @@ class Region:
         self.banned = np.empty(0, dtype=bool)
         #: Paths found before, as tuples of edges: what they cost under another matrix bounds its search.
         self.paths: set[tuple[int, ...]] = set()
-        self._rows: Any = None
+        self._matrix: Any = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def rows(self) -> Any:
-        """Return the edges in order of their sources, and the (indices, indptr) of the sparse matrix they make."""
-        if self._rows is None:
+    def matrix(self) -> Any:
+        """Return the edges in order of their sources, and the sparse matrix they make, to be filled with weights."""
+        if self._matrix is None:
             order = np.argsort(self.source, kind="stable")
             indptr = np.zeros(len(self) + 1, dtype=np.int32)
             np.cumsum(self.count, out=indptr[1:])
-            self._rows = order, self.target[order].astype(np.int32), indptr
-        return self._rows
+            indices = self.target[order].astype(np.int32)
+            self._matrix = (
+                order,
+                csr_array((np.ones(len(order)), indices, indptr), shape=(len(self), len(self))),
+            )
+        return self._matrix
 
     def edge(self, source: int, target: int) -> int:
         """Return the edge between two places."""
@@ -223,18 +228,13 @@ class Region:
         self.paths = {path for path in self.paths if not self.banned[list(path)].any()}
 
     def grow(self, needed: Ints) -> None:
-        """Find the edges of some places; some nodes near the subject come along, so that calls are few."""
+        """Find the edges of some places; the first time, nodes near the subject come along, to save rounds."""
         fresh = needed[self.begin[needed] < 0]
-        if len(fresh) == 0:
-            return
-        if self.view.simple:
-            expanded = int((self.begin >= 0).sum())
-            near = self.view.nearest(expanded + max(_AHEAD, expanded))
-            near = near[~self.view.accepts(self.view.score(near))]
-            places = self._places(near)
-            ahead = places[self.begin[places] < 0][: max(_AHEAD, expanded)]
-            fresh = np.union1d(fresh, ahead)
-        self._expand(np.sort(fresh))
+        if len(fresh) and len(self.source) == 0 and self.view.simple:
+            near = self.view.nearest(_AHEAD)
+            fresh = np.union1d(fresh, self._places(near[~self.view.accepts(self.view.score(near))]))
+        if len(fresh):
+            self._expand(np.sort(fresh))
 
     def _places(self, nodes: Ints) -> Ints:
         """Return the places of nodes; new ones are made, and scored, where they have none."""
@@ -265,7 +265,7 @@ class Region:
         self.moves = np.vstack([self.moves, moves])
         self.tie = np.append(self.tie, (moves**2).sum(axis=1) * tie)
         self.banned = np.append(self.banned, np.zeros(len(start), dtype=bool))
-        self._rows = None
+        self._matrix = None
 
     def _pairs(self, fresh: Ints) -> tuple[Ints, Ints]:
         """Return the raw edges of places (sorted): place of the start, node of the end; each once, in order."""

@@ -18,7 +18,7 @@ from reap.recourse._graph_robust import Search, full_moves, minimax, worst_case
 from reap.recourse._graph_rows import Rows, movable_columns
 from reap.recourse._graph_search import Found, Weigh, efforts, shortest
 from reap.recourse._graph_shortcuts import shortcuts
-from reap.recourse._graph_tidy import quadratic, tidy
+from reap.recourse._graph_tidy import Price, quadratic, tidy
 from reap.recourse._graph_view import Region, View
 from reap.space import ActionSpace, Limits
 
@@ -248,7 +248,7 @@ class GraphRecourse(Engine):
             def price(moves: Array) -> Array:
                 return beliefs.worst_case(moves).costs
 
-            path = tidy([path], [price], region.view)[0]
+            path = self._tidied([path], [price], region.view)[0]
             cost = float(price(_moves(path)).sum())
         return self._plan(region, path, cost, bound=min(bound, cost), timed_out=time.monotonic() > deadline)
 
@@ -259,10 +259,12 @@ class GraphRecourse(Engine):
         path, cost = region.path(found.edges), found.cost
         if self.tidy:
             worst = beliefs.worst_case_plan(full_moves(region, found.edges))
-            tidied = tidy([path], [quadratic(worst.matrix)], region.view)[0]
-            price = beliefs.worst_case_plan(_moves(tidied)).cost
-            if price <= cost:  # tidied under one matrix; another might be worse for the new steps
-                path, cost = tidied, price
+            for price in (quadratic(worst.matrix), lambda moves: beliefs.worst_case(moves).costs):
+                # tidied under one price; another matrix might be worse for the new steps
+                other = self._tidied([path], [price], region.view)[0]
+                dearest = beliefs.worst_case_plan(_moves(other)).cost
+                if dearest <= cost:
+                    path, cost = other, dearest
         late = time.monotonic() > deadline
         return self._plan(region, path, cost, bound=min(found.bound, cost), timed_out=late)
 
@@ -311,8 +313,7 @@ class GraphRecourse(Engine):
         which = [k for k, edges in enumerate(found.edges) if edges is not None]
         paths = [region.path(edges) for edges in found.edges if edges is not None]
         if self.tidy and paths:
-            paths = tidy(paths, [quadratic(A) for A in matrices[which]], view)
-            paths = self._shorter(paths, matrices[which], view)
+            paths = self._tidied(paths, [quadratic(A) for A in matrices[which]], view)
         made = dict(zip(which, paths, strict=True))
         if paths:
             view.score_rows(np.concatenate(paths))  # all at once; each plan then looks its own scores up
@@ -323,15 +324,18 @@ class GraphRecourse(Engine):
             for k, A in enumerate(matrices)
         ]
 
-    def _shorter(self, paths: list[Array], matrices: Array, view: View) -> list[Array]:
-        """Return for each matrix its path, or the direct plan that is cheaper still."""
+    def _tidied(self, paths: list[Array], prices: list[Price], view: View) -> list[Array]:
+        return self._shorter(tidy(paths, prices, view), prices, view)
+
+    def _shorter(self, paths: list[Array], prices: list[Price], view: View) -> list[Array]:
+        """Return each path, or the direct plan that is cheaper still."""
         if view.shortcuts is None:
             view.shortcuts = shortcuts(view, self.random_state)
         if len(view.shortcuts) == 0:
             return paths
         direct = np.nan_to_num(view.shortcuts - view.z0)
-        offers = np.stack([quadratic(A)(direct) for A in matrices])
-        costs = [quadratic(A)(_moves(path)).sum() for path, A in zip(paths, matrices, strict=True)]
+        offers = [price(direct) for price in prices]
+        costs = [price(_moves(path)).sum() for path, price in zip(paths, prices, strict=True)]
         return [
             np.stack([view.z0, view.shortcuts[offer.argmin()]]) if offer.min() < cost else path
             for path, cost, offer in zip(paths, costs, offers, strict=True)

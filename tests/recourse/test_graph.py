@@ -25,14 +25,16 @@ def reference(engine, x, A, neighbors, limits=None):
     links = {(name[i], name[j]) for i, j in pairs} | {(name[j], name[i]) for i, j in pairs}
     others = sorted((k for k in where if k != origin), key=lambda k: np.nansum((where[k] - z0) ** 2))
     links |= {(origin, key) for key in others[:neighbors]}
-    accepted = {key: bool(engine.classifier_.probability(z[None])[0] > 0.5) for key, z in where.items()}
+    scores = engine.classifier_.probability(np.array(list(where.values())))
+    accepted = dict(zip(where, scores > 0.5, strict=True))
+    links = [(a, b) for a, b in links if None not in (a, b) and a != b and not accepted[a]]
+    before, after = (np.array([where[pair[side]] for pair in links]) for side in (0, 1))
+    moves = np.nan_to_num(after - before)
     graph = nx.DiGraph()
     graph.add_node(origin)
-    for a, b in links:
-        if None in (a, b) or a == b or accepted[a] or not space.allows(where[a], where[b])[0]:
-            continue
-        move = np.nan_to_num(where[b] - where[a])
-        graph.add_edge(a, b, weight=max(float(move @ A @ move), 0.0))
+    for (a, b), move, fine in zip(links, moves, space.allows(before, after), strict=True):
+        if fine:
+            graph.add_edge(a, b, weight=max(float(move @ A @ move), 0.0))
     lengths = nx.single_source_dijkstra_path_length(graph, origin)
     return min((length for key, length in lengths.items() if accepted[key]), default=None)
 
