@@ -21,20 +21,20 @@ _HELP = (
 
 def ask(
     data: str = _setup.DATA,
-    row: int = typer.Option(
+    row: int | None = typer.Option(
         None, "--row", "-r", help="Row number in the table, from 0; by default the first rejected."
     ),
     typed: bool = typer.Option(False, "--type", "-t", help="Type in your own situation."),
-    label: str = _setup.LABEL,
-    model: Path = _setup.MODEL,
-    space: Path = _setup.SPACE,
+    label: str | None = _setup.LABEL,
+    model: Path | None = _setup.MODEL,
+    space: Path | None = _setup.SPACE,
     engine: str = _setup.ENGINE,
     questions: int = typer.Option(5, "--questions", "-q", help="Answers to ask for at most."),
     options: int = typer.Option(2, "--options", help="Plans shown in a question (2 to 4 read well)."),
     preset: str = typer.Option(
         "bayes", "--preset", help="bayes: forgives errors (default); reap: the paper's method."
     ),
-    session: Path = typer.Option(
+    session: Path | None = typer.Option(
         None, "--session", help="Keep the dialogue in this file; it resumes where it stopped."
     ),
     simulate: bool = typer.Option(False, "--simulate", help="Let a simulated person answer."),

@@ -11,16 +11,16 @@ from reap._commands import _setup
 
 def recommend(
     data: str = _setup.DATA,
-    row: int = typer.Option(
+    row: int | None = typer.Option(
         None, "--row", "-r", help="Row number in the table, from 0; by default the first rejected."
     ),
-    label: str = _setup.LABEL,
-    model: Path = _setup.MODEL,
-    space: Path = _setup.SPACE,
+    label: str | None = _setup.LABEL,
+    model: Path | None = _setup.MODEL,
+    space: Path | None = _setup.SPACE,
     engine: str = _setup.ENGINE,
     fixed: list[str] = typer.Option([], "--fixed", help="A feature this person cannot change; repeatable."),
     json: bool = typer.Option(False, "--json", help="Print JSON instead of words."),
-    plot: Path = typer.Option(None, "--plot", help="Draw the plan to this file (PNG, SVG, PDF)."),
+    plot: Path | None = typer.Option(None, "--plot", help="Draw the plan to this file (PNG, SVG, PDF)."),
     seed: int = _setup.SEED,
 ) -> None:
     """Print the plan of least effort for one person, effort being the same for everybody: no questions asked."""

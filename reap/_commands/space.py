@@ -11,7 +11,7 @@ def space(
     file: Path = typer.Argument(
         ..., help="A CSV file to draft a space for, or a TOML file to check and describe."
     ),
-    output: Path = typer.Option(
+    output: Path | None = typer.Option(
         None, "--output", "-o", help="Write the draft here instead of to the terminal."
     ),
     label: list[str] = typer.Option(

@@ -12,8 +12,9 @@ import numpy as np
 from reap._errors import InputError
 from reap._typing import Array
 from reap.elicitation import record
+from reap.elicitation.answers import read_choice
 from reap.elicitation.question import Question
-from reap.elicitation.session import Elicitation, _choice
+from reap.elicitation.session import Elicitation
 from reap.plan import Plan
 
 
@@ -46,7 +47,7 @@ def restore(session: Elicitation, data: dict[str, Any]) -> None:
 
 def reading(question: Question, choice: int | str) -> int | str:
     """Return an answer to a question as it is stored, an index or a word, or say what is allowed."""
-    return _choice(choice, len(question.options))
+    return read_choice(choice, len(question.options))
 
 
 def revise(session: Elicitation, position: int, choice: int | str, impossible: list[str]) -> None:

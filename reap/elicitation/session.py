@@ -15,7 +15,8 @@ import numpy as np
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.belief import ConfidenceSet, Posterior
-from reap.elicitation import record
+from reap.elicitation import advice, record
+from reap.elicitation.answers import Answer, read_choice, teach
 from reap.elicitation.learned import Learned, learned
 from reap.elicitation.protocols import Engine, Options
 from reap.elicitation.question import Question
@@ -26,8 +27,6 @@ from reap.space import Limits
 Preset = Literal["bayes", "reap"]
 #: What a level of difficulty (1 very easy … 5 very hard) multiplies the effort of a feature by.
 DIFFICULTY = {1: 0.1, 2: 0.4, 3: 1.0, 4: 2.5, 5: 10.0}
-_WORDS = {"left": 0, "right": 1}
-_WITHIN = 0.05
 
 
 @dataclass(frozen=True)
@@ -139,7 +138,7 @@ class Elicitation:
         self._z, self.limits = self._begin
         self._x = self.space.decode(self._z[None])
         self.difficulties: dict[str, int] = {}
-        self._answers: list[tuple[str, list[Array]]] = []
+        self._answers: list[Answer] = []
         self.belief = self._new_belief()
         self._pool: list[Plan] = []
         self._rows: Options | None = None
@@ -225,7 +224,8 @@ class Elicitation:
             keys = [plan.path.tobytes() for plan in self._pool]
         else:
             rows = self._candidates()
-            moves, belief, burden = rows.moves, self._center(), None
+            known = advice.consistent(self.belief, self._answers, self.tolerance)
+            moves, belief, burden = rows.moves, advice.center(known, self.center), None
             keys = []
         if len(moves) < 2:
             return None
@@ -287,7 +287,7 @@ class Elicitation:
         question = self._question
         if question is None:
             raise InputError("there is no question to answer; call ask() first")
-        given = _choice(choice, len(question.options))
+        given = read_choice(choice, len(question.options))
         if isinstance(impossible, str):
             impossible = [impossible]
         for name in impossible:
@@ -362,7 +362,7 @@ class Elicitation:
                 limits = limits.merge(Limits.from_dict(event["limits"]))
                 if event["difficulty"] is not None:
                     self.difficulties = {**self.difficulties, event["feature"]: event["difficulty"]}
-                    self._relearn()
+                    self.belief = teach(self._new_belief(), self._answers)
             case "release":
                 limits = limits.without(event["feature"])
             case "replan":
@@ -380,22 +380,13 @@ class Elicitation:
         moves = [option.moves for option in question.options]
         self._shown.append(frozenset(option.path.tobytes() for option in question.options))
         choice = event["choice"]
-        if choice == "same":
-            self._answers.append(("same", moves))
-            self.belief.update_same(moves)
-        elif isinstance(choice, int):
-            ordered = [moves[choice], *(m for i, m in enumerate(moves) if i != choice)]
-            self._answers.append(("best", ordered))
-            self.belief.update(ordered[0], ordered[1:])
+        if isinstance(choice, int):
+            moves = [moves[choice], *(m for i, m in enumerate(moves) if i != choice)]
+        if choice == "same" or isinstance(choice, int):
+            answer = Answer(tuple(moves), same=choice == "same")
+            self._answers.append(answer)
+            answer.teach(self.belief)
         return self.limits.merge(Limits(fixed=tuple(event["impossible"])))
-
-    def _relearn(self) -> None:
-        self.belief = self._new_belief()
-        for kind, moves in self._answers:
-            if kind == "same":
-                self.belief.update_same(moves)
-            else:
-                self.belief.update(moves[0], moves[1:])
 
     def _move(self, z: Array, limits: Limits) -> None:
         """Take a new start or new limits: plans that are not legal any more leave the pool."""
@@ -426,72 +417,23 @@ class Elicitation:
         return self._plan
 
     def _expected(self) -> Plan:
-        """The cheapest plan at the belief's estimate: effort is linear in A, so it minimises expected effort."""
         self._refresh()
-        if not self._pool:
-            plan = self._status or self.engine.plans(self._x, self.belief.estimate()[None], self.limits)[0]
-            return self._advise(plan)
-        pool = list(self._pool)
-        A = self.belief.estimate([plan.moves for plan in pool])
-        found = self.engine.plans(self._x, A[None], self.limits)[0]
-        if found.status == "ok" and found.valid:
-            pool.append(found)
-        efforts = [float(np.einsum("si,ij,sj->", plan.moves, A, plan.moves)) for plan in pool]
-        best = int(np.argmin(efforts))
-        moves = [plan.moves for plan in pool]
-        confidence = Confidence(
-            within=float(self.belief.probability_best(moves, tolerance=_WITHIN)[best]),
-            excess=float(self.belief.expected_excess(moves)[best]),
-        )
-        return pool[best].with_(confidence=confidence, cost=efforts[best])
+        if self._pool:
+            return advice.best_expected(self.engine, self._x, self.belief, self._pool, self.limits)
+        plan = self._status or self.engine.plans(self._x, self.belief.estimate()[None], self.limits)[0]
+        return advice.with_advice(plan, self.engine, self._x, self.limits)
 
     def _of_set(self) -> Plan:
-        belief = self._consistent()
+        belief = advice.consistent(self.belief, self._answers, self.tolerance)
         if self.objective == "expected":
-            plan = self.engine.plans(self._x, self._center()[None], self.limits)[0]
+            plan = self.engine.plans(self._x, advice.center(belief, self.center)[None], self.limits)[0]
         else:
             plan = self.engine.robust(self._x, belief, self.objective, self.limits)
-        return plan if plan.status in ("ok", "already_accepted") else self._advise(plan)
-
-    def _consistent(self) -> Any:
-        """The confidence set without the answers that the tolerance leaves aside."""
-        allowed = int(np.floor(self.tolerance * self.answered))
-        if not isinstance(self.belief, ConfidenceSet) or allowed == 0:
-            return self.belief
-        dropped = set(self.belief.relaxed_center(violations=allowed).dropped)
-        kept = ConfidenceSet(self.space.dimension, epsilon=self.belief.epsilon)
-        for i, (kind, moves) in enumerate(self._answers):
-            if i not in dropped:
-                if kind == "same":
-                    kept.update_same(moves)
-                else:
-                    kept.update(moves[0], moves[1:])
-        return kept
-
-    def _center(self) -> Array:
-        belief = self._consistent()
-        return np.asarray(
-            belief.center(self.center).matrix if isinstance(belief, ConfidenceSet) else belief.estimate()
-        )
-
-    def _advise(self, plan: Plan) -> Plan:
-        lifted = self.relaxations()
-        if not lifted:
-            return plan
-        named = " or ".join(f"“{self._label(name)}”" for name in lifted)
-        return plan.with_(note=f"{plan.note} Without your limit on {named} there is a plan.".strip())
-
-    def _label(self, name: str) -> str:
-        return "number of changes" if name == "max_changes" else self.space.feature(name).label
+        return advice.with_advice(plan, self.engine, self._x, self.limits)
 
     def relaxations(self) -> list[str]:
         """Return the limits, each of which alone would have to go for a plan to exist."""
-        A = np.eye(self.space.dimension)[None]
-        return [
-            name
-            for name in self.limits.names
-            if self.engine.plans(self._x, A, self.limits.without(name))[0].status == "ok"
-        ]
+        return advice.relaxations(self.engine, self._x, self.limits)
 
     @property
     def confidence(self) -> Confidence | None:
@@ -519,13 +461,10 @@ class Elicitation:
 
     def conflicts(self) -> list[tuple[int, ...]]:
         """Return the smallest groups of answers in tension, as positions among the answers (0 for the first)."""
-        kept = ConfidenceSet(self.space.dimension)
-        for kind, moves in self._answers:
-            if kind == "same":
-                kept.update_same(moves)
-            else:
-                kept.update(moves[0], moves[1:])
-        return [tuple(group) for group in kept.conflicts()] if self._answers else []
+        if not self._answers:
+            return []
+        kept = teach(ConfidenceSet(self.space.dimension), self._answers)
+        return [tuple(group) for group in kept.conflicts()]
 
     def learned(self) -> Learned:
         """Return what the answers say about the person: which changes are hard, which go together."""
@@ -571,21 +510,3 @@ class Elicitation:
 
     def __repr__(self) -> str:
         return f"Elicitation({self.preset!r}, {self.answered} answered, revision {self.revision})"
-
-
-def _choice(choice: int | str, count: int) -> int | str:
-    """Return an answer as an index or one of the words; says what is allowed otherwise."""
-    if isinstance(choice, str):
-        text = choice.strip().lower()
-        if text in ("same", "neither", "skip"):
-            return text
-        if text in _WORDS and count == 2:
-            return _WORDS[text]
-        if len(text) == 1 and 0 <= ord(text) - ord("a") < count:
-            return ord(text) - ord("a")
-    elif not isinstance(choice, bool) and 0 <= int(choice) < count:
-        return int(choice)
-    letters = ", ".join(chr(ord("A") + i) for i in range(count))
-    raise InputError(
-        f'the answer {choice!r} is not one of {letters}, 0 to {count - 1}, "same", "neither", "skip"'
-    )

@@ -1,0 +1,58 @@
+"""An answer as a belief takes it in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from reap._errors import InputError
+from reap._typing import Array
+
+_WORDS = {"left": 0, "right": 1}
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The moves that were compared, the preferred ones first, or all about the same."""
+
+    moves: tuple[Array, ...]
+    same: bool = False
+
+    def teach(self, belief: Any) -> None:
+        """Let a belief learn from it."""
+        if self.same:
+            belief.update_same(list(self.moves))
+        else:
+            belief.update(self.moves[0], list(self.moves[1:]))
+
+
+def teach(belief: Any, answers: Iterable[Answer]) -> Any:
+    """Return the belief after it learned from all answers."""
+    for answer in answers:
+        answer.teach(belief)
+    return belief
+
+
+def read_choice(choice: int | str, count: int) -> int | str:
+    """Return an answer to a question of ``count`` options as an index or one of the words; say what is allowed otherwise.
+
+    Examples
+    --------
+    >>> read_choice("right", 2), read_choice("C", 4), read_choice("Same", 2)
+    (1, 2, 'same')
+    """
+    if isinstance(choice, str):
+        text = choice.strip().lower()
+        if text in ("same", "neither", "skip"):
+            return text
+        if text in _WORDS and count == 2:
+            return _WORDS[text]
+        if len(text) == 1 and 0 <= ord(text) - ord("a") < count:
+            return ord(text) - ord("a")
+    elif not isinstance(choice, bool) and 0 <= int(choice) < count:
+        return int(choice)
+    letters = ", ".join(chr(ord("A") + i) for i in range(count))
+    raise InputError(
+        f'the answer {choice!r} is not one of {letters}, 0 to {count - 1}, "same", "neither", "skip"'
+    )
