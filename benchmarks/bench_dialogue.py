@@ -1,0 +1,62 @@
+"""A round of the dialogue (take an answer in, let the engine answer, choose the next question) with the graph engine."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+
+import reap
+from benchmarks._harness import Row
+
+
+def rounds(name: str, people: int, questions: int) -> list[float]:
+    """Seconds of each round, from the answer to the next question, over some simulated people."""
+    data = reap.datasets.load(name)
+    X, rest, y, _ = train_test_split(data.X, data.y, test_size=0.2, stratify=data.y, random_state=42)
+    network = MLPClassifier((20, 50, 20), max_iter=300 if len(X) < 5000 else 15, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = make_pipeline(data.space.encoder(), network).fit(X, y)
+    engine = reap.GraphRecourse(model, data.space).fit(X)
+    rejected = rest[model.predict(rest) == 0]
+    times = []
+    for i in range(min(people, len(rejected))):
+        person = reap.subjects.Mahalanobis.random(data.space.dimension, np.random.default_rng(i))
+        session = engine.elicit(rejected.iloc[[i]], questions=questions)
+        question = session.ask()
+        while question is not None:
+            choice = person.answer(question)
+            start = time.perf_counter()
+            session.answer(choice)
+            question = session.ask()
+            times.append(time.perf_counter() - start)
+    return times
+
+
+def run(quick: bool) -> list[Row]:
+    """Rows of the design: German credit and Adult."""
+    rows = []
+    for name, middle, worst in (("german", 50, None), ("adult", 150, 400)):
+        times = np.array(rounds(name, 5 if quick else 30, 4 if quick else 8)) * 1e3
+        note = f"{len(times)} rounds"
+        rows.append(
+            Row.limit(
+                f"next question on {name}, median", float(np.median(times)), "ms", at_most=middle, note=note
+            )
+        )
+        rows.append(
+            Row.limit(
+                f"next question on {name}, 95th percentile",
+                float(np.quantile(times, 0.95)),
+                "ms",
+                at_most=worst,
+                note=note,
+            )
+        )
+    return rows
