@@ -49,10 +49,9 @@ def matrices(belief: ConfidenceSet) -> list[Array]:
 
 
 def fresh(belief: ConfidenceSet) -> ConfidenceSet:
-    """The same answers with nothing solved yet: the time from answers to centre."""
-    again = ConfidenceSet(belief.dimension, belief.epsilon)
-    for answer in belief.answers:
-        again.add(*answer.options)
+    """The same answers with nothing solved yet; the peers, too, get their matrices ready."""
+    again = belief.copy()
+    again._known = {}
     return again
 
 

@@ -175,10 +175,8 @@ class ConfidenceSet:
         spectrum = np.linalg.eigvalsh(matrix)
         if spectrum[0] < -tolerance or spectrum[-1] > 1 + tolerance:
             return False
-        return all(
-            float(np.sum((cut.a @ matrix) * cut.b)) <= self.epsilon + tolerance * cut.norm
-            for cut in self._cuts
-        )
+        values = (float(np.sum((cut.a @ matrix) * cut.b)) - self.epsilon / cut.norm for cut in self._cuts)
+        return all(value <= tolerance for value in values)
 
     # Worst cases ------------------------------------------------------------------------------------------------
 

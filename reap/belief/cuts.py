@@ -57,7 +57,7 @@ def norm(a: Array, b: Array) -> float:
 
 @dataclass(frozen=True)
 class Cut:
-    """One comparison: factors `a`, `b` (m, d), the norm of M, and which answer it came from."""
+    """One comparison: factors `a`, `b` (m, d) of ``M/‖M‖``, the norm ‖M‖, and which answer it came from."""
 
     a: Array
     b: Array
@@ -69,8 +69,12 @@ def make_cut(preferred: Array, other: Array, answer: int) -> Cut:
     """Return the cut of one comparison; its norm is 0 where both options cost the same to everybody."""
     a, b = factors(preferred, other)
     size = norm(a, b)
-    scale = float(np.sum(preferred**2) + np.sum(other**2))
-    return Cut(a, b, size if size > 1e-15 * scale else 0.0, answer)
+    if size <= 1e-15 * float(np.sum(a * a) + np.sum(b * b)):
+        return Cut(a, b, 0.0, answer)
+    # Factors of equal length keep the reduced problem well scaled for long and for near options alike.
+    share = np.sqrt(np.linalg.norm(b) / np.linalg.norm(a))
+    scale = np.sqrt(size)
+    return Cut(a * (share / scale), b / (share * scale), size, answer)
 
 
 @dataclass(frozen=True)
@@ -150,12 +154,8 @@ def reduce(cuts: Sequence[Cut], dimension: int, epsilon: float, *, distinct: boo
     steps = max(len(cut.a) for cut in cuts)
     a, b = np.zeros((2, len(cuts), steps, dimension))
     for k, cut in enumerate(cuts):
-        # Factors of equal length keep the reduced problem well scaled for long and for near options alike.
-        share = np.sqrt(np.linalg.norm(cut.b) / np.linalg.norm(cut.a))
-        a[k, : len(cut.a)], b[k, : len(cut.b)] = cut.a * share, cut.b / share
+        a[k, : len(cut.a)], b[k, : len(cut.b)] = cut.a, cut.b
     norms = np.array([cut.norm for cut in cuts])
-    scale = np.sqrt(norms)[:, None, None]
-    a, b = a / scale, b / scale
     basis = _span(np.concatenate([a, b]).reshape(-1, dimension))
     answer = np.array([cut.answer for cut in cuts])
     whole = Reduced(basis, a @ basis, b @ basis, epsilon / norms, answer, np.ones(len(cuts)))

@@ -233,7 +233,10 @@ class Point:
     def _rounds(self) -> int:
         """How often a solution is refined: by the digits that the smallest distance to the boundary costs."""
         nearest = min(self.low.min(), self.high.min(), self.slack.min(initial=1.0))
-        return 0 if nearest > 1e-4 else 1 if nearest > 1e-7 else 2 if nearest > 1e-9 else 3
+        if nearest > 1e-4:
+            return 0
+        # Many cuts in few dimensions are nearly dependent, and cost more digits.
+        return 1 if nearest > 1e-7 or self.slack.shape[1] <= 2 * self.low.shape[1] else 3
 
     def newton(self, G: Array, g: Array, e: Array) -> Steps:
         """Solve ``φ″ d = right side`` for q right sides at once.
