@@ -13,7 +13,19 @@ from reap.experiments.results import Result
 from reap.experiments.scope import Scope
 
 #: Names of the modules, which are the names on the command line.
-NAMES = ("excess",)
+NAMES = (
+    "classifiers",
+    "graph",
+    "epsilon",
+    "lengths",
+    "jaccard",
+    "rank",
+    "options",
+    "random",
+    "gap",
+    "run_time",
+    "excess",
+)
 
 
 def module(name: str) -> Any:
