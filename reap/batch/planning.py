@@ -70,7 +70,7 @@ class Planner:
         rows : DataFrame (n, features), in units
         answers : what the person in row i (0 … n − 1) answered, for those who were asked
         """
-        found = [self._one(rows.iloc[[i]], answers.get(i)) for i in range(len(rows))]
+        found = [self._one(rows.iloc[i : i + 1], answers.get(i)) for i in range(len(rows))]
         frame = self._targets(rows, found)
         frame["recourse_probability"] = [_or_nan(o, "probability") for o in found]
         frame["recourse_reason"] = [o.reason if isinstance(o, Failure) else o.note for o in found]
