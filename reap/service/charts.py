@@ -9,23 +9,26 @@ from markupsafe import Markup
 
 from reap.service.schemas import Effort, Hard, PlanOut
 
-_WIDTH = 600
 
-
-def _svg(height: float, label: str, body: str, width: int = _WIDTH) -> Markup:
+def _svg(height: int, label: str, body: str) -> Markup:
+    # Places along the width are percentages, so that bars stretch and words keep their size on a narrow screen.
     # Everything inside is built here from numbers and escaped words.
     return Markup(
-        f'<svg class="chart" viewBox="0 0 {width} {height:g}" role="img" aria-label="{escape(label)}" '
-        f'xmlns="http://www.w3.org/2000/svg">{body}</svg>'
+        f'<svg class="chart" width="100%" height="{height}" role="img" aria-label="{escape(label)}">{body}</svg>'
     )
 
 
-def _text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{escape(words)}</text>'
+def _text(x: float, y: float, words: str, kind: str = "") -> str:
+    anchor = "start" if x < 20 else "end" if x > 80 else "middle"
+    return f'<text x="{x:.2f}%" y="{y:g}" class="{kind}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
 def _bar(x: float, y: float, width: float, height: float, kind: str) -> str:
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{height:g}" rx="4" class="{kind}"/>'
+    return f'<rect x="{x:.2f}%" y="{y:g}" width="{max(width, 0):.2f}%" height="{height:g}" rx="4" class="{kind}"/>'
+
+
+def _line(x: float, top: float, bottom: float, kind: str) -> str:
+    return f'<line x1="{x:.2f}%" x2="{x:.2f}%" y1="{top:g}" y2="{bottom:g}" class="{kind}"/>'
 
 
 def points(score: float, threshold: float) -> str:
@@ -45,77 +48,57 @@ def points(score: float, threshold: float) -> str:
 
 def track(scores: Sequence[float], threshold: float) -> Markup:
     """Return a scale from 0 to 100 with the score needed, and the score now and after each step."""
-    left, right, y = 16, _WIDTH - 16, 46
-    span = right - left
-    x = [left + span * s for s in scores]
-    needed = left + span * threshold
-    body = _bar(left, y - 6, span, 12, "track") + _bar(needed, y - 6, right - needed, 12, "good-zone")
-    if len(x) > 1:
-        body += _bar(min(x[0], x[-1]), y - 6, abs(x[-1] - x[0]), 12, "travel")
-    body += f'<line x1="{needed:.1f}" x2="{needed:.1f}" y1="{y - 16}" y2="{y + 16}" class="need"/>'
-    body += _text(needed, y - 24, f"needed: more than {100 * threshold:g}", "small", _anchor(needed))
+    x = [3 + 94 * score for score in scores]
+    needed, y = 3 + 94 * threshold, 44
+    near = len(x) > 1 and abs(x[-1] - x[0]) < 35
+    body = _bar(3, y - 6, 94, 12, "track") + _bar(needed, y - 6, 97 - needed, 12, "good-zone")
+    body += _bar(min(x[0], x[-1]), y - 6, abs(x[-1] - x[0]), 12, "travel") + _line(
+        needed, y - 16, y + 16, "need"
+    )
+    body += _text(needed, y - 24, f"needed: more than {100 * threshold:g}", "small")
     for i, place in enumerate(x):
         end = i == len(x) - 1
         kind = "stop last" if i and end else "stop"
-        body += f'<circle cx="{place:.1f}" cy="{y}" r="{9 if i == 0 or end else 5}" class="{kind}"/>'
-    body += _text(x[0], y + 36, f"now {points(scores[0], threshold)}", "strong", _anchor(x[0]))
-    if len(x) > 1 and abs(x[-1] - x[0]) > 120:
-        body += _text(x[-1], y + 36, f"after {points(scores[-1], threshold)}", "strong", _anchor(x[-1]))
-    elif len(x) > 1:
-        body += _text(x[-1], y + 58, f"after {points(scores[-1], threshold)}", "strong", _anchor(x[-1]))
-    words = [f"Score now {points(scores[0], threshold)} out of 100, needed is more than {100 * threshold:g}"]
+        body += f'<circle cx="{place:.2f}%" cy="{y}" r="{9 if i == 0 or end else 5}" class="{kind}"/>'
+    words = [f"now {points(scores[0], threshold)}"]
+    body += _text(x[0], y + 34, words[0], "strong")
     if len(x) > 1:
         words.append(f"after the plan {points(scores[-1], threshold)}")
-    tall = 112 if len(x) > 1 and abs(x[-1] - x[0]) <= 120 else 92
-    return _svg(tall, ", ".join(words), body)
+        body += _text(x[-1], y + (56 if near else 34), f"after {points(scores[-1], threshold)}", "strong")
+    label = f"Score out of 100: {', '.join(words)}; needed is more than {100 * threshold:g}"
+    return _svg(108 if near else 86, label, body)
 
 
-def _anchor(x: float) -> str:
-    return "start" if x < 90 else "end" if x > _WIDTH - 110 else "middle"
-
-
-def hardness(levels: Sequence[Hard]) -> Markup:
-    """Return how hard each change is for the person, as bars around their average."""
-    row, top, left = 44, 8, 8
-    span = _WIDTH - 2 * left
+def hardness(given: Hard, levels: Sequence[Hard]) -> Markup:
+    """Return how hard one change is for the person: a bar, and a mark at their average."""
     most = max([2.0, *(d.level for d in levels)])
-    mark = left + span / most
-    body = ""
-    for i, d in enumerate(levels):
-        y = top + i * row
-        kind = "hard" if d.level > 1.25 else "easy" if d.level < 0.8 else "middle"
-        body += _text(left, y + 14, d.label) + _text(_WIDTH - left, y + 14, d.words, "small", "end")
-        body += _bar(left, y + 22, span, 10, "track") + _bar(left, y + 22, span * d.level / most, 10, kind)
-    height = top + row * len(levels)
-    body += f'<line x1="{mark:.1f}" x2="{mark:.1f}" y1="{top + 18}" y2="{height - 8}" class="mean"/>'
-    label = "How hard each change is for you: " + "; ".join(f"{d.label} {d.words}" for d in levels)
-    return _svg(height, label, body)
+    kind = "hard" if given.level > 1.25 else "easy" if given.level < 0.8 else "middle"
+    body = _bar(0, 3, 100, 10, "track") + _bar(0, 3, 100 * given.level / most, 10, kind)
+    return _svg(16, f"{given.label}: {given.words}", body + _line(100 / most, 0, 16, "mean"))
 
 
-def effort(given: Effort) -> Markup:
-    """Return the effort of the plan beside that of the one-size-fits-all plan."""
+def effort(cost: float, given: Effort, kind: str) -> Markup:
+    """Return the effort of one plan as a bar, beside the dearer of the two."""
     most = max(given.plan, given.everybody, 1e-12)
-    width = 320
-    body = ""
-    bars = (("Your plan", given.plan, "travel"), ("One-size-fits-all plan", given.everybody, "middle"))
-    for i, (name, cost, kind) in enumerate(bars):
-        y = 18 + 50 * i
-        body += _text(0, y, name) + _text(width, y, f"{cost / given.everybody:.0%}", "strong", "end")
-        body += _bar(0, y + 8, width, 12, "track") + _bar(0, y + 8, width * cost / most, 12, kind)
-    return _svg(96, f"Effort of your plan: {given.share:.0%} of the one-size-fits-all plan", body, width)
+    label = f"{cost / given.everybody:.0%} of the effort of the one-size-fits-all plan"
+    return _svg(14, label, _bar(0, 1, 100, 12, "track") + _bar(0, 1, 100 * cost / most, 12, kind))
 
 
 def days(counts: Sequence[tuple[str, int]]) -> Markup:
     """Return sessions a day as columns."""
     most = max([1, *(n for _, n in counts)])
-    width = (_WIDTH - 16) / max(len(counts), 7)
+    width = 100 / max(len(counts), 7)
     body = ""
     for i, (day, n) in enumerate(counts):
-        tall = 110 * n / most
-        body += _bar(8 + i * width + 3, 130 - tall, width - 6, tall, "travel")
-        body += _text(8 + (i + 0.5) * width, 124 - tall, str(n), "small", "middle")
+        tall, middle = 110 * n / most, (i + 0.5) * width
+        body += _bar(i * width + 0.4, 130 - tall, width - 0.8, tall, "travel")
         if len(counts) <= 10 or i in (0, len(counts) - 1):
-            body += _text(8 + (i + 0.5) * width, 150, day[5:], "small", "middle")
+            body += (
+                f'<text x="{middle:.2f}%" y="150" class="small" text-anchor="middle">{escape(day[5:])}</text>'
+            )
+            body += (
+                f'<text x="{middle:.2f}%" y="{124 - tall:g}" class="small" text-anchor="middle">{n}</text>'
+            )
     label = "Sessions a day: " + "; ".join(f"{day} {n}" for day, n in counts)
     return _svg(160, label, body)
 

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from reap._errors import InputError
 from reap.service.desk import MissingError, ReplacedError, StaleError
+from reap.service.render import error_page
 from reap.service.rows import FieldError
 from reap.service.store import ConflictError, UnavailableError
 
@@ -56,15 +57,15 @@ def fault(
     return SafeJSON(body, status, headers=dict(headers or {}))
 
 
+def answer(request: Request, status: int, sentence: str, **more: Any) -> Response:
+    """Return an error the way the client understands it: JSON for programs, a page for people."""
+    if request.url.path.startswith(("/api/", "/healthz", "/readyz", "/metrics")):
+        return fault(status, sentence, **more)
+    return error_page(request, status, sentence, headers=more.get("headers"))
+
+
 def install(app: FastAPI) -> None:
-    """Give every error its answer."""
-
-    def answer(request: Request, status: int, sentence: str, **more: Any) -> Response:
-        if request.url.path.startswith(("/api/", "/healthz", "/readyz", "/metrics")):
-            return fault(status, sentence, **more)
-        from reap.service.render import error_page
-
-        return error_page(request, status, sentence, headers=more.get("headers"))
+    """Give every error that is foreseen its answer; `guards.Guard` answers the others."""
 
     @app.exception_handler(MissingError)
     def _missing(request: Request, error: Exception) -> Response:
@@ -103,7 +104,3 @@ def install(app: FastAPI) -> None:
         return answer(
             request, error.status_code, sentence.get(error.status_code, str(error.detail)), headers=headers
         )
-
-    @app.exception_handler(Exception)
-    def _broken(request: Request, error: Exception) -> Response:
-        return answer(request, 500, BROKEN)

@@ -9,9 +9,10 @@ import time
 from collections import OrderedDict
 from typing import Any
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reap.service.faults import fault
+from reap.service.faults import BROKEN, answer
 from reap.service.metrics import Metrics
 from reap.service.settings import Settings
 
@@ -71,7 +72,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
         begin = time.perf_counter()
-        seen: dict[str, Any] = {"status": 500}
+        seen: dict[str, Any] = {}
         request = secrets.token_hex(6)
 
         async def sealed(message: Message) -> None:
@@ -83,23 +84,28 @@ class Guard:
         try:
             await self._admit(scope, receive, sealed)
         except Exception:
-            # Starlette has answered with our sentence already; the cause is for the operator's log alone.
+            # The person gets a sentence; the cause is for the operator's log alone.
             _logger.exception("unexpected error", extra={"facts": {"request": request}})
+            if "status" not in seen:
+                await answer(Request(scope), 500, BROKEN)(scope, receive, sealed)
         finally:
-            self._record(scope, seen["status"], time.perf_counter() - begin, request)
+            self._record(scope, seen.get("status", 500), time.perf_counter() - begin, request)
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         client = (scope.get("client") or ("unknown",))[0]
         limited = self.settings.rate > 0 and not scope["path"].startswith(_OPEN)
         if limited and not self._buckets.take(client, time.monotonic()):
-            busy = fault(429, "Too many requests at once; wait a moment.", headers={"Retry-After": "1"})
+            wait = {"Retry-After": "1"}
+            busy = answer(Request(scope), 429, "Too many requests at once; wait a moment.", headers=wait)
             await busy(scope, receive, send)
             return
         try:
             body = await _body(scope, receive, self.settings.body_limit)
         except TooLargeError:
-            large = fault(
-                413, f"The request is too large; at most {self.settings.body_limit:,} bytes are taken."
+            large = answer(
+                Request(scope),
+                413,
+                f"The request is too large; at most {self.settings.body_limit:,} bytes are taken.",
             )
             await large(scope, receive, send)
             return
