@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cProfile
+import pstats
 import time
 from collections.abc import Callable
 from functools import partial
@@ -123,7 +125,9 @@ def _single(rng: np.random.Generator, repeats: int) -> list[Row]:
     M = matrices(belief)
     ours = _seconds(lambda: fresh(belief).center(), repeats=repeats)
     theirs = _seconds(lambda: cvxpy_center(M), repeats=repeats)
-    note = _agreement(belief.center().radius, cvxpy_center(M))
+    note = (
+        f"{_agreement(belief.center().radius, cvxpy_center(M))}; {_profile(lambda: fresh(belief).center())}"
+    )
     return [Row.speedup("centre, d=10, 10 cuts, single", END_TO_END, ours, theirs, at_least=4, note=note)]
 
 
@@ -137,7 +141,7 @@ def _batch(rng: np.random.Generator, size: int) -> list[Row]:
     each = _seconds(ours, repeats=3, warmup=0) / size
     theirs = _seconds(lambda: [cvxpy_center(M) for M in some], repeats=3) / len(some)
     found = centers.solve_many([belief._reduced for belief in sets[:10]], "chebyshev")
-    note = _agreement([float(f.r[0]) for f in found], [cvxpy_center(M) for M in some])
+    note = f"{_agreement([float(f.r[0]) for f in found], [cvxpy_center(M) for M in some])}; {_profile(ours)}"
     return [
         Row.speedup("centre, d=10, 10 cuts, batch of 1,000", END_TO_END, each, theirs, at_least=25, note=note)
     ]
@@ -204,6 +208,18 @@ def _worst_cases(rng: np.random.Generator, directions: int, compared: int) -> li
         Row.speedup("worst case, a direction that is not free, in a batch", peer, solver, theirs / directions)
     )
     return rows
+
+
+def _profile(call: Callable[[], object]) -> str:
+    """Where the time goes: Newton steps, and the shares of LAPACK and of everything that is Python and NumPy calls."""
+    profile = cProfile.Profile()
+    profile.runcall(call)
+    entries = pstats.Stats(profile).stats.items()  # type: ignore[attr-defined]
+    total = sum(entry[2] for _, entry in entries)
+    lapack = sum(entry[2] for key, entry in entries if key[2] in ("eigh", "eigvalsh", "inv", "svd"))
+    steps = sum(entry[1] for key, entry in entries if key[2] == "_advance")
+    calls = sum(entry[1] for _, entry in entries)
+    return f"{steps} steps, LAPACK {lapack / total:.0%} of the time, {calls:,} calls"
 
 
 def _agreement(ours: object, theirs: object) -> str:
