@@ -238,7 +238,7 @@ class Region:
 
     def _places(self, nodes: Ints) -> Ints:
         """Return the places of nodes; new ones are made, and scored, where they have none."""
-        unseen = np.unique(nodes[self.place[nodes] < 0])
+        unseen = distinct(nodes[self.place[nodes] < 0])
         self.place[unseen] = len(self) + np.arange(len(unseen))
         self.ids = np.append(self.ids, unseen)
         self.begin = np.append(self.begin, np.full(len(unseen), -1))
@@ -280,8 +280,16 @@ class Region:
             first = view.nearest(self.neighbors)
             start, end = np.append(start, np.zeros(len(first), dtype=np.intp)), np.append(end, first)
         keep = (end >= 0) & (end != view.origin) & (end != self.ids[start])
-        keys = np.unique(start[keep] * len(view) + end[keep])
+        keys = distinct(start[keep] * len(view) + end[keep])
         return keys // len(view), keys % len(view)
+
+
+def distinct(keys: Ints) -> Ints:
+    """Return the sorted distinct numbers; quicker than ``np.unique`` for some thousands."""
+    keys = np.sort(keys)
+    fresh = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=fresh[1:])
+    return np.asarray(keys[fresh])
 
 
 def ragged(begin: Ints, count: Ints) -> tuple[Ints, Ints]:

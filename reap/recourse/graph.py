@@ -275,13 +275,15 @@ class GraphRecourse(Engine):
 
     def _view(self, subject: Subject, limits: Limits | None) -> View:
         key = subject.z.tobytes(), repr(limits or None)
-        if key not in self._views:
+        view = self._views.pop(key, None)
+        if view is None:
             counts = (self.space.max_changes, limits.max_changes if limits else None)
             counted = any(count is not None for count in counts)
-            self._views[key] = View(subject, self.rows_, self.classifier_, counted)
-            while len(self._views) > _VIEWS:
-                self._views.popitem(last=False)
-        return self._views[key]
+            view = View(subject, self.rows_, self.classifier_, counted)
+        self._views[key] = view
+        while len(self._views) > _VIEWS:
+            self._views.popitem(last=False)
+        return view
 
     def _search(self, view: View, weigh: Weigh, width: int, deadline: float) -> tuple[Region, Found]:
         """Search with K neighbours, and twice as many while nothing accepted is in reach; every step is checked."""

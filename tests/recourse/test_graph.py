@@ -144,3 +144,68 @@ def test_bad_settings_are_refused(name, value):
     world = random_world(0)
     with pytest.raises(reap.InputError, match=name):
         GraphRecourse(world.model, world.space, **{name: value}).fit(world.X)
+
+
+def test_boosting_in_a_pipeline_on_raw_frames():
+    from sklearn.compose import make_column_transformer
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    world = random_world(4, rows=150)
+    words = [c for c in world.X.columns if not pd.api.types.is_numeric_dtype(world.X[c].dtype)]
+    coded = make_column_transformer((OneHotEncoder(sparse_output=False), words), remainder="passthrough")
+    model = make_pipeline(coded, HistGradientBoostingClassifier(max_iter=10)).fit(world.X, world.y)
+    rejected = world.X[model.predict(world.X) == 0]
+    engine = GraphRecourse(model, world.space).fit(world.X)
+    table = engine.recommend(rejected.iloc[:3])
+    assert table["recourse_valid"].all()
+    assert (model.predict(table[list(world.X.columns)]) == 1).all()
+
+
+@pytest.mark.extras
+def test_a_torch_network():
+    torch = pytest.importorskip("torch")
+    world = random_world(2, rows=100)
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(
+        torch.nn.Linear(world.space.dimension, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1)
+    )
+    Z = torch.tensor(world.space.encode(world.X), dtype=torch.float32)
+    with torch.no_grad():
+        network[2].bias -= network(Z).quantile(0.6)
+    engine = GraphRecourse(reap.models.torch_model(network, output="logit"), world.space).fit(world.X)
+    with torch.no_grad():
+        rejected = world.X[(network(Z) < 0).numpy().ravel()]
+    for i in range(3):
+        plan = engine.plans(rejected.iloc[i], np.eye(world.space.dimension))[0]
+        assert plan.valid
+        with torch.no_grad():
+            assert network(torch.tensor(plan.path[-1:], dtype=torch.float32)).item() > 0
+
+
+def test_an_encoded_table_with_groups():
+    rng = np.random.default_rng(0)
+    Z = np.column_stack([rng.random((80, 2)), np.eye(3)[rng.integers(3, size=80)]])
+    space = reap.ActionSpace.from_frame(Z, groups={"job": ["x2", "x3", "x4"]})
+    engine = GraphRecourse(lambda rows: np.asarray(rows)[:, :2].mean(axis=1), space).fit(Z)
+    z0 = Z[Z[:, :2].mean(axis=1) < 0.4][0]
+    plan = engine.plans(z0, np.eye(5))[0]
+    assert plan.valid
+    assert plan.path[-1, :2].mean() > 0.5
+
+
+def test_the_view_of_a_subject_is_kept_and_the_oldest_goes():
+    world = random_world(2, rows=80)
+    engine = GraphRecourse(world.model, world.space).fit(world.X)
+    A = np.eye(world.space.dimension)
+    engine.plans(world.rejected.iloc[0], A)
+    first = next(iter(engine._views.values()))
+    for i in range(1, 8):
+        engine.plans(world.rejected.iloc[i], A)
+        engine.plans(world.rejected.iloc[0], A)
+    assert first in engine._views.values()
+    for i in range(8, 17):
+        engine.plans(world.rejected.iloc[i], A)
+    assert len(engine._views) == 8
+    assert first not in engine._views.values()
