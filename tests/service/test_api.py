@@ -1,0 +1,299 @@
+"""The API: a session from start to plan, errors that name the field, exports that replay."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from reap import InputError
+from reap.service import replay
+from reap.service.log import line
+
+from .conftest import ADMIN
+
+
+def walk(service, row, choices=("left", "right", "same", "skip")):
+    started = service.start(row)
+    token, state = started["token"], started["state"]
+    for choice in choices:
+        if state["question"] is None:
+            break
+        answer = service.answer(token, state, choice)
+        assert answer.status_code == 200
+        state = answer.json()["state"]
+    return token, state
+
+
+def test_a_session_from_start_to_plan(service, row, case):
+    token, state = walk(service, row, ["left"] * 20)
+    assert state["status"] == "finished"
+    assert state["progress"]["answered"] == len(state["answers"]) <= 5
+    plan = service.client.get(f"/api/v1/sessions/{token}/plan").json()
+    assert plan["status"] == "ok"
+    assert plan["valid"]
+    assert plan["score"] > plan["threshold"] >= plan["score_now"]
+    assert plan["steps"][-1]["score"] == plan["score"]
+    assert 0 <= plan["confidence"]["within"] <= 1
+    assert "no other plan is noticeably easier" in plan["confidence"]["text"]
+    assert plan["effort"]["share"] <= 1 + 1e-9
+    target = case.engine.space.vector(plan["target"])
+    assert case.accepts(target)
+    assert service.client.get(f"/api/v1/sessions/{token}/plan").json() == plan
+
+
+def test_the_link_opens_the_session_and_the_token_is_nowhere_in_the_database(service, row, tmp_path):
+    started = service.start(row)
+    assert started["link"] == f"{service.url}/s/{started['token']}"
+    assert service.client.get(started["link"]).status_code == 200
+    assert len(started["token"]) >= 22  # 128 bits
+    stored = b"".join(path.read_bytes() for path in tmp_path.glob("reap.db*"))
+    assert started["token"].encode() not in stored
+
+
+def test_undo_restores_the_state_before_to_the_byte(service, row):
+    started = service.start(row)
+    token, before = started["token"], started["state"]
+    after = service.answer(token, before, "left").json()["state"]
+    undone = service.client.delete(f"/api/v1/sessions/{token}/answers/last").json()
+    assert undone["question"] == before["question"]
+    assert undone["answers"] == []
+    assert undone["revision"] > after["revision"]
+    again = service.answer(token, undone, "left").json()["state"]
+    assert again["question"] == after["question"]
+    empty = service.start(row)["token"]
+    refused = service.client.delete(f"/api/v1/sessions/{empty}/answers/last")
+    assert refused.status_code == 422
+    assert "nothing to take back" in refused.json()["error"]
+
+
+def test_an_earlier_answer_can_be_revised_and_later_ones_stay(service, row):
+    token, state = walk(service, row, ["left", "right"])
+    body = {"revision": state["revision"], "choice": "same", "key": "r1"}
+    revised = service.client.put(f"/api/v1/sessions/{token}/answers/0", json=body).json()
+    assert [a["choice"] for a in revised["answers"]] == ["same", 1]
+    again = service.client.put(f"/api/v1/sessions/{token}/answers/0", json=body).json()
+    assert again["revision"] == revised["revision"]
+    back = service.client.delete(f"/api/v1/sessions/{token}/answers/last").json()
+    assert [a["choice"] for a in back["answers"]] == [0, 1]
+    assert back["question"] == state["question"]
+
+
+def test_wishes_become_limits_that_no_question_and_no_plan_breaks(service, row, case):
+    token = service.start(row)["token"]
+    path = f"/api/v1/sessions/{token}/constraints"
+    assert service.client.post(path, json={"feature": "duration", "fixed": True}).status_code == 200
+    hard = service.client.post(path, json={"feature": "amount", "difficulty": 5}).json()
+    assert {w["text"] for w in hard["wishes"]} == {
+        "Loan duration stays as it is",
+        "Changing loan amount is very hard for you",
+    }
+    state = hard
+    for _ in range(5):
+        if state["question"] is None:
+            break
+        assert "Loan duration" not in [d["label"] for d in state["question"]["differences"]]
+        state = service.answer(token, state, "left").json()["state"]
+    plan = service.client.get(f"/api/v1/sessions/{token}/plan").json()
+    assert plan["target"]["duration"] == row["duration"]
+    freed = service.client.delete(f"{path}/duration").json()
+    assert [w["feature"] for w in freed["wishes"]] == ["amount"]
+
+
+def test_neither_names_what_is_impossible_and_it_is_never_shown_again(service, row):
+    token, state = service.start(row)["token"], None
+    state = service.state(token)
+    name = state["question"]["could_be_impossible"][0]
+    state = service.answer(token, state, "neither", impossible=[name["feature"]]).json()["state"]
+    while state["question"]:
+        assert name["label"] not in [d["label"] for d in state["question"]["differences"]]
+        assert name["feature"] not in [f["feature"] for f in state["question"]["could_be_impossible"]]
+        state = service.answer(token, state, "right").json()["state"]
+    plan = service.client.get(f"/api/v1/sessions/{token}/plan").json()
+    assert plan["target"][name["feature"]] == row[name["feature"]]
+
+
+def test_no_plan_possible_names_the_limits_of_which_one_has_to_go(service, row, case):
+    token = service.start(row)["token"]
+    changeable = [f.name for f in case.engine.space.features if f.actionable]
+    for name in changeable:
+        state = service.client.post(
+            f"/api/v1/sessions/{token}/constraints", json={"feature": name, "fixed": True}
+        ).json()
+    assert state["status"] == "no_plan"
+    plan = service.client.get(f"/api/v1/sessions/{token}/plan").json()
+    assert plan["status"] != "ok"
+    assert not plan["valid"]
+    assert plan["relax"]
+    lifted = plan["relax"][0]["feature"]
+    service.client.delete(f"/api/v1/sessions/{token}/constraints/{lifted}")
+    again = service.client.get(f"/api/v1/sessions/{token}/plan").json()
+    assert again["status"] == "ok"
+    assert {c["feature"] for c in again["changes"]} == {lifted}
+
+
+def test_a_person_comes_back_with_a_new_situation(service, row, case):
+    token, _ = walk(service, row, ["left", "left"])
+    now = {**row, "duration": max(4, row["duration"] - 6)}
+    state = service.client.post(f"/api/v1/sessions/{token}/situation", json={"subject": now}).json()
+    assert state["subject"]["duration"] == now["duration"]
+    assert state["progress"]["answered"] == 2
+    plan = service.client.get(f"/api/v1/sessions/{token}/plan").json()
+    assert plan["score_now"] == pytest.approx(case.score(case.engine.space.vector(now)))
+
+
+def test_somebody_who_is_accepted_needs_no_questions(service, german, german_model):
+    accepted = german.X[german_model.predict(german.X) == 1].iloc[[0]]
+    started = service.start(german.space.values(german.space.vector(accepted)))
+    assert started["state"]["status"] == "accepted"
+    plan = service.client.get(f"/api/v1/sessions/{started['token']}/plan").json()
+    assert plan["status"] == "already_accepted"
+
+
+def test_the_export_replays_to_the_byte_identical_plan(service, row, german_graph):
+    token, _ = walk(service, row)
+    service.client.delete(f"/api/v1/sessions/{token}/answers/last")
+    service.client.post(f"/api/v1/sessions/{token}/constraints", json={"feature": "age", "fixed": True})
+    service.client.get(f"/api/v1/sessions/{token}/plan")
+    text = service.client.get(f"/api/v1/sessions/{token}/export").text
+    (kept,) = service.store.sessions()
+    stored = [e for e in service.store.events(kept.id) if e.type == "recommended"][-1].payload["plan"]
+    replayed = replay.load(text, german_graph).recommend().to_dict(standalone=False)
+    assert json.dumps(replayed) == json.dumps(stored)
+    with pytest.raises(InputError, match="was changed"):
+        replay.load(text.replace('"fixed', '"fixxd', 1).replace("age", "agf"), german_graph)
+    with pytest.raises(InputError, match="not an exported session"):
+        replay.load("{}", german_graph)
+
+
+def test_the_csv_has_one_row_an_answer(service, row):
+    token, state = walk(service, row, ["left", "same", "skip"])
+    body = {"revision": state["revision"], "choice": "right", "key": "r"}
+    service.client.put(f"/api/v1/sessions/{token}/answers/0", json=body)
+    table = list(csv.DictReader(io.StringIO(service.client.get(f"/api/v1/sessions/{token}/export.csv").text)))
+    assert [r["choice"] for r in table] == ["1", "same", "skip"]
+    assert [r["number"] for r in table] == ["1", "2", "3"]
+    assert all(float(r["seconds"]) >= 0 and r["answered_at"] > r["asked_at"] for r in table)
+
+
+def test_a_session_lives_on_in_another_worker(serve, database, row):
+    first, second = serve(database), serve(database)
+    started = first.start(row)
+    token, state = started["token"], started["state"]
+    assert second.state(token) == state
+    for turn in range(4):
+        if state["question"] is None:
+            break
+        one, other = (first, second) if turn % 2 else (second, first)
+        state = one.answer(token, state, "left" if turn % 3 else "right").json()["state"]
+        assert other.state(token) == state
+    plans = [s.client.get(f"/api/v1/sessions/{token}/plan").json() for s in (first, second)]
+    assert plans[0] == plans[1]
+    assert list(first.store.faults()) == []
+
+
+def test_a_dialogue_that_left_memory_is_replayed_from_the_log(serve, tmp_path, row):
+    service = serve(f"sqlite:///{tmp_path}/reap.db", live_sessions=1)
+    token, state = walk(service, row, ["left", "neither", "right"])
+    service.start(row)  # pushes the first one out
+    assert service.state(token) == state
+
+
+def test_what_if_scores_any_row_and_stores_nothing(service, row, case):
+    tried = {**row, "duration": 6}
+    body = {"subject": tried, "origin": row}
+    found = service.client.post("/api/v1/score", json=body).json()
+    assert found["score"] == pytest.approx(case.score(case.engine.space.vector(tried)))
+    assert found["hypothetical"] is True
+    assert found["allowed"] is True
+    younger = {**row, "age": row["age"] - 1}
+    assert service.client.post("/api/v1/score", json={"subject": younger, "origin": row}).json()["allowed"] is False
+    assert service.events() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "says"),
+    [
+        ({"duration": "long"}, "duration", "give a whole number"),
+        ({"duration": 1.5}, "duration", "give a whole number"),
+        ({"duration": None}, "duration", "missing"),
+        ({"duration": True}, "duration", "give a whole number"),
+        ({"duration": 10**400}, "duration", "give a whole number"),
+        ({"housing": "castle"}, "housing", "rented, owned, free of charge"),
+        ({"housng": "owned"}, "housng", "did you mean 'housing'"),
+    ],
+)
+def test_bad_input_names_the_field_and_what_is_allowed(service, row, change, field, says):
+    for path in ("sessions", "score"):
+        answer = service.client.post(f"/api/v1/{path}", json={"subject": {**row, **change}})
+        assert answer.status_code == 422
+        (wrong,) = answer.json()["fields"]
+        assert wrong["field"] == field
+        assert says in wrong["message"]
+    assert service.events() == []
+
+
+def test_bad_answers_and_wishes_store_nothing(service, row):
+    started = service.start(row)
+    token, state = started["token"], started["state"]
+    count = len(service.events())
+    assert service.answer(token, state, "maybe").status_code == 422
+    assert service.answer(token, state, 3).status_code == 422
+    assert service.answer(token, state, "left", impossible=["age"]).status_code == 422
+    assert service.answer(token, state, "neither", impossible=["agee"]).status_code == 422
+    assert service.answer(token, state, key="bad key!").status_code == 422
+    for wish in (
+        {"feature": "duration"},
+        {"feature": "nothing", "fixed": True},
+        {"feature": "duration", "at_least": 30, "at_most": 10},
+        {"feature": "housing", "at_least": "owned"},
+        {"feature": "housing", "exclude": ["castle"]},
+        {"feature": "duration", "difficulty": 9},
+        {"feature": "personal_status", "fixed": True},
+    ):
+        answer = service.client.post(f"/api/v1/sessions/{token}/constraints", json=wish)
+        assert answer.status_code == 422, wish
+        assert answer.json()["error"]
+    assert service.client.delete(f"/api/v1/sessions/{token}/constraints/duration").status_code == 422
+    assert len(service.events()) == count
+
+
+def test_the_operator_needs_the_key(service, row):
+    token, _ = walk(service, row, ["left"])
+    service.client.get(f"/api/v1/sessions/{token}/plan")
+    for headers in ({}, {"X-Admin-Key": "guess"}, {"X-Admin-Key": ""}, {"Authorization": "Bearer x"}):
+        assert service.client.get("/api/v1/admin/summary", headers=headers).status_code == 401
+    found = service.client.get("/api/v1/admin/summary", headers={"X-Admin-Key": ADMIN}).json()
+    assert (found["sessions"], found["finished"], found["questions_to_finish"]) == (1, 1, 1.0)
+    assert found["latency_ms"]["p95"] > 0
+
+
+def test_starting_can_be_closed_to_all_but_the_operator(serve, tmp_path, row):
+    service = serve(f"sqlite:///{tmp_path}/reap.db", open_start=False)
+    assert service.client.post("/api/v1/sessions", json={"subject": row}).status_code == 401
+    opened = service.client.post("/api/v1/sessions", json={"subject": row}, headers={"X-Admin-Key": ADMIN})
+    assert opened.status_code == 201
+    assert service.client.get(opened.json()["link"]).status_code == 200
+
+
+def test_health_metrics_and_schema(service, case):
+    assert service.client.get("/healthz").json() == {"status": "ok"}
+    assert service.client.get("/readyz").json() == {"status": "ok"}
+    schema = service.client.get("/api/v1/schema").json()
+    assert [f["name"] for f in schema["features"]] == list(case.engine.space.names)
+    assert (schema["model"], schema["data"]) == (case.model, case.data)
+    text = service.client.get("/metrics").text
+    assert 'reap_request_seconds_count{method="GET",route="/api/v1/schema",status="200"} 1.0' in text
+    assert "reap_solve_seconds" in text
+
+
+def test_the_log_of_a_session_is_one_chain_of_known_events(service, row):
+    token, _ = walk(service, row)
+    service.client.get(f"/api/v1/sessions/{token}/plan")
+    events = service.events()
+    assert [e.type for e in events[:4]] == ["started", "asked", "answered", "asked"]
+    assert events[-1].type == "recommended"
+    assert line(events) == events
+    assert list(service.store.faults()) == []
