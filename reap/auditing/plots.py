@@ -88,7 +88,7 @@ def sensitivity(grouping: Grouping) -> str:
     axes.plot(table["median"], y, "|", color=_MAIN, markersize=16, markeredgewidth=2.5)
     axes.plot(table["assumed"], y, "D", color=_INK, markersize=6)
     axes.set_yticks(y, table.index)
-    axes.set_xlabel("median effort over everybody's: ◆ as assumed, ▍ 90 % of other cost matrices")
+    axes.set_xlabel("median effort over everybody's (◆ as assumed; bar: 90 % of other cost matrices)")
     return _svg(figure, f"Dependence on the assumed cost by {grouping.name}")
 
 
