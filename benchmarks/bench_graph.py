@@ -99,7 +99,7 @@ def run(quick: bool) -> list[Row]:
     engine._views.clear()
     robust = timed(lambda x: engine.robust(x, sets[id(x)]), subjects[:40])
 
-    Z = engine.rows_.vectors
+    Z = np.unique(data.space.encode(X), axis=0)
     face = Face(Z, engine.classifier_.accepts(Z))
     theirs = timed(face.cost, [data.space.vector(x) for x in subjects[:20]])
     valid = f"{sum(plan.valid for plan in plans)} of {len(plans)} subjects have a plan"

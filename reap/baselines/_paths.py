@@ -9,8 +9,8 @@ import numpy as np
 
 from reap._typing import Array
 from reap.plan import Plan
+from reap.recourse._graph_region import Region
 from reap.recourse._graph_search import Found
-from reap.recourse._graph_view import Region
 from reap.recourse.graph import GraphRecourse
 from reap.space import Limits
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
 from reap._typing import Array, Ints
-from reap.recourse._graph_view import Region
+from reap.recourse._graph_region import Region
 
 #: Edge efforts (n, b) of moves (n, m) under b matrices; the second argument says which edges they are.
 Weigh = Callable[[Array, Ints], Array]

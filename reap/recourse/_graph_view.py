@@ -7,20 +7,17 @@ search comes by.
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from reap._typing import Array, Bools, Ints
 from reap.models import Classifier
 from reap.recourse._engine import Subject
+from reap.recourse._graph_region import Region
 from reap.recourse._graph_rows import Rows
 
 #: Nodes scored at least in one call of the model: the nearest ones come along.
 _BATCH = 256
-#: Nodes expanded to begin with.
-_AHEAD = 256
 #: A score must pass the threshold by this much, so that the row is accepted on its own, too.
 _CLEAR = 1e-9
 #: Encoded values this near are the same.
@@ -166,140 +163,3 @@ class View:
         if neighbors not in self.regions:
             self.regions[neighbors] = Region(self, neighbors)
         return self.regions[neighbors]
-
-
-class Region:
-    """The part of the graph that searches have seen; place 0 is the subject.
-
-    The edges of an expanded place ``i`` are ``begin[i] … begin[i] + count[i]``; ``begin`` is −1 where it is not expanded.
-
-    Parameters
-    ----------
-    view : View
-    neighbors : int
-    """
-
-    def __init__(self, view: View, neighbors: int) -> None:
-        self.view, self.neighbors = view, neighbors
-        self.ids = np.array([view.origin])  # place -> node
-        self.place = np.full(len(view), -1, dtype=np.intp)  # node -> place
-        self.place[view.origin] = 0
-        self.begin = np.full(1, -1, dtype=np.intp)
-        self.count = np.zeros(1, dtype=np.intp)
-        self.accepted = np.zeros(1, dtype=bool)
-        self.vectors = view.z0[None]
-        self.source = np.empty(0, dtype=np.intp)
-        self.target = np.empty(0, dtype=np.intp)
-        self.moves = np.empty((0, len(view.movable)))
-        self.tie = np.empty(0)
-        self.banned = np.empty(0, dtype=bool)
-        #: Paths found before, as tuples of edges: what they cost under another matrix bounds its search.
-        self.paths: set[tuple[int, ...]] = set()
-        self._matrix: Any = None
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def matrix(self) -> Any:
-        """Return the edges in order of their sources, and the sparse matrix they make, to be filled with weights."""
-        if self._matrix is None:
-            order = np.argsort(self.source, kind="stable")
-            indptr = np.zeros(len(self) + 1, dtype=np.int32)
-            np.cumsum(self.count, out=indptr[1:])
-            indices = self.target[order].astype(np.int32)
-            self._matrix = (
-                order,
-                csr_array((np.ones(len(order)), indices, indptr), shape=(len(self), len(self))),
-            )
-        return self._matrix
-
-    def edge(self, source: int, target: int) -> int:
-        """Return the edge between two places."""
-        begin = self.begin[source]
-        return int(begin + np.argmax(self.target[begin : begin + self.count[source]] == target))
-
-    def path(self, edges: Ints) -> Array:
-        """Return the rows (s + 1, d) that a path of s edges passes, from the subject on."""
-        return np.asarray(self.vectors[np.append(0, self.target[edges])])
-
-    def ban(self, edges: Ints) -> None:
-        """Take edges out that proved illegal."""
-        self.banned[edges] = True
-        self.paths = {path for path in self.paths if not self.banned[list(path)].any()}
-
-    def grow(self, needed: Ints) -> None:
-        """Find the edges of some places; the first time, nodes near the subject come along, to save rounds."""
-        fresh = needed[self.begin[needed] < 0]
-        if len(fresh) and len(self.source) == 0 and self.view.simple:
-            near = self.view.nearest(_AHEAD)
-            fresh = np.union1d(fresh, self._places(near[~self.view.accepts(self.view.score(near))]))
-        if len(fresh):
-            self._expand(np.sort(fresh))
-
-    def _places(self, nodes: Ints) -> Ints:
-        """Return the places of nodes; new ones are made, and scored, where they have none."""
-        unseen = distinct(nodes[self.place[nodes] < 0])
-        self.place[unseen] = len(self) + np.arange(len(unseen))
-        self.ids = np.append(self.ids, unseen)
-        self.begin = np.append(self.begin, np.full(len(unseen), -1))
-        self.count = np.append(self.count, np.zeros(len(unseen), dtype=np.intp))
-        self.accepted = np.append(self.accepted, self.view.accepts(self.view.score(unseen)))
-        self.vectors = np.vstack([self.vectors, self.view.vectors(unseen)])
-        return self.place[nodes]
-
-    def _expand(self, fresh: Ints) -> None:
-        view = self.view
-        start, end = self._pairs(fresh)
-        stop = self._places(end)
-        before, after = self.vectors[start], self.vectors[stop]
-        fine = view.may_step(before, after)
-        if not view.simple:
-            fine[fine] = view.space.allows(before[fine], after[fine])
-        start, end, stop = start[fine], end[fine], stop[fine]
-        moves = np.nan_to_num((after - before)[fine][:, view.movable])
-        tie = (0.6180339887498949 * self.ids[start] + 0.7548776662466927 * end) % 1.0 + 1.0
-        sizes = np.bincount(np.searchsorted(fresh, start), minlength=len(fresh))
-        self.begin[fresh] = len(self.source) + np.cumsum(sizes) - sizes
-        self.count[fresh] = sizes
-        self.source, self.target = np.append(self.source, start), np.append(self.target, stop)
-        self.moves = np.vstack([self.moves, moves])
-        self.tie = np.append(self.tie, (moves**2).sum(axis=1) * tie)
-        self.banned = np.append(self.banned, np.zeros(len(start), dtype=bool))
-        self._matrix = None
-
-    def _pairs(self, fresh: Ints) -> tuple[Ints, Ints]:
-        """Return the raw edges of places (sorted): place of the start, node of the end; each once, in order."""
-        view = self.view
-        begin, rows = view.rows.graph(self.neighbors)
-        nodes = self.ids[fresh]
-        mine, owner = ragged(view.begins[nodes], view.begins[nodes + 1] - view.begins[nodes])
-        members = view.members[mine]
-        near, of_member = ragged(begin[members], begin[members + 1] - begin[members])
-        start, end = fresh[owner[of_member]], view.node_of[rows[near]]
-        if fresh[0] == 0:
-            first = view.nearest(self.neighbors)
-            start, end = np.append(start, np.zeros(len(first), dtype=np.intp)), np.append(end, first)
-        keep = (end >= 0) & (end != view.origin) & (end != self.ids[start])
-        keys = distinct(start[keep] * len(view) + end[keep])
-        return keys // len(view), keys % len(view)
-
-
-def distinct(keys: Ints) -> Ints:
-    """Return the sorted distinct numbers; quicker than ``np.unique`` for some thousands."""
-    keys = np.sort(keys)
-    fresh = np.ones(len(keys), dtype=bool)
-    np.not_equal(keys[1:], keys[:-1], out=fresh[1:])
-    return np.asarray(keys[fresh])
-
-
-def ragged(begin: Ints, count: Ints) -> tuple[Ints, Ints]:
-    """Return the indices of many ranges one after the other, and which range each belongs to.
-
-    Examples
-    --------
-    >>> ragged(np.array([5, 0]), np.array([2, 3]))
-    (array([5, 6, 0, 1, 2]), array([0, 0, 1, 1, 1]))
-    """
-    owner = np.repeat(np.arange(len(count)), count)
-    offset = np.cumsum(count) - count
-    return np.arange(len(owner)) - offset[owner] + begin[owner], owner

@@ -13,13 +13,15 @@ from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan, Status
 from reap.recourse._engine import Candidates, Engine, Objective, Subject
+from reap.recourse._graph_minimax import minimax
 from reap.recourse._graph_prototypes import prototypes
-from reap.recourse._graph_robust import Search, full_moves, minimax, worst_case
+from reap.recourse._graph_region import Region
+from reap.recourse._graph_robust import moves_of, worst_case
 from reap.recourse._graph_rows import Rows, movable_columns
 from reap.recourse._graph_search import Found, Weigh, efforts, shortest
 from reap.recourse._graph_shortcuts import shortcuts
 from reap.recourse._graph_tidy import Price, quadratic, tidy
-from reap.recourse._graph_view import Region, View
+from reap.recourse._graph_view import View
 from reap.space import ActionSpace, Limits
 
 #: Subjects whose view of the graph is kept: a dialogue asks for plans of the same person again and again.
@@ -222,51 +224,24 @@ class GraphRecourse(Engine):
         with view.lock:
             start = efforts(np.eye(len(view.movable))[None])
             region, first = self._search(view, start, 1, deadline)
+            if first.edges[0] is None:
+                return self._nothing(view, first.timed_out)
 
             def search(weigh: Weigh, width: int) -> Found:
                 return self._legal_search(region, weigh, width, deadline)
 
-            if first.edges[0] is None:
-                return self._nothing(view, first.timed_out)
+            def tidied(path: Array, price: Price) -> Array:
+                return self._tidied([path], [price], view)[0]
+
+            neat = tidied if self.tidy else None
             if objective == "minimax":
-                return self._minimax(region, confidence_set, search, deadline)
-            return self._worst_case(region, confidence_set, search, deadline)
-
-    def _worst_case(self, region: Region, beliefs: ConfidenceSet, search: Search, deadline: float) -> Plan:
-        found = worst_case(region, beliefs, search)
-        if found is None:
-            return self._nothing(region.view, timed_out=True)
-        edges, cost = found
-        matrix = beliefs.worst_case_plan(full_moves(region, edges)).matrix
-        columns = region.view.movable
-        weigh = efforts(matrix[None][:, columns[:, None], columns])
-        other = search(weigh, 1).edges[0]
-        bound = 0.0 if other is None else float(weigh(region.moves[other], other).sum())
-        path = region.path(edges)
-        if self.tidy:
-
-            def price(moves: Array) -> Array:
-                return beliefs.worst_case(moves).costs
-
-            path = self._tidied([path], [price], region.view)[0]
-            cost = float(price(_moves(path)).sum())
-        return self._plan(region, path, cost, bound=min(bound, cost), timed_out=time.monotonic() > deadline)
-
-    def _minimax(self, region: Region, beliefs: ConfidenceSet, search: Search, deadline: float) -> Plan:
-        found = minimax(region, beliefs, search, deadline)
-        if found is None:
-            return self._nothing(region.view, timed_out=True)
-        path, cost = region.path(found.edges), found.cost
-        if self.tidy:
-            worst = beliefs.worst_case_plan(full_moves(region, found.edges))
-            for price in (quadratic(worst.matrix), lambda moves: beliefs.worst_case(moves).costs):
-                # tidied under one price; another matrix might be worse for the new steps
-                other = self._tidied([path], [price], region.view)[0]
-                dearest = beliefs.worst_case_plan(_moves(other)).cost
-                if dearest <= cost:
-                    path, cost = other, dearest
-        late = time.monotonic() > deadline
-        return self._plan(region, path, cost, bound=min(found.bound, cost), timed_out=late)
+                found = minimax(region, confidence_set, search, neat, deadline)
+            else:
+                found = worst_case(region, confidence_set, search, neat)
+            late = time.monotonic() > deadline
+            if found is None:
+                return self._nothing(view, timed_out=True)
+            return self._plan(region, found.path, found.cost, bound=found.bound, timed_out=late)
 
     # how ---------------------------------------------------------------------------------------------
 
@@ -287,11 +262,11 @@ class GraphRecourse(Engine):
 
     def _search(self, view: View, weigh: Weigh, width: int, deadline: float) -> tuple[Region, Found]:
         """Search with K neighbours, and twice as many while nothing accepted is in reach; every step is checked."""
-        neighbors = min(self.n_neighbors, self.max_neighbors)
+        neighbors = self.n_neighbors
         while True:
             region = view.region(neighbors)
             found = self._legal_search(region, weigh, width, deadline)
-            wider = min(2 * neighbors, self.max_neighbors)
+            wider = max(neighbors, min(2 * neighbors, self.max_neighbors))
             reached = any(edges is not None for edges in found.edges)
             if reached or found.timed_out or wider == neighbors or neighbors >= len(self.rows_):
                 return region, found
@@ -320,7 +295,9 @@ class GraphRecourse(Engine):
         if paths:
             view.score_rows(np.concatenate(paths))  # all at once; each plan then looks its own scores up
         return [
-            self._plan(region, made[k], float(quadratic(A)(_moves(made[k])).sum()), timed_out=found.timed_out)
+            self._plan(
+                region, made[k], float(quadratic(A)(moves_of(made[k])).sum()), timed_out=found.timed_out
+            )
             if k in made
             else self._nothing(view, found.timed_out)
             for k, A in enumerate(matrices)
@@ -337,7 +314,7 @@ class GraphRecourse(Engine):
             return paths
         direct = np.nan_to_num(view.shortcuts - view.z0)
         offers = [price(direct) for price in prices]
-        costs = [price(_moves(path)).sum() for path, price in zip(paths, prices, strict=True)]
+        costs = [price(moves_of(path)).sum() for path, price in zip(paths, prices, strict=True)]
         return [
             np.stack([view.z0, view.shortcuts[offer.argmin()]]) if offer.min() < cost else path
             for path, cost, offer in zip(paths, costs, offers, strict=True)
@@ -379,8 +356,3 @@ class GraphRecourse(Engine):
         return Plan.none(
             view.space, view.z0, subject.probability, status, threshold=self.threshold, note=note
         )
-
-
-def _moves(path: Array) -> Array:
-    """Return the steps (s, d) of a path (s + 1, d)."""
-    return np.nan_to_num(np.diff(path, axis=0))
