@@ -68,14 +68,17 @@ class Boundary:
         if len(points) == 0:
             return matrix, rows, scores
         walk = self._descent(A[which], points)
-        walk.descend()
+        walk.descend(3)
         keep = _best_of(which, walk.costs(), _share(_SEARCHES, len(A)))
-        which = which[keep]
-        near, near_scores = roundings(terrain, A[which], walk.rows[keep], walk.scores[keep], walk.free[keep])
+        which, walk = which[keep], walk.only(keep)
+        walk.descend(6)
+        near, near_scores = roundings(terrain, A[which], walk.rows, walk.scores, walk.free)
+        if terrain.space.rules:  # the walk does not know them: the nearest row that obeys is a start as well
+            obeying = terrain.tidy(terrain.space.project(walk.rows, terrain.z0))
+            near = np.concatenate([near, obeying[:, None]], axis=1)
+            near_scores = np.concatenate([near_scores, terrain.judge(obeying)[:, None]], axis=1)
         best.offer(near.reshape(-1, near.shape[2]), near_scores.ravel())
-        costs = np.where(
-            near_scores >= terrain.goal, efforts_each(A[which], np.nan_to_num(near - terrain.z0)), np.inf
-        )
+        costs = np.where(near_scores >= terrain.goal, efforts_each(A[which], terrain.moves(near)), np.inf)
         place = costs.argmin(axis=1)
         each = np.arange(len(place))
         real = np.isfinite(costs[each, place])
@@ -133,7 +136,7 @@ class Boundary:
 
 def _share(count: int, matrices: int) -> int:
     """Return how many tries each of some matrices gets."""
-    return int(np.clip(40 * count // matrices, count, 4 * count))
+    return int(np.clip(40 * count // matrices, count, 8 * count))
 
 
 def _best_of(group: Ints, costs: Array, count: int) -> Ints:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from reap._typing import Array, Bools, Ints
-from reap.recourse._boundary_terrain import Terrain
+from reap.recourse._boundary_terrain import MARGIN, Terrain
 from reap.recourse._efforts import efforts_each
 from reap.space.nearest import least_distance
 
@@ -86,6 +86,32 @@ def _least_norm(H: Array, c: Array, n: Array, t: float, low: Array, high: Array)
     return np.clip(c if y is None else c + back @ y, low, high)
 
 
+def ascend(terrain: Terrain, rows: Array, scores: Array, rounds: int = 10) -> Array:
+    """Raise the logits of rows (S, d) by steps along the gradient in the numbers, and return where they end, (S, d)."""
+    n = terrain.numbers
+    rows, scores = rows.copy(), scores.copy()
+    lengths = np.array([0.02, 0.05, 0.1, 0.2, 0.4])
+    for _ in range(rounds):
+        todo = np.flatnonzero(scores < terrain.goal + 10 * MARGIN)
+        if len(todo) == 0 or terrain.late:
+            break
+        slope = terrain.gradient(rows[todo])
+        top = np.abs(slope).max(axis=1, keepdims=True)
+        steps = lengths[:, None] * (slope / np.maximum(top, 1e-12))[:, None]
+        tried = np.repeat(rows[todo][:, None], len(lengths), axis=1)
+        tried[:, :, n.columns] = np.clip(tried[:, :, n.columns] + steps, n.lower, n.upper)
+        flat = terrain.follow(tried.reshape(-1, rows.shape[1]))
+        reached = terrain.score(flat).reshape(len(todo), -1)
+        best = reached.argmax(axis=1)
+        each = np.arange(len(todo))
+        higher = reached[each, best] > scores[todo] + 1e-6
+        if not higher.any():
+            break
+        rows[todo[higher]] = flat.reshape(tried.shape)[each, best][higher]
+        scores[todo[higher]] = reached[each, best][higher]
+    return rows
+
+
 class Descent:
     """The numbers of S rows, each under its own matrix.
 
@@ -123,6 +149,10 @@ class Descent:
         pull = (JA @ terrain.moves(self.rows)[:, :, None])[:, :, 0]
         u = self.rows[:, columns]
         self.c = u - np.linalg.solve(self.H, pull[:, :, None])[:, :, 0]
+
+    def only(self, which: Ints) -> Descent:
+        """Return the descent of some of the rows."""
+        return Descent(self.terrain, self.A[which], self.rows[which], self.free[which])
 
     def costs(self) -> Array:
         """The efforts (S,) of the rows."""

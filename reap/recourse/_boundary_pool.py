@@ -6,15 +6,15 @@ Built once a subject, whatever the cost matrix, and then only read: the same que
 from __future__ import annotations
 
 from itertools import combinations, product
-from typing import Any
 
 import numpy as np
 
 from reap._typing import Array, Bools, Ints
+from reap.recourse._boundary_numbers import ascend
 from reap.recourse._boundary_terrain import Terrain
-from reap.recourse._efforts import efforts
+from reap.recourse._efforts import efforts, keys, unique_rows
 
-#: Rows scored for one pool, and rows kept.
+#: Rows scored for one pool (half of it where the model has no gradient: such models are slow), and rows kept.
 SCORED, KEPT = 16_000, 3_000
 #: Category combinations looked at.
 COMBINATIONS = 512
@@ -104,17 +104,6 @@ class Best:
         return costs
 
 
-def unique_rows(rows: Array) -> Ints:
-    """Return the indices of the first of each set of equal rows, in order."""
-    return np.sort(np.unique(keys(rows), return_index=True)[1])
-
-
-def keys(rows: Array) -> Any:
-    """Return something to tell rows (n, d) apart by, (n,)."""
-    rounded = np.ascontiguousarray(np.round(np.nan_to_num(rows, nan=-1.0), 9) + 0.0)
-    return rounded.view(np.dtype((np.void, rounded.dtype.itemsize * rounded.shape[1]))).ravel()
-
-
 def build(terrain: Terrain, data: Array, rng: np.random.Generator) -> Pool:
     """Return the pool of a subject, from accepted rows (n, d) of other people and from scans."""
     if terrain.size <= SCORED:
@@ -126,10 +115,19 @@ def build(terrain: Terrain, data: Array, rng: np.random.Generator) -> Pool:
         return Pool(terrain, rows[fine], logits[fine], complete=True)
     near = _near_rows(terrain, data)
     bases = combination_rows(terrain, near)
-    parts = [near, _scans(terrain, bases, near, SCORED - len(near) - len(bases), rng), bases]
-    rows = np.concatenate(parts)
+    budget = SCORED if terrain.smooth else SCORED // 2
+    first = budget * 2 // 3 - len(near) - len(bases)
+    rows = np.concatenate([near, _scans(terrain, bases, near, first, rng), bases])
     rows = rows[unique_rows(rows)]
     logits = terrain.judge(rows)
+    if terrain.smooth and len(terrain.numbers.columns):
+        islands = _islands(terrain, rows, logits)
+        rows, logits = np.concatenate([rows, islands]), np.concatenate([logits, terrain.judge(islands)])
+    if (logits >= terrain.goal).any():
+        closer = _closer(terrain, rows[logits >= terrain.goal], budget - len(rows), rng)
+        rows, logits = np.concatenate([rows, closer]), np.concatenate([logits, terrain.judge(closer)])
+        first_of = unique_rows(rows)
+        rows, logits = rows[first_of], logits[first_of]
     kept = np.flatnonzero(logits >= terrain.goal)
     if len(kept) > KEPT:
         size = (terrain.moves(rows[kept]) ** 2).sum(axis=1)
@@ -140,6 +138,48 @@ def build(terrain: Terrain, data: Array, rng: np.random.Generator) -> Pool:
         kept = kept[np.union1d(order, other)]
     closest = np.argsort(-logits, kind="stable")[:8]
     return Pool(terrain, rows[kept], logits[kept], rejected=rows[closest[np.isfinite(logits[closest])]])
+
+
+def _islands(terrain: Terrain, rows: Array, logits: Array, count: int = 24) -> Array:
+    """Return rows found by climbing in the nearest category combinations in which no row was accepted, (k, d).
+
+    A combination's accepted numbers may be a small island that no scan meets.
+    """
+    legal = np.flatnonzero(np.isfinite(logits))
+    legal = legal[np.argsort(-logits[legal], kind="stable")]
+    columns = [c for choice in terrain.choices for c in choice.columns]
+    kinds = np.unique(keys(rows[legal][:, columns]), return_inverse=True)[1].ravel() if columns else legal * 0
+    first, second = _firsts(kinds)
+    peaks = legal[first]
+    bare = logits[peaks] < terrain.goal
+    switched = (np.abs(rows[peaks][:, columns] - terrain.base[columns]) > 1e-9).sum(axis=1)
+    nearest = np.argsort(np.where(bare, switched, np.inf), kind="stable")[: min(count, int(bare.sum()))]
+    chosen = np.concatenate([peaks[nearest], legal[second[nearest][second[nearest] >= 0]]])
+    return terrain.tidy(ascend(terrain, rows[chosen], logits[chosen]))
+
+
+def _firsts(kinds: Ints) -> tuple[Ints, Ints]:
+    """Return where each kind (0, 1, …) occurs first and second, −1 for never."""
+    order = np.argsort(kinds, kind="stable")
+    starts = np.searchsorted(kinds[order], np.arange(kinds.max(initial=-1) + 1))
+    following = np.minimum(starts + 1, max(len(order) - 1, 0))
+    twice = kinds[order[following]] == np.arange(len(starts))
+    return order[starts], np.where(twice & (following > starts), order[following], -1)
+
+
+def _closer(terrain: Terrain, rows: Array, count: int, rng: np.random.Generator) -> Array:
+    """Return rows (count, d) between the subject and accepted rows: some changes undone, numbers part of the way."""
+    size = (terrain.moves(rows) ** 2).sum(axis=1)
+    nearest = np.argsort(size, kind="stable")[:400]
+    out = rows[nearest[rng.integers(len(nearest), size=count)]]
+    n, base = terrain.numbers, terrain.base
+    share = rng.choice([1.0, 0.7, 0.4], size=(count, 1)) * (rng.random((count, len(n.columns))) < 0.6)
+    out[:, n.columns] = base[n.columns] + share * (out[:, n.columns] - base[n.columns])
+    for choice in terrain.choices:
+        back = rng.random(count) < 0.4
+        out[np.ix_(back, choice.columns)] = base[choice.columns]
+    out = terrain.tidy(out)
+    return out[unique_rows(out)]
 
 
 def everything(terrain: Terrain) -> Array:
@@ -237,6 +277,7 @@ def _scatter(terrain: Terrain, count: int, rng: np.random.Generator) -> Array:
     m = len(begin)
     ends = np.where(rng.random((count, m)) < 0.5, n.lower, n.upper)
     share = rng.random((count, m)) ** 1.5 * (rng.random((count, m)) < max(0.5, min(1.0, 3 / m)))
+    share *= rng.choice([1.0, 0.3], size=(count, 1))
     return n.snap(begin + share * (ends - begin))
 
 
@@ -262,6 +303,6 @@ def _places(start: float, low: float, high: float, count: int) -> Array:
     """Return places between the ends, denser near the start: effort grows with the square of the way."""
     both = low < start < high
     k = max(1, count // 2) if both else count
-    share = (np.arange(1, k + 1) / k) ** 1.5
+    share = (np.arange(1, k + 1) / k) ** 2
     ways = [end - start for end in (low, high) if end != start] or [0.0]
     return np.concatenate([start + share * way for way in ways])

@@ -26,13 +26,15 @@ def roundings(terrain: Terrain, A: Array, rows: Array, scores: Array, free: Bool
     U = rows[:, n.columns]
     slope = terrain.gradient(rows)
     H, centre = _rounding_form(terrain, A, rows, slope, scores, free)
-    options = _nearest_planes(n, H, U, centre, free)
+    upward = n.snap(U + np.where(free, 0.5 * n.step * np.sign(slope), 0.0))  # accepted if any rounding is
+    options = np.concatenate([upward[:, None], _nearest_planes(n, H, U, centre, free)], axis=1)
     guess = scores[:, None] + ((options - U[:, None]) * slope[:, None]).sum(axis=2)
     moved = np.repeat(rows[:, None], options.shape[1], axis=1)
     moved[:, :, n.columns] = options
-    costs = efforts_each(A, np.nan_to_num(moved - terrain.z0))
+    costs = efforts_each(A, terrain.moves(moved))
     short = np.maximum(terrain.goal - guess, 0.0)
     costs = np.where(short <= 0.02, costs, costs.max() * (2 + short))
+    costs[:, 0] = -1.0
     best = np.argsort(costs, axis=1, kind="stable")[:, :_KEPT]
     chosen = terrain.follow(np.take_along_axis(moved, best[:, :, None], axis=1).reshape(-1, rows.shape[1]))
     return chosen.reshape(*best.shape, -1), terrain.judge(chosen).reshape(best.shape)
@@ -48,8 +50,12 @@ def _rounding_form(
     H = H + (1e-6 * np.trace(H, axis1=1, axis2=2) / m + 1e-12)[:, None, None] * np.eye(m)
     q = 2 * (A @ terrain.moves(rows)[:, :, None])[:, n.columns, 0]
     pull = np.where(free, slope, 0.0)
-    back = np.linalg.solve(H, pull[:, :, None])[:, :, 0]
-    price = np.maximum((q * back).sum(axis=1) / np.maximum((pull * back).sum(axis=1), 1e-12), 1e-9)
+    # the multiplier of the boundary, q = price · n, holds for numbers that no end of their range holds back
+    U = rows[:, n.columns]
+    inner = np.where((np.minimum(U - n.lower, n.upper - U) > 1e-9), pull, 0.0)
+    inner = np.where(inner.any(axis=1, keepdims=True), inner, pull)
+    back = inner / np.einsum("smm->sm", H)
+    price = np.maximum((q * back).sum(axis=1) / np.maximum((inner * back).sum(axis=1), 1e-12), 1e-9)
     grain = 0.3 * np.sqrt(np.mean((pull * n.step) ** 2, axis=1)) + 1e-9
     weight = price / grain
     want = grain + price / (2 * weight) + terrain.goal - scores

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from reap._typing import Array, Ints
-from reap.recourse._boundary_pool import keys
 from reap.recourse._boundary_terrain import Terrain
-from reap.recourse._efforts import efforts_each
+from reap.recourse._efforts import efforts_each, keys
 
 #: Shares of the way back to the start.
 _BACK = np.array([1.0, 0.5, 0.25, 0.1])
@@ -78,7 +77,7 @@ def search(terrain: Terrain, A: Array, rows: Array, scores: Array, rounds: int =
             [near.judged[state], terrain.judge(pairs.reshape(-1, rows.shape[1])).reshape(pairs.shape[:2])],
             axis=1,
         )
-        costs = efforts_each(A[active], np.nan_to_num(options - terrain.z0))
+        costs = efforts_each(A[active], terrain.moves(options))
         costs[values < terrain.goal] = np.inf
         best = costs.argmin(axis=1)
         each = np.arange(len(active))

@@ -59,11 +59,14 @@ class Numbers:
 
         ``U`` ends with the axis of the m columns, or with that of the columns named by ``of``.
         """
-        start = self.start[of]
-        place = np.rint((U * self.scale[of] + self.base[of]) / self.unit[of])
-        value = self._encoded(np.clip(place, self.first[of], self.last[of]), of)
+        start, value = self.start[of], self.on_grid(U, of)
         keep = self.stays[of] & (np.abs(U - start) <= np.abs(U - value) + 1e-12)
         return np.where(keep, start, value)
+
+    def on_grid(self, U: Array, of: Ints | slice = slice(None)) -> Array:
+        """Return values moved to the nearest grid point."""
+        place = np.rint((U * self.scale[of] + self.base[of]) / self.unit[of])
+        return self._encoded(np.clip(place, self.first[of], self.last[of]), of)
 
     def values(self, j: int) -> Array:
         """Return all encoded values of one column."""
@@ -108,6 +111,7 @@ class Terrain:
 
     def __post_init__(self) -> None:
         self.numbers, self.choices = _layout(self.space, self.z0)
+        self.gaps = bool(np.isnan(self.z0).any())
         self.goal = self.classifier.boundary + MARGIN
         self.derived = np.array(
             [c for f in self.space.features if f.derived is not None for c in _columns(self.space, f)],
@@ -139,8 +143,10 @@ class Terrain:
 
     @property
     def size(self) -> float:
-        """Number of rows there are at most, legal or not."""
-        grids = self.numbers.last - self.numbers.first + 1 + self.numbers.stays
+        """Number of rows there are, legal or not."""
+        n = self.numbers
+        off_grid = n.stays & (np.abs(n.on_grid(n.start) - n.start) > 1e-9)
+        grids = n.last - n.first + 1 + off_grid
         return float(np.prod(grids) * np.prod([float(len(c.options)) for c in self.choices]))
 
     @property
@@ -149,8 +155,8 @@ class Terrain:
         return float(expit(self.closest))
 
     def moves(self, Z: Array) -> Array:
-        """Return deviations (n, d) from the subject."""
-        return np.nan_to_num(Z - self.z0)
+        """Return deviations (…, d) from the subject; what is missing does not deviate."""
+        return np.nan_to_num(Z - self.z0) if self.gaps else Z - self.z0
 
     def count(self, Z: Array) -> Ints:
         """Return how many features rows (n, d) change, (n,); what is derived only follows."""
@@ -194,7 +200,8 @@ class Terrain:
 
     def gradient(self, Z: Array) -> Array:
         """Return the gradient (n, m) of the logit by the movable numbers, derived columns included."""
-        full = np.nan_to_num(self.classifier.gradient(Z))
+        full = self.classifier.gradient(Z)
+        full = np.nan_to_num(full) if self.gaps else full
         own = full[:, self.numbers.columns]
         if len(self.derived):
             own = own + np.einsum("nmk,nk->nm", self.slopes(Z), full[:, self.derived])

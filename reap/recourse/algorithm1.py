@@ -55,16 +55,34 @@ class Algorithm1:
 
         ``matrix(which, moves)`` gives the matrices (k, d, d) of the problems ``which`` (k,) at moves (k, d).
         """
-        points = np.repeat(z0[None], count, axis=0)
+        everybody = np.arange(count)
         weights = np.full(count, float(self.weight))
-        todo = np.arange(count)
-        while True:
-            points[todo] = self._descend(z0, matrix, todo, weights[todo], deadline)
-            todo = todo[~self.classifier.accepts(points[todo])]
-            todo = todo[weights[todo] > 0]
-            if len(todo) == 0 or time.monotonic() > deadline:
-                return points, weights
-            weights[todo] = np.maximum(np.round(weights[todo] - _LESS, 10), 0.0)
+        points = self._descend(z0, matrix, everybody, weights, deadline)
+        todo = everybody[~self.classifier.accepts(points)]
+        if self.weight > 0 and len(todo):
+            # what is not reached without any pull back is not reached with some: no need to try every λ
+            free = self._descend(z0, matrix, todo, np.zeros(len(todo)), deadline)
+            reached = self.classifier.accepts(free)
+            points[todo], weights[todo] = free, 0.0
+            self._lower(z0, matrix, todo[reached], points, weights, deadline)
+        return points, weights
+
+    def _lower(
+        self,
+        z0: Array,
+        matrix: Callable[[Ints, Array], Array],
+        todo: Ints,
+        points: Array,
+        weights: Array,
+        deadline: float,
+    ) -> None:
+        """Find the largest λ below the given one, in steps of 0.05, whose last point is accepted."""
+        level = float(self.weight)
+        while len(todo) and (level := round(level - _LESS, 10)) > 0 and time.monotonic() <= deadline:
+            tried = self._descend(z0, matrix, todo, np.full(len(todo), level), deadline)
+            fine = self.classifier.accepts(tried)
+            points[todo[fine]], weights[todo[fine]] = tried[fine], level
+            todo = todo[~fine]
 
     def _descend(
         self,
@@ -79,9 +97,11 @@ class Algorithm1:
         for _ in range(self.max_iterations):
             if len(moving) == 0 or time.monotonic() > deadline:
                 break
-            moves = np.nan_to_num(Z[moving] - z0)
-            pull = (matrix(which[moving], moves) @ moves[:, :, None])[:, :, 0]
-            slope = self._loss_slope(Z[moving]) + 2 * weights[moving, None] * pull
+            slope = self._loss_slope(Z[moving])
+            if weights.any():
+                moves = np.nan_to_num(Z[moving] - z0)
+                pull = (matrix(which[moving], moves) @ moves[:, :, None])[:, :, 0]
+                slope = slope + 2 * weights[moving, None] * pull
             Z[moving] = self.project(Z[moving] - self.learning_rate * slope)
             if self.stop_early:
                 moving = moving[~self.classifier.accepts(Z[moving])]

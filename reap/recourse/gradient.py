@@ -15,10 +15,9 @@ from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan, Status
 from reap.recourse._boundary import Boundary
-from reap.recourse._boundary_pool import unique_rows
 from reap.recourse._boundary_robust import robust
 from reap.recourse._boundary_terrain import Terrain
-from reap.recourse._efforts import efforts
+from reap.recourse._efforts import efforts, unique_rows
 from reap.recourse._engine import Candidates, Engine, Objective, Subject
 from reap.recourse._one_step import check_robust, lifted, one_step, refusal
 from reap.recourse.algorithm1 import Algorithm1, Loss

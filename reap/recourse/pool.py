@@ -14,8 +14,7 @@ from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan
-from reap.recourse._boundary_pool import unique_rows
-from reap.recourse._efforts import efforts
+from reap.recourse._efforts import efforts, unique_rows
 from reap.recourse._engine import Candidates, Engine, Objective, Subject
 from reap.recourse._one_step import WorstCase, check_robust, lifted, one_step, refusal
 from reap.space import ActionSpace, Limits
@@ -79,11 +78,12 @@ class PoolRecourse(Engine):
         self.random_state = random_state
 
     def fit(self, X: Frame | None = None, y: Any = None) -> Self:
-        """Check the model and the generator; nothing is learned from rows.
+        """Check the model, the generator and the table; nothing is learned from rows.
 
         Parameters
         ----------
-        X, y : ignored
+        X : DataFrame, optional
+        y : ignored
         """
         if not callable(self.generate) and not isinstance(self.generate, pd.DataFrame):
             raise InputError(
@@ -91,6 +91,8 @@ class PoolRecourse(Engine):
                 "counterfactual rows, or such a frame"
             )
         self.classifier_ = self._wrap()
+        if X is not None:
+            self.space.encode(X)
         self._made: OrderedDict[bytes, Array] = OrderedDict()
         self._lock = threading.RLock()
         return self
