@@ -1,0 +1,192 @@
+"""Robust plans, and the paper's Algorithm 1."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import reap
+from tests.spaces import random_matrices
+
+
+@pytest.fixture(scope="module")
+def world():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"a": rng.integers(0, 12, 200), "b": rng.integers(0, 12, 200), "c": rng.integers(0, 12, 200)}
+    )
+    space = reap.ActionSpace.from_frame(X)
+    model = make_pipeline(space.encoder(), LogisticRegression(C=1)).fit(X, X["a"] + 2 * X["b"] - X["c"] > 14)
+    return X, space, model
+
+
+def told(dimension, count, seed=0):
+    rng = np.random.default_rng(seed)
+    known, A = reap.ConfidenceSet(dimension), random_matrices(dimension, 1, seed)[0]
+    for _ in range(count):
+        a, b = rng.normal(size=(2, dimension))
+        known.add(*((a, b) if a @ A @ a < b @ A @ b else (b, a)))
+    return known
+
+
+@pytest.mark.parametrize("answers", [0, 4, 10])
+@pytest.mark.parametrize("objective", ["worst-case", "minimax"])
+def test_robust_equals_enumeration(world, answers, objective):
+    X, space, model = world
+    engine = reap.GradientRecourse(model, space, target=True).fit(X)
+    known = told(3, answers)
+    x = X[~model.predict(X)].iloc[[0]]
+    plan = engine.robust(x, known, objective=objective)
+    rows = pd.DataFrame(np.indices((12, 12, 12)).reshape(3, -1).T, columns=["a", "b", "c"])
+    logit = model.decision_function(rows)
+    moves = space.encode(rows[logit >= 1e-3]) - space.encode(x)
+    assert np.isclose(plan.cost, known.worst_case(moves).costs.min(), rtol=1e-5)
+    assert np.isclose(plan.cost, known.worst_case_plan(plan.moves).cost, rtol=1e-6)
+    assert plan.valid
+
+
+def test_robust_is_no_dearer_than_plans_in_the_worst_case(german, german_model, german_rejected):
+    engine = reap.GradientRecourse(german_model, german.space).fit(german.X)
+    d = german.space.dimension
+    for i in range(2):
+        x = german_rejected.iloc[i]
+        known = told(d, 5, seed=i)
+        robust = engine.robust(x, known)
+        others = engine.plans(x, np.stack([np.eye(d), known.estimate(), *random_matrices(d, 3)]))
+        worst = [known.worst_case_plan(plan.moves).cost for plan in others]
+        assert robust.valid
+        assert robust.cost <= min(worst) * (1 + 1e-6)
+
+
+def test_robust_input_is_checked(world):
+    X, space, model = world
+    engine = reap.GradientRecourse(model, space, target=True).fit(X)
+    x = X[~model.predict(X)].iloc[0]
+    with pytest.raises(reap.InputError, match="needs a ConfidenceSet"):
+        engine.robust(x, reap.Posterior(3))
+    with pytest.raises(reap.InputError, match="'worst-case' or 'minimax'"):
+        engine.robust(x, reap.ConfidenceSet(3), objective="worst")
+    with pytest.raises(reap.InputError, match="dimension 2"):
+        engine.robust(x, reap.ConfidenceSet(2))
+
+
+# Algorithm 1 --------------------------------------------------------------------------------------------
+
+
+def by_hand(model, x0, A, steps, rate=0.01, weight=1.0, hinge=False, stop=False):
+    """Algorithm 1 for a logistic regression on the unit box, written out."""
+    w, b = model[-1].coef_[0], model[-1].intercept_[0]
+    x, goal = x0.copy(), 0.5 + 1e-3 / 2
+    for _ in range(steps):
+        f = expit(w @ x + b)
+        loss = (-1.0 if f < goal else 0.0) if hinge else 2 * (f - goal)
+        x = np.clip(x - rate * (loss * f * (1 - f) * w + 2 * weight * A @ (x - x0)), 0, 1)
+        if stop and expit(w @ x + b) > 0.5:
+            break
+    return x
+
+
+@pytest.mark.parametrize("loss", ["quadratic", "hinge"])
+def test_algorithm_1_to_the_letter(world, loss):
+    X, space, model = world
+    x = X[~model.predict(X)].iloc[[0]]
+    A = random_matrices(3, 2)
+    engine = reap.GradientRecourse(
+        model,
+        space,
+        target=True,
+        method="algorithm1",
+        loss=loss,
+        weight=0.0,
+        max_iterations=300,
+        constraints=False,
+    ).fit(X)
+    for plan, matrix in zip(engine.plans(x, A), A, strict=True):
+        end = by_hand(model, space.encode(x)[0], matrix, 300, weight=0.0, hinge=loss == "hinge")
+        if plan.status == "ok":
+            assert np.allclose(plan.path[-1], end, atol=1e-9)
+        else:
+            assert model[-1].decision_function(end[None])[0] <= 0
+
+
+def test_algorithm_1_stops_at_the_first_accepted_point(world):
+    X, space, model = world
+    x = X[~model.predict(X)].iloc[[1]]
+    A = 0.1 * random_matrices(3, 1)
+    engine = reap.GradientRecourse(
+        model, space, target=True, method="algorithm1", weight=0.05, stop_early=True, constraints=False
+    ).fit(X)
+    plan = engine.plans(x, A)[0]
+    assert plan.valid
+    assert plan.note == ""  # λ as given
+    assert np.allclose(
+        plan.path[-1], by_hand(model, space.encode(x)[0], A[0], 1000, weight=0.05, stop=True), atol=1e-9
+    )
+
+
+def test_lambda_falls_until_the_end_is_accepted(world):
+    X, space, model = world
+    x = X[~model.predict(X)].iloc[[0]]
+    engine = reap.GradientRecourse(
+        model,
+        space,
+        target=True,
+        method="algorithm1",
+        learning_rate=0.2,
+        max_iterations=400,
+        constraints=False,
+    ).fit(X)
+    plan = engine.plans(x, np.eye(3))[0]
+    assert plan.status == "ok"
+    assert plan.note.startswith("λ = ")
+
+
+def test_algorithm_1_ends_on_legal_rows_or_says_so(world):
+    X, space, model = world
+    engine = reap.GradientRecourse(
+        model, space, target=True, method="algorithm1", stop_early=True, learning_rate=0.1, max_iterations=300
+    ).fit(X)
+    rows = X[~model.predict(X)].iloc[:3]
+    for i in range(len(rows)):
+        x = rows.iloc[[i]]
+        for plan in engine.plans(x, random_matrices(3, 3)):
+            assert plan.status in ("ok", "none_found")
+            assert space.allows(plan.path[0], plan.path[-1])[0]
+            assert plan.valid == (plan.status == "ok")
+            if plan.valid:
+                assert model.predict(space.decode(plan.path[-1:], like=x))[0]
+
+
+def test_algorithm_1_takes_the_worst_matrix(world):
+    X, space, model = world
+    engine = reap.GradientRecourse(
+        model,
+        space,
+        target=True,
+        method="algorithm1",
+        stop_early=True,
+        constraints=False,
+        weight=0.05,
+        learning_rate=1.0,
+        max_iterations=40,
+    ).fit(X)
+    x = X[~model.predict(X)].iloc[[0]]
+    free = engine.robust(x, reap.ConfidenceSet(3))  # nothing known: the worst matrix is the identity
+    same = engine.plans(x, np.eye(3))[0]
+    assert same.valid
+    assert np.allclose(free.path, same.path, atol=1e-6)
+    known = told(3, 4)
+    plan = engine.robust(x, known)
+    assert np.isclose(plan.cost, known.worst_case_plan(plan.moves).cost)
+
+
+def test_algorithm_1_needs_a_gradient(world):
+    X, space, _ = world
+    forest = make_pipeline(space.encoder(), RandomForestClassifier(5)).fit(X, X["a"] > 5)
+    with pytest.raises(reap.InputError, match="GraphRecourse"):
+        reap.GradientRecourse(forest, space, target=True, method="algorithm1").fit(X)
