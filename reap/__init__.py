@@ -25,7 +25,18 @@ _NAMES = {
     "PoolRecourse": "reap.recourse",
     "audit": "reap.auditing",
 }
-_MODULES = ("baselines", "batch", "belief", "datasets", "experiments", "models", "questions", "recourse", "space", "subjects")
+_MODULES = (
+    "baselines",
+    "batch",
+    "belief",
+    "datasets",
+    "experiments",
+    "models",
+    "questions",
+    "recourse",
+    "space",
+    "subjects",
+)
 
 __all__ = [*_NAMES, *_MODULES, "__version__"]
 
