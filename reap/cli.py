@@ -13,6 +13,8 @@ from rich.console import Console
 
 from reap import __version__
 from reap._commands.ask import ask
+from reap._commands.audit import audit
+from reap._commands.batch import batch
 from reap._commands.datasets import datasets
 from reap._commands.demo import demo
 from reap._commands.export import export
@@ -32,7 +34,20 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     add_completion=False,
 )
-for command in (demo, ask, recommend, space, datasets, serve, sessions, verify, export, reproduce):
+for command in (
+    demo,
+    ask,
+    recommend,
+    space,
+    datasets,
+    batch,
+    audit,
+    serve,
+    sessions,
+    verify,
+    export,
+    reproduce,
+):
     app.command()(command)
 
 
