@@ -36,6 +36,7 @@ class Region:
         self.count = np.zeros(1, dtype=np.intp)
         self.accepted = np.zeros(1, dtype=bool)
         self.vectors = view.z0[None]
+        self._short = view.short(view.z0[None])
         self.source = np.empty(0, dtype=np.intp)
         self.target = np.empty(0, dtype=np.intp)
         self.moves = np.empty((0, len(view.movable)))
@@ -92,19 +93,20 @@ class Region:
         self.begin = np.append(self.begin, np.full(len(unseen), -1))
         self.count = np.append(self.count, np.zeros(len(unseen), dtype=np.intp))
         self.accepted = np.append(self.accepted, self.view.accepts(self.view.score(unseen)))
-        self.vectors = np.vstack([self.vectors, self.view.vectors(unseen)])
+        rows = self.view.vectors(unseen)
+        self.vectors = np.vstack([self.vectors, rows])
+        self._short = np.vstack([self._short, self.view.short(rows)])
         return self.place[nodes]
 
     def _expand(self, fresh: Ints) -> None:
         view = self.view
         start, end = self._pairs(fresh)
         stop = self._places(end)
-        before, after = self.vectors[start], self.vectors[stop]
-        fine = view.may_step(before, after)
+        moves = self._short[stop] - self._short[start]
+        fine = view.may_move(moves)
         if not view.simple:
-            fine[fine] = view.space.allows(before[fine], after[fine])
-        start, end, stop = start[fine], end[fine], stop[fine]
-        moves = np.nan_to_num((after - before)[fine][:, view.movable])
+            fine[fine] = view.space.allows(self.vectors[start[fine]], self.vectors[stop[fine]])
+        start, end, stop, moves = start[fine], end[fine], stop[fine], moves[fine]
         tie = (0.6180339887498949 * self.ids[start] + 0.7548776662466927 * end) % 1.0 + 1.0
         sizes = np.bincount(np.searchsorted(fresh, start), minlength=len(fresh))
         self.begin[fresh] = len(self.source) + np.cumsum(sizes) - sizes

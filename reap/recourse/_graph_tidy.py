@@ -89,7 +89,7 @@ def _prices(draft: Draft, view: View) -> Array:
     size = len(draft.path)
     before, after = np.triu_indices(size, 1)
     start, end = draft.path[before], draft.path[after]
-    fine = (after == before + 1) | view.may_step(start, end)
+    fine = (after == before + 1) | view.may_move(view.short(end) - view.short(start))
     price = np.full((size, size), np.inf)
     price[before, after] = np.where(fine, draft.efforts(end - start), np.inf)
     return price

@@ -55,8 +55,10 @@ class View:
         self._merge(usable)
         columns = self.space.slices
         sides = [(columns[f.name].start, f.direction) for f in self.space.features if f.derived is None]
-        self._up = np.array([c for c, side in sides if side == "up"], dtype=np.intp)
-        self._down = np.array([c for c, side in sides if side == "down"], dtype=np.intp)
+        self._up, self._down = (
+            np.flatnonzero(np.isin(self.movable, [c for c, side in sides if side == way]))
+            for way in ("up", "down")
+        )
         self._tried: dict[bytes, float] = {}
         self._judged: dict[bytes, bool] = {}
         self.regions: dict[int, Region] = {}
@@ -139,13 +141,16 @@ class View:
         """Return which scores are enough, and would be in any batch: the last digits depend on its size."""
         return np.asarray(probabilities > self.classifier.threshold + _CLEAR)
 
-    def may_step(self, before: Array, after: Array) -> Bools:
-        """Return which steps (n, d) → (n, d) between nodes are not plainly illegal: directions are kept.
+    def short(self, Z: Array) -> Array:
+        """Return the columns (n, m) of rows that can change, with 0 where a value is missing: it stays so."""
+        return np.nan_to_num(Z[:, self.movable])
+
+    def may_move(self, moves: Array) -> Bools:
+        """Return which steps (n, m) between nodes, in the columns that can change, keep all directions.
 
         Much cheaper than ``allows``, which every step of a plan has to pass before the plan is shown.
         """
-        wrong = (after[:, self._up] < before[:, self._up] - _SAME).any(axis=1)
-        wrong |= (after[:, self._down] > before[:, self._down] + _SAME).any(axis=1)
+        wrong = (moves[:, self._up] < -_SAME).any(axis=1) | (moves[:, self._down] > _SAME).any(axis=1)
         return np.asarray(~wrong)
 
     def steps_legal(self, before: Array, after: Array) -> Bools:
