@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from reap import __version__
 from reap._commands.ask import ask
@@ -25,6 +26,25 @@ from reap._commands.sessions import sessions
 from reap._commands.space import space
 from reap._commands.verify import verify
 from reap._errors import InputError
+
+#: Which extra brings a library that the core does without.
+_EXTRAS = {
+    "web": (
+        "fastapi",
+        "uvicorn",
+        "sqlalchemy",
+        "jinja2",
+        "multipart",
+        "skops",
+        "prometheus_client",
+        "psycopg",
+        "pydantic",
+    ),
+    "cluster": ("pyarrow", "distributed", "dask"),
+    "plots": ("matplotlib",),
+    "torch": ("torch",),
+    "baselines": ("dice_ml", "raiutils"),
+}
 
 app = typer.Typer(
     help="Recourse that learns what effort means to the person who has to make it.\n\n"
@@ -73,14 +93,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     debug = "--debug" in given
     try:
         app(args=[g for g in given if g != "--debug"], prog_name="reap")
-    except (InputError, OSError) as error:
+    except (InputError, OSError, ModuleNotFoundError) as error:
         if debug:
             raise
-        Console(stderr=True, highlight=False).print(f"[bold red]Error:[/] {_sentence(error)}", soft_wrap=True)
+        Console(stderr=True, highlight=False).print(
+            f"[bold red]Error:[/] {escape(_sentence(error))}", soft_wrap=True
+        )
         raise SystemExit(2) from None
 
 
 def _sentence(error: Exception) -> str:
+    if isinstance(error, ModuleNotFoundError):
+        for extra, modules in _EXTRAS.items():
+            if str(error.name).split(".")[0] in modules:
+                return f"This needs {error.name}, which is not installed; install it with: pip install 'reap[{extra}]'"
+        raise error
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {(error.strerror or 'cannot be read').lower()}"
     text = str(error)

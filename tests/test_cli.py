@@ -148,3 +148,23 @@ def test_one_class_only(run, tmp_path):
     code, _, err = run("recommend", "--data", path, "--label", "y")
     assert code == 2
     assert "one class" in err
+
+
+def test_a_missing_extra_is_named(monkeypatch, capsys):
+    def without(*arguments, **options):
+        raise ModuleNotFoundError("No module named 'uvicorn'", name="uvicorn")
+
+    monkeypatch.setattr(cli, "app", without)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["serve"])
+    assert ended.value.code == 2
+    assert "pip install 'reap[web]'" in capsys.readouterr().err
+
+
+def test_a_missing_module_of_our_own_is_a_bug_and_shows(monkeypatch):
+    def broken(*arguments, **options):
+        raise ModuleNotFoundError("No module named 'reap.nothing'", name="reap.nothing")
+
+    monkeypatch.setattr(cli, "app", broken)
+    with pytest.raises(ModuleNotFoundError):
+        cli.main(["demo"])
