@@ -2,7 +2,7 @@
 
 Use all of them::
 
-    @pytest.mark.parametrize("check", checks.ALL, ids=checks.name)
+    @pytest.mark.parametrize("check", checks.CASES)
     def test_conformance(check):
         check(lambda model, space: GraphRecourse(model, space))
 
@@ -352,3 +352,12 @@ ALL = [value for key, value in list(globals().items()) if key.startswith("check_
 def name(check) -> str:
     """What a check is called in a test's id."""
     return check.__name__.removeprefix("check_")
+
+
+#: For ``parametrize``; the one over hundreds of worlds is slow.
+CASES = [
+    pytest.param(
+        check, id=name(check), marks=[pytest.mark.slow] if check is check_honest_over_random_worlds else []
+    )
+    for check in ALL
+]

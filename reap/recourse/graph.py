@@ -165,6 +165,8 @@ class GraphRecourse(Engine):
         matrices = self._matrices(matrices)
         if subject.verdict is not None:
             return [subject.verdict] * len(matrices)
+        if len(matrices) == 0:
+            return []
         view = self._view(subject, limits)
         with view.lock:
             small = matrices[:, view.movable[:, None], view.movable]
