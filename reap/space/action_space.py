@@ -28,8 +28,8 @@ from reap.space.words import Change, table
 
 #: What of a feature gives vectors and rules their meaning; the rest is words.
 _MEANING = (
-    *("name", "kind", "range", "levels", "actionable", "direction", "bounds", "step", "missing"),
-    *("derived", "forbidden"),
+    *("name", "kind", "range", "levels", "actionable", "direction", "bounds", "max_change", "step"),
+    *("missing", "derived", "forbidden"),
 )
 #: A vector farther than this from its row's is no row.
 _OFF = 1e-6
@@ -101,6 +101,7 @@ class ActionSpace:
         decreasing: Iterable[str] = (),
         bounds: Mapping[str, tuple[float, float]] | None = None,
         steps: Mapping[str, float] | None = None,
+        max_change: Mapping[str, float] | None = None,
         ordinal: Mapping[str, Sequence[Any]] | None = None,
         categorical: Iterable[str] = (),
         labels: Mapping[str, str] | None = None,
@@ -120,6 +121,7 @@ class ActionSpace:
         X : DataFrame, or an array (n, d) where ``groups`` is given
         immutable, increasing, decreasing : names of features that stay, only rise, only fall
         bounds, steps : limits and step of actions by feature, in units
+        max_change : how far a feature may move from where the person stands, in units (levels of an ordinal one)
         ordinal : levels in order, by feature
         categorical : names of features whose numbers are codes
         labels, units : words by feature
@@ -135,6 +137,7 @@ class ActionSpace:
             decreasing=tuple(decreasing),
             bounds=dict(bounds or {}),
             steps=dict(steps or {}),
+            max_change=dict(max_change or {}),
             ordinal=dict(ordinal or {}),
             categorical=tuple(categorical),
             labels=dict(labels or {}),

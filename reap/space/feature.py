@@ -37,6 +37,8 @@ class Feature:
         Whether a number or an ordered level may only rise or only fall.
     bounds : (float, float), optional
         Limits on actions in units, apart from the scale. Without them a plan stays within ``range``.
+    max_change : float, optional
+        How far the value may move from where the person stands: units of a number, levels of an ordinal feature.
     step : float, optional
         Numbers are recommended in multiples of it (integers: 1). None: any value.
     label, unit : str
@@ -70,6 +72,7 @@ class Feature:
     actionable: bool = True
     direction: Direction = "any"
     bounds: tuple[float, float] | None = None
+    max_change: float | None = None
     step: float | None = None
     label: str = ""
     unit: str = ""
@@ -102,6 +105,14 @@ class Feature:
         put("forbidden", tuple((plain(a), plain(b)) for a, b in self.forbidden))
         put("label", self.label or self.name)
         self._check_words()
+        if self.max_change is not None:
+            if self.kind in ("categorical", "binary") or self.derived is not None:
+                raise InputError(
+                    f"{self.name!r} has no distance to limit; max_change is for numbers and ordered levels"
+                )
+            if not isinstance(self.max_change, int | float | np.number) or not 0 < self.max_change < np.inf:
+                raise InputError(f"max_change of {self.name!r} is {self.max_change!r}; give a number above 0")
+            put("max_change", float(self.max_change))
         if self.is_number:
             put("range", _pair(self.name, "range", self.range))
             if self.bounds is not None:
@@ -224,6 +235,13 @@ class Feature:
             parts.append("cannot change")
         elif self.direction != "any":
             parts.append("may only rise" if self.direction == "up" else "may only fall")
+        if self.actionable and self.max_change is not None:
+            far = (
+                self.show(self.max_change)
+                if self.is_number
+                else f"{self.max_change:g} level{'s' if self.max_change != 1 else ''}"
+            )
+            parts.append(f"by at most {far}")
         if self.actionable and self.forbidden:
             parts.append("not " + ", ".join(f"{_yes_no(a)} → {_yes_no(b)}" for a, b in self.forbidden))
         if self.missing:

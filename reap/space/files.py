@@ -19,6 +19,7 @@ _HEADER = """\
 #   actionable = false      the person's own value stays (sex, race, country of birth)
 #   direction  = "up"       may only rise (age, education); "down": may only fall
 #   bounds     = [0, 60]    limits of what may be recommended; without them plans stay within the range
+#   max_change = 5          how far it may move from where the person stands (levels, for an ordinal feature)
 #   step       = 100        numbers are recommended in multiples of it
 #   range      = …          the scale of effort: leave it as it is once people have answered questions
 #   derived    = "a / b"    follows from others;  missing = true: may be empty;  forbidden = [["own", "rent"]]

@@ -22,6 +22,7 @@ def features(
     decreasing: Sequence[str],
     bounds: Mapping[str, tuple[float, float]],
     steps: Mapping[str, float],
+    max_change: Mapping[str, float],
     ordinal: Mapping[str, Sequence[Any]],
     categorical: Sequence[str],
     labels: Mapping[str, str],
@@ -43,6 +44,7 @@ def features(
         decreasing,
         bounds,
         steps,
+        max_change,
         ordinal,
         categorical,
         labels,
@@ -63,6 +65,7 @@ def features(
         words: dict[str, Any] = {
             "actionable": name not in immutable and name not in derived,
             "direction": direction,
+            "max_change": max_change.get(name),
             "label": labels.get(name, ""),
             "unit": units.get(name, ""),
             "missing": name in missing,

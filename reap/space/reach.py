@@ -86,6 +86,7 @@ class Reach:
         self.fixed = np.array([not f.actionable or f.name in limits.fixed for f in numbers], dtype=bool)
         self.up = np.array([f.direction == "up" for f in numbers], dtype=bool)
         self.down = np.array([f.direction == "down" for f in numbers], dtype=bool)
+        self.far = np.array([np.inf if f.max_change is None else f.max_change for f in numbers], dtype=float)
         self.hard_low = np.array([limits.at_least.get(f.name, -np.inf) for f in numbers], dtype=float)
         self.hard_high = np.array([limits.at_most.get(f.name, np.inf) for f in numbers], dtype=float)
         self.stepped = np.array([f.step is not None for f in numbers], dtype=bool)
@@ -135,6 +136,7 @@ class Reach:
         """
         low = np.where(self.declared, self.least, np.minimum(start, self.least))
         high = np.where(self.declared, self.most, np.maximum(start, self.most))
+        low, high = np.maximum(low, start - self.far), np.minimum(high, start + self.far)
         low = np.where(self.fixed, start, np.where(self.up, np.maximum(low, start), low))
         high = np.where(self.fixed, start, np.where(self.down, np.minimum(high, start), high))
         return np.maximum(low, self.hard_low), np.minimum(high, self.hard_high)
@@ -180,6 +182,9 @@ def _transitions(feature: Feature, limits: Limits) -> Bools:
         table = np.triu(table)
     elif feature.direction == "down":
         table = np.tril(table)
+    if feature.max_change is not None:
+        place = np.arange(count)
+        table &= np.abs(place[:, None] - place) <= feature.max_change
     for a, b in feature.forbidden:
         table[feature.levels.index(a), feature.levels.index(b)] = False
     if not feature.actionable or feature.name in limits.fixed:

@@ -91,6 +91,8 @@ def _feature(rng: np.random.Generator, name: str) -> Feature:
     facts: dict[str, Any] = {"actionable": bool(rng.random() < 0.85), "missing": bool(rng.random() < 0.1)}
     if kind != "categorical":
         facts["direction"] = str(rng.choice(["any", "up", "down"], p=[0.6, 0.2, 0.2]))
+        if kind != "binary" and rng.random() < 0.25:
+            facts["max_change"] = float(rng.integers(1, 3))
     if kind in ("numeric", "integer"):
         step = float(rng.choice([1, 2] if kind == "integer" else [0.1, 0.25, 0.5, 1.0]))
         low, high = rng.integers(-3, 3), rng.integers(1, 6)
@@ -181,6 +183,8 @@ def _feature_legal(f: Feature, limits: Limits, old: Any, new: Any) -> bool:
     place = (lambda v: v) if f.is_number else f.levels.index
     if _differs(f, old, new):
         if not f.actionable or f.name in limits.fixed or (old, new) in f.forbidden:
+            return False
+        if f.max_change is not None and abs(place(new) - place(old)) > f.max_change + 1e-9:
             return False
         if (f.direction == "up" and place(new) < place(old)) or (
             f.direction == "down" and place(new) > place(old)

@@ -129,6 +129,8 @@ def ends(space, feature, z0):
         span = max(len(feature.levels) - 1, 1)
         return np.array([min(places) / span]), np.array([max(places) / span])
     low, high = feature.bounds or (min(feature.range[0], now), max(feature.range[1], now))
+    if feature.max_change is not None:
+        low, high = max(low, now - feature.max_change), min(high, now + feature.max_change)
     stuck = not feature.actionable or feature.name in limits.fixed
     low = now if stuck or feature.direction == "up" else low
     high = now if stuck or feature.direction == "down" else high
