@@ -81,6 +81,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
         seconds.loc["exhaustive, all pairs (vectorised)", last]
         / seconds.loc["exhaustive, exact and pruned", last]
     )
+    beside = seconds.loc["exhaustive, exact and pruned", last] / seconds.loc["similar cost", last]
     said = [
         "The paper reports more than 40 s for the exhaustive search at N = 10,000 and draws the rest; seconds depend on the "
         "computer and are the only figures here that do not repeat with the seed.",

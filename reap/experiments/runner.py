@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,8 @@ def _finished(cells: list[Cell], out: Path, jobs: int) -> Any:
             cell.run(out)
             yield
         return
-    with joblib.parallel_config("loky", inner_max_num_threads=1):
+    with joblib.parallel_config("loky", inner_max_num_threads=1), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "A worker stopped")  # joblib renews workers that grew; no work is lost
         work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
         yield from work(joblib.delayed(_quietly)(cell, out) for cell in cells)
 

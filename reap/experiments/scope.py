@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 
 from reap._typing import Array, Frame, Series
-from reap.datasets import load
+from reap.datasets import available, load
 from reap.models import Classifier, wrap
 from reap.recourse import GradientRecourse, GraphRecourse
 from reap.space import ActionSpace
@@ -51,10 +51,12 @@ class Scope:
     jobs: int = 1
 
     def over(self, wanted: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the data sets to run of those a table has."""
+        """Return the data sets to run of those a table has: the ones named, else those at hand."""
         if self.datasets:
             return tuple(name for name in self.datasets if name in wanted)
-        return wanted[:2] if self.quick else wanted
+        present = tuple(entry.name for entry in available() if entry.present and entry.name in wanted)
+        ordered = tuple(name for name in wanted if name in present)
+        return ordered[:2] if self.quick else ordered
 
     def sizes(self, subjects: int = 100, matrices: int = 10) -> tuple[int, int]:
         """Return how many subjects and matrices to take, given what the table asks for."""
@@ -121,7 +123,7 @@ _ENGINES: dict[str, Any] = {
     "raw": lambda model, space: GraphRecourse(model, space, tidy=False),
     "gradient": lambda model, space: GradientRecourse(model, space),
     "algorithm1": lambda model, space: GradientRecourse(
-        model, space, method="algorithm1", stop_early=True, constraints=False
+        model, space, method="algorithm1", loss="hinge", stop_early=True, constraints=False
     ),
 }
 

@@ -15,16 +15,24 @@ from reap.experiments.scope import Scope
 #: Names of the modules, which are the names on the command line.
 NAMES = (
     "classifiers",
+    "gradient",
+    "dice",
     "graph",
-    "epsilon",
-    "lengths",
-    "jaccard",
+    "pear",
+    "wilcoxon",
     "rank",
     "options",
-    "random",
-    "gap",
+    "lengths",
+    "jaccard",
+    "epsilon",
     "run_time",
+    "gap",
+    "random",
     "excess",
+    "factors",
+    "within",
+    "calibration",
+    "honesty",
 )
 
 
