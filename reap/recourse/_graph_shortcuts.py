@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from reap._typing import Array, Bools
+from reap._typing import Array, Bools, Ints
 from reap.recourse._graph_view import View
 
 #: Accepted rows that are stripped, nearest first, and the orders in which each is.
 _ROWS, _ORDERS = 48, 3
+#: How many of the nearest rows are scored to find them: more where few are accepted.
+_LOOK = (200, 800, 3200)
 
 
 def shortcuts(view: View, seed: int) -> Array:
     """Return the targets (m, d) of direct plans: accepted, legal, each once."""
-    nodes = view.nearest(4 * _ROWS)
-    nodes = nodes[view.accepts(view.score(nodes))][:_ROWS]
+    nodes = _accepted(view)
     if len(nodes) == 0:
         return np.empty((0, view.space.dimension))
     rows = view.vectors(nodes)
@@ -34,6 +35,17 @@ def shortcuts(view: View, seed: int) -> Array:
     targets = targets[np.unique(targets.round(12), axis=0, return_index=True)[1]]
     fine = view.accepts(view.score_rows(targets)) & view.space.allows(view.z0, targets)
     return np.asarray(targets[fine])
+
+
+def _accepted(view: View) -> Ints:
+    """Return the nearest accepted nodes, at most as many as are stripped."""
+    found: Ints = np.empty(0, dtype=np.intp)
+    for count in _LOOK:
+        nodes = view.nearest(count)
+        found = nodes[view.accepts(view.score(nodes))][:_ROWS]
+        if len(found) == _ROWS or len(nodes) < count:
+            break
+    return found
 
 
 def _strip(rows: Array, taste: Array, free: list[int], view: View) -> Array:

@@ -306,21 +306,27 @@ class GraphRecourse(Engine):
         ]
 
     def _tidied(self, paths: list[Array], prices: list[Price], view: View) -> list[Array]:
-        return self._shorter(tidy(paths, prices, view), prices, view)
-
-    def _shorter(self, paths: list[Array], prices: list[Price], view: View) -> list[Array]:
-        """Return each path, or the direct plan that is cheaper still."""
+        """Return each path tidied, or the direct plan that is cheaper still."""
         if view.shortcuts is None:
             view.shortcuts = shortcuts(view, self.random_state)
         if len(view.shortcuts) == 0:
-            return paths
+            return tidy(paths, prices, view)
         direct = np.nan_to_num(view.shortcuts - view.z0)
         offers = [price(direct) for price in prices]
-        costs = [price(moves_of(path)).sum() for path, price in zip(paths, prices, strict=True)]
-        return [
-            np.stack([view.z0, view.shortcuts[offer.argmin()]]) if offer.min() < cost else path
-            for path, cost, offer in zip(paths, costs, offers, strict=True)
+        # A path twice as dear as a direct plan is hardly ever tidied below it: the work is spared.
+        open_ = [
+            k
+            for k, (path, price) in enumerate(zip(paths, prices, strict=True))
+            if offers[k].min() > price(moves_of(path)).sum() / 2
         ]
+        corrected = dict(
+            zip(open_, tidy([paths[k] for k in open_], [prices[k] for k in open_], view), strict=True)
+        )
+        best = []
+        for k, (price, offer) in enumerate(zip(prices, offers, strict=True)):
+            keep = k in corrected and price(moves_of(corrected[k])).sum() <= offer.min()
+            best.append(corrected[k] if keep else np.stack([view.z0, view.shortcuts[offer.argmin()]]))
+        return best
 
     def _plan(
         self, region: Region, path: Array, cost: float, *, bound: float | None = None, timed_out: bool = False

