@@ -13,7 +13,7 @@ from reap.recourse._boundary_search import climb, search
 from reap.recourse._boundary_terrain import Terrain
 from reap.recourse._efforts import efforts_each
 
-#: Descents, roundings and searches for each matrix; fewer matrices get more of them, up to four times as many.
+#: Descents, roundings and searches for each matrix; see ``_tries``.
 _STARTS, _DESCENTS, _SEARCHES = 4, 6, 3
 #: Steps below this share of the range are as good as continuous.
 _FINE = 0.02
@@ -46,7 +46,7 @@ class Boundary:
         best = Best(self.pool, A)
         if self.pool.complete:
             return best
-        matrix, place = self.pool.starts(best.pool_costs, _share(_STARTS, len(A)))
+        matrix, place = self.pool.starts(best.pool_costs, self._tries(_STARTS, len(A)))
         rows, scores = self.pool.rows[place], self.pool.logits[place]
         if self.combinations is not None:
             matrix, rows, scores = self._descend(self.combinations, best, matrix, rows, scores)
@@ -60,7 +60,7 @@ class Boundary:
     ) -> tuple[Ints, Array, Array]:
         """Walk along the boundary from the starts and in promising combinations; add what it rounds to."""
         terrain, A = self.terrain, best.A
-        which, combination = combinations.promising(A, _share(_DESCENTS, len(A)))
+        which, combination = combinations.promising(A, self._tries(_DESCENTS, len(A)))
         fresh = self._descent(A[which], combinations.rows[combination])
         fresh.reach()
         fine = fresh.scores >= terrain.goal
@@ -69,7 +69,7 @@ class Boundary:
             return matrix, rows, scores
         walk = self._descent(A[which], points)
         walk.descend(3)
-        keep = _best_of(which, walk.costs(), _share(_SEARCHES, len(A)))
+        keep = _best_of(which, walk.costs(), self._tries(_SEARCHES, len(A)))
         which, walk = which[keep], walk.only(keep)
         walk.descend(6)
         near, near_scores = roundings(terrain, A[which], walk.rows, walk.scores, walk.free)
@@ -88,6 +88,10 @@ class Boundary:
             np.concatenate([rows, near[each, place]]),
             np.concatenate([scores, near_scores[each, place]]),
         )
+
+    def _tries(self, count: int, matrices: int) -> int:
+        """Return how many tries each of some matrices gets: few matrices more, and more without a gradient."""
+        return int(np.clip(40 * count // matrices, count, (3 if self.terrain.smooth else 12) * count))
 
     def _descent(self, A: Array, rows: Array, among: Bools | None = None) -> Descent:
         """Return the descent of rows (S, d) in their numbers, or those ``among`` them (m,).
@@ -111,7 +115,9 @@ class Boundary:
             if len(matrix) == 0:
                 break
             keep = _best_of(
-                matrix, efforts_each(best.A[matrix], self.terrain.moves(rows)), _share(_SEARCHES, len(best.A))
+                matrix,
+                efforts_each(best.A[matrix], self.terrain.moves(rows)),
+                self._tries(_SEARCHES, len(best.A)),
             )
             matrix, rows, scores = matrix[keep], rows[keep], scores[keep]
             rows, scores = search(self.terrain, best.A[matrix], rows, scores)
@@ -132,11 +138,6 @@ class Boundary:
         walk.descend(4)
         near, scores = roundings(self.terrain, best.A[found], walk.rows, walk.scores, walk.free)
         best.offer(near.reshape(-1, near.shape[2]), scores.ravel())
-
-
-def _share(count: int, matrices: int) -> int:
-    """Return how many tries each of some matrices gets."""
-    return int(np.clip(40 * count // matrices, count, 8 * count))
 
 
 def _best_of(group: Ints, costs: Array, count: int) -> Ints:

@@ -77,12 +77,23 @@ def halfspace_in_box(H: Array, c: Array, n: Array, t: Array, low: Array, high: A
     return u, reached
 
 
-def _least_norm(H: Array, c: Array, n: Array, t: float, low: Array, high: Array) -> Array:
-    """Solve one problem as the shortest ``y = Lᵀ(u − c)`` in a polyhedron, by non-negative least squares."""
+def _least_norm(
+    H: Array,
+    c: Array,
+    n: Array,
+    t: float,
+    low: Array,
+    high: Array,
+    lines: tuple[Array, Array] | None = None,
+) -> Array:
+    """Solve one problem as the shortest ``y = Lᵀ(u − c)`` in a polyhedron, by non-negative least squares.
+
+    ``lines`` (R, m), (R,) adds ``G u ≥ g``. Where there is no solution the answer is the centre, within the box.
+    """
     back = np.linalg.inv(np.linalg.cholesky(H).T)
-    G = np.concatenate([n[None], np.eye(len(c)), -np.eye(len(c))])
-    sides = np.concatenate([[t], low, -high]) - G @ c
-    y = least_distance(G @ back, sides)
+    extra, least = lines if lines is not None else (np.empty((0, len(c))), np.empty(0))
+    G = np.concatenate([n[None], np.eye(len(c)), -np.eye(len(c)), extra])
+    y = least_distance(G @ back, np.concatenate([[t], low, -high, least]) - G @ c)
     return np.clip(c if y is None else c + back @ y, low, high)
 
 
@@ -176,7 +187,7 @@ class Descent:
             n = self.terrain.gradient(self.rows[todo])
             u = self.rows[todo][:, self.columns]
             t = (n * u).sum(axis=1) + (goal - self.scores[todo]) * 1.02
-            v, _ = halfspace_in_box(self.H[todo], self.c[todo], n, t, self.low[todo], self.high[todo])
+            v = self._target(todo, n, t)
             self.rows[todo] = self._at(todo, v)
             self.scores[todo] = self.terrain.score(self.rows[todo])
 
@@ -196,7 +207,7 @@ class Descent:
             kinked = bent[todo].any(axis=1)
             n[kinked] = 0.5 * (n[kinked] + bent[todo][kinked])
             t = (n * u).sum(axis=1) - (g - goal)
-            v, _ = halfspace_in_box(self.H[todo], self.c[todo], n, t, self.low[todo], self.high[todo])
+            v = self._target(todo, n, t)
             before = efforts_each(self.A[todo], terrain.moves(self.rows[todo]))
             self._walk(todo, u, v)
             after = efforts_each(self.A[todo], terrain.moves(self.rows[todo]))
@@ -206,6 +217,19 @@ class Descent:
             if weak.any():
                 bent[todo[weak]] = terrain.gradient(self._at(todo[weak], v[weak]))
             todo = todo[tries[todo] < 2]
+
+    def _target(self, which: Ints, n: Array, t: Array) -> Array:
+        """Return the cheapest numbers (k, m) of some rows in the box, beyond ``n·u = t``, within linear rules."""
+        H, c, low, high = self.H[which], self.c[which], self.low[which], self.high[which]
+        v, _ = halfspace_in_box(H, c, n, t, low, high)
+        L, side = self.terrain.lines
+        if len(side):
+            fixed = self.rows[which].copy()
+            fixed[:, self.columns] = 0.0
+            G, least = -L[:, self.columns], np.nan_to_num(fixed) @ L.T - side
+            for i in np.flatnonzero((v @ G.T < least - 1e-9).any(axis=1)):
+                v[i] = _least_norm(H[i], c[i], n[i], t[i], low[i], high[i], (G, least[i]))
+        return v
 
     def _walk(self, which: Ints, u: Array, v: Array) -> None:
         """Move rows from u towards v as far as the model accepts."""

@@ -14,10 +14,14 @@ from reap.recourse._boundary_numbers import ascend
 from reap.recourse._boundary_terrain import Terrain
 from reap.recourse._efforts import efforts, keys, unique_rows
 
-#: Rows scored for one pool (half of it where the model has no gradient: such models are slow), and rows kept.
-SCORED, KEPT = 16_000, 3_000
+#: Spaces of up to so many rows are scored whole.
+ENUMERATED = 16_000
+#: Rows scored for the pool of a larger one, and rows kept.
+SCORED, KEPT = 8_000, 3_000
 #: Category combinations looked at.
 COMBINATIONS = 512
+#: Combinations in which numbers are tried at random.
+_SCATTERED = 48
 
 
 class Pool:
@@ -44,14 +48,7 @@ class Pool:
     ) -> None:
         self.terrain, self.rows, self.logits, self.complete = terrain, rows, logits, complete
         self.rejected = rows[:0] if rejected is None else rejected
-        self.cells = self._cells()
-
-    def _cells(self) -> Ints:
-        """Number the neighbourhoods rows are in, (N,): the categories, and each number's quarter of the range."""
-        coarse = self.rows - self.terrain.z0
-        columns = self.terrain.numbers.columns
-        coarse[:, columns] = np.rint(4 * coarse[:, columns])
-        return np.asarray(np.unique(keys(coarse), return_inverse=True)[1].ravel())
+        self.cells = neighbourhoods(terrain, rows)
 
     def starts(self, costs: Array, count: int, looked_at: int = 300) -> tuple[Ints, Ints]:
         """Return (matrix, row): the cheapest rows by efforts (b, N), each in another neighbourhood."""
@@ -106,7 +103,7 @@ class Best:
 
 def build(terrain: Terrain, data: Array, rng: np.random.Generator) -> Pool:
     """Return the pool of a subject, from accepted rows (n, d) of other people and from scans."""
-    if terrain.size <= SCORED:
+    if terrain.size <= ENUMERATED:
         rows = everything(terrain)
         logits = terrain.judge(rows)
         if not (logits >= terrain.goal).any():  # the margin is a preference; here nothing else is left
@@ -115,8 +112,7 @@ def build(terrain: Terrain, data: Array, rng: np.random.Generator) -> Pool:
         return Pool(terrain, rows[fine], logits[fine], complete=True)
     near = _near_rows(terrain, data)
     bases = combination_rows(terrain, near)
-    budget = SCORED if terrain.smooth else SCORED // 2
-    first = budget * 2 // 3 - len(near) - len(bases)
+    first = SCORED * 2 // 3 - len(near) - len(bases)
     rows = np.concatenate([near, _scans(terrain, bases, near, first, rng), bases])
     rows = rows[unique_rows(rows)]
     logits = terrain.judge(rows)
@@ -124,20 +120,34 @@ def build(terrain: Terrain, data: Array, rng: np.random.Generator) -> Pool:
         islands = _islands(terrain, rows, logits)
         rows, logits = np.concatenate([rows, islands]), np.concatenate([logits, terrain.judge(islands)])
     if (logits >= terrain.goal).any():
-        closer = _closer(terrain, rows[logits >= terrain.goal], budget - len(rows), rng)
+        closer = _closer(terrain, rows[logits >= terrain.goal], SCORED - len(rows), rng)
         rows, logits = np.concatenate([rows, closer]), np.concatenate([logits, terrain.judge(closer)])
         first_of = unique_rows(rows)
         rows, logits = rows[first_of], logits[first_of]
     kept = np.flatnonzero(logits >= terrain.goal)
     if len(kept) > KEPT:
-        size = (terrain.moves(rows[kept]) ** 2).sum(axis=1)
-        few = terrain.count(rows[kept])
-        # near in the plain sense, or by changing little: either may be cheap to somebody
-        order = np.argsort(size, kind="stable")[: KEPT // 2]
-        other = np.lexsort((size, few))[: KEPT // 2]
-        kept = kept[np.union1d(order, other)]
+        kept = kept[_spread(terrain, rows[kept])]
     closest = np.argsort(-logits, kind="stable")[:8]
     return Pool(terrain, rows[kept], logits[kept], rejected=rows[closest[np.isfinite(logits[closest])]])
+
+
+def _spread(terrain: Terrain, rows: Array) -> Ints:
+    """Return which KEPT rows to keep: the nearest of every neighbourhood, then the second nearest, and so on."""
+    cells = neighbourhoods(terrain, rows)
+    size = (terrain.moves(rows) ** 2).sum(axis=1)
+    order = np.lexsort((size, cells))
+    starts = np.flatnonzero(np.r_[True, np.diff(cells[order]) > 0])
+    rank = np.empty(len(rows), dtype=np.intp)
+    rank[order] = np.arange(len(rows)) - np.repeat(starts, np.diff(np.r_[starts, len(rows)]))
+    return np.sort(np.lexsort((size, rank))[:KEPT])
+
+
+def neighbourhoods(terrain: Terrain, rows: Array) -> Ints:
+    """Number the neighbourhoods rows (n, d) are in, (n,): the categories, and each number's quarter of the range."""
+    coarse = rows - terrain.z0
+    columns = terrain.numbers.columns
+    coarse[:, columns] = np.rint(4 * coarse[:, columns])
+    return np.unique(keys(coarse), return_inverse=True)[1].ravel()
 
 
 def _islands(terrain: Terrain, rows: Array, logits: Array, count: int = 24) -> Array:
@@ -255,10 +265,9 @@ def _scans(terrain: Terrain, bases: Array, near: Array, budget: int, rng: np.ran
     likely = np.argsort(-terrain.score(bases), kind="stable")
     likely = np.concatenate([[0], likely[likely != 0]])
     patterns = [
-        (0.25, _levels(terrain, [(j,) for j in range(m)], 9)),
-        (0.35, _levels(terrain, list(combinations(range(m), 2)), 4)),
-        (0.15, near[:60, n.columns]),
-        (0.25, _scatter(terrain, 400, rng)),
+        (0.2, _levels(terrain, [(j,) for j in range(m)], 9)),
+        (0.3, _levels(terrain, list(combinations(range(m), 2)), 4)),
+        (0.1, near[:60, n.columns]),
     ]
     parts = []
     for share, numbers in patterns:
@@ -267,7 +276,10 @@ def _scans(terrain: Terrain, bases: Array, near: Array, budget: int, rng: np.ran
         rows = np.repeat(bases[likely[:count]], len(numbers), axis=0)
         rows[:, n.columns] = np.tile(numbers, (count, 1))
         parts.append(rows)
-    return terrain.tidy(np.concatenate(parts))
+    rest = np.resize(likely[:_SCATTERED], budget - sum(len(rows) for rows in parts))
+    scattered = bases[rest]
+    scattered[:, n.columns] = _scatter(terrain, len(rest), rng)
+    return terrain.tidy(np.concatenate([*parts, scattered]))
 
 
 def _scatter(terrain: Terrain, count: int, rng: np.random.Generator) -> Array:

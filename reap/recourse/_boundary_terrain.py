@@ -12,6 +12,7 @@ from scipy.special import expit
 from reap._typing import Array, Bools, Ints
 from reap.models import Classifier
 from reap.space import ActionSpace, Feature
+from reap.space.rules import Linear, parse
 
 #: A row counts as accepted from this logit above the boundary: ``accepts`` is strict, and scores are rounded.
 MARGIN = 1e-3
@@ -130,6 +131,22 @@ class Terrain:
             if choice.own < 0:
                 base[choice.columns] = choice.options[0]
         return base
+
+    @cached_property
+    def lines(self) -> tuple[Array, Array]:
+        """The linear rules as ``L z ≤ side`` on vectors: (R, d), (R,)."""
+        features = self.space.features
+        rules = [
+            rule for text in self.space.rules for rule in parse(text, features) if isinstance(rule, Linear)
+        ]
+        L, side = np.zeros((len(rules), self.space.dimension)), np.zeros(len(rules))
+        for k, rule in enumerate(rules):
+            side[k] = rule.limit
+            for i, weight in rule.weights:
+                low, high = features[i].range or (0.0, 1.0)
+                side[k] -= weight * low
+                L[k, self.space.slices[features[i].name].start] += weight * ((high - low) or 1.0)
+        return L, side
 
     @property
     def late(self) -> bool:
