@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import pickle
 import threading
 from collections.abc import Mapping
@@ -76,7 +78,7 @@ class Planner:
         frame["recourse_reason"] = [o.reason if isinstance(o, Failure) else o.note for o in found]
         frame["recourse_answers"] = [len(answers[i].given) if i in answers else 0 for i in range(len(rows))]
         paths = np.empty(len(rows), dtype=object)
-        paths[:] = [None if isinstance(o, Failure) else o.path.ravel() for o in found]
+        paths[:] = [None if isinstance(o, Failure) else o.path.flatten() for o in found]
         frame["recourse_path"] = paths
         return frame
 
@@ -173,4 +175,12 @@ def uninstall(token: str) -> None:
 def work(token: str, rows: Frame, answers: Mapping[int, Answers]) -> Frame:
     """Run the planner of a run on one chunk."""
     with _here.lock:
-        return _here.planners[token](rows, answers)
+        table = _here.planners[token](rows, answers)
+    _give_back()
+    return table
+
+
+def _give_back() -> None:
+    """Hand freed memory back to the system, where it lets us: one hard row must not set the size of a worker for good."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

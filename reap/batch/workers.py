@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 import uuid
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -89,8 +92,8 @@ class Processes:
 
         self._pool: Any = ProcessPoolExecutor(
             self.size,
-            initializer=install,
-            initargs=(self.token, __version__, self._payload),
+            initializer=_begin,
+            initargs=(os.getpid(), self.token, __version__, self._payload),
             env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
         )
 
@@ -107,6 +110,18 @@ class Processes:
     def close(self) -> None:
         """End the processes."""
         self._pool.shutdown(kill_workers=True)
+
+
+def _begin(parent: int, token: str, version: str, payload: bytes) -> None:
+    """Make a process ready for work; it ends with the process that started it, even if that one is killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+    install(token, version, payload)
 
 
 def finished(workers: Workers, chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Frame]]:

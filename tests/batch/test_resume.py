@@ -9,6 +9,7 @@ import sys
 import time
 
 import pandas as pd
+import psutil
 import pytest
 
 import reap
@@ -53,8 +54,13 @@ def test_kill_the_batch_then_resume(engine, X, tmp_path, output, jobs):
     folder = path.with_name(path.name + ".parts") if path.suffix else path
     process = start(path, jobs)
     wait_for(lambda: len(list(folder.glob("part-*.parquet"))) >= 3, process)
+    workers = [
+        child for child in psutil.Process(process.pid).children() if "loky" in " ".join(child.cmdline())
+    ]
     process.send_signal(signal.SIGKILL)
     process.wait()
+    _, alive = psutil.wait_procs(workers, timeout=30)
+    assert not alive, "workers outlive the process that started them"
     kept = {p.name: p.stat().st_mtime_ns for p in folder.glob("part-*.parquet")}
     assert 3 <= len(kept) < ROWS / CHUNK
     assert not path.is_file()
