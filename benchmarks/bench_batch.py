@@ -34,7 +34,9 @@ FULL = {
     "scale": 2_000,
     "boundary": 500,
     "face": 100,
-    "dice": 20,
+    "random": 20,
+    "genetic": 5,
+    "gradient": 4,
 }
 QUICK = {"batch": 200, "scale": 60, "boundary": 20, "face": 10, "random": 2, "genetic": 1, "gradient": 1}
 
@@ -142,7 +144,7 @@ def _whole(engine: Any, people: Any, reference: Any) -> tuple[float, list[Row]]:
             "batch, memory late over memory early",
             late / early,
             "×",
-            1.1,
+            1.1 if len(people) >= 2_000 else None,
             note="a worker's, last quarter, second quarter",
         ),
     ]
