@@ -142,7 +142,7 @@ def _whole(engine: Any, people: Any, reference: Any) -> tuple[float, list[Row]]:
         Row("batch, memory of the driver", float(driver.max()), "MB", note=size),
         Row(
             "batch, memory late over memory early",
-            late / early,
+            float(late / early),  # a plain number: results are saved as JSON
             "×",
             1.1 if len(people) >= 2_000 else None,
             note="a worker's, last quarter, second quarter",
