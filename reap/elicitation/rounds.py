@@ -45,6 +45,11 @@ def restore(session: Elicitation, data: dict[str, Any]) -> None:
     session._nothing_left = bool(data["nothing_left"])
 
 
+def settle(session: Elicitation, plan: Plan) -> None:
+    """Let ``recommend`` return a plan that was shown at this revision, so that nobody is shown two."""
+    session._plan = plan
+
+
 def reading(question: Question, choice: int | str) -> int | str:
     """Return an answer to a question as it is stored, an index or a word, or say what is allowed."""
     return read_choice(choice, len(question.options))

@@ -8,6 +8,7 @@ from typing import Any
 
 from reap._errors import InputError
 from reap.elicitation import Elicitation, record, rounds
+from reap.plan import Plan
 from reap.service.log import Event, line
 from reap.space import Limits
 
@@ -33,8 +34,11 @@ def apply(talk: Elicitation, event: Event) -> None:
     """Let one event happen."""
     said = event.payload
     match event.type:
-        case "asked" | "recommended":
+        case "asked":
             rounds.restore(talk, said["round"])
+        case "recommended":
+            rounds.restore(talk, said["round"])
+            rounds.settle(talk, Plan.from_dict(said["plan"], talk.space))
         case "answered":
             talk.answer(said["choice"], impossible=said["impossible"])
         case "revised":

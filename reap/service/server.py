@@ -73,6 +73,7 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int) -
             workers=workers,
             timeout_graceful_shutdown=GRACE,
             timeout_keep_alive=30,
+            timeout_worker_healthcheck=120,  # a worker that still imports is not a hung one
         )
         if workers == 1:
             uvicorn.Server(config).run(sockets=[listener])

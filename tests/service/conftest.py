@@ -62,7 +62,11 @@ class Cluster:
 
     def run(self, *command):
         subprocess.run(
-            [*self.prefix, *command], check=True, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [*self.prefix, *command],
+            check=True,
+            cwd="/",
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
 
     def start(self):
@@ -102,7 +106,18 @@ def cluster():
         prefix = ["runuser", "-u", user, "--"]
     made = Cluster(folder, free_port(), prefix)
     try:
-        made.run(_tool("initdb"), "-D", str(folder / "data"), "-U", "reap", "-A", "trust", "-E", "UTF8", "--no-sync")
+        made.run(
+            _tool("initdb"),
+            "-D",
+            str(folder / "data"),
+            "-U",
+            "reap",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--no-sync",
+        )
         made.start()
         yield made
     finally:
@@ -210,7 +225,12 @@ def browser():
     if path is None:
         pytest.skip("Chromium is not installed")
     api = pytest.importorskip("playwright.sync_api")
-    flags = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    flags = [
+        "--no-sandbox",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+    ]
     with api.sync_playwright() as play:
         made = play.chromium.launch(executable_path=path, args=[*flags, "--no-first-run"])
         yield made

@@ -162,6 +162,14 @@ def test_the_export_replays_to_the_byte_identical_plan(service, row, german_grap
     stored = [e for e in service.store.events(kept.id) if e.type == "recommended"][-1].payload["plan"]
     replayed = replay.load(text, german_graph).recommend().to_dict(standalone=False)
     assert json.dumps(replayed) == json.dumps(stored)
+    # Computed again from the answers alone it is the same way, step by step.
+    before = [e for e in line(service.store.events(kept.id)) if e.type != "recommended"]
+    computed = replay.rebuild(german_graph, before).recommend().to_dict(standalone=False)
+    assert (computed["path"], computed["steps"][0]["changes"]) == (
+        stored["path"],
+        stored["steps"][0]["changes"],
+    )
+    assert computed["cost"] == pytest.approx(stored["cost"], rel=1e-12)
     with pytest.raises(InputError, match="was changed"):
         replay.load(text.replace('"fixed', '"fixxd', 1).replace("age", "agf"), german_graph)
     with pytest.raises(InputError, match="not an exported session"):
@@ -209,7 +217,10 @@ def test_what_if_scores_any_row_and_stores_nothing(service, row, case):
     assert found["hypothetical"] is True
     assert found["allowed"] is True
     younger = {**row, "age": row["age"] - 1}
-    assert service.client.post("/api/v1/score", json={"subject": younger, "origin": row}).json()["allowed"] is False
+    assert (
+        service.client.post("/api/v1/score", json={"subject": younger, "origin": row}).json()["allowed"]
+        is False
+    )
     assert service.events() == []
 
 

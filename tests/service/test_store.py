@@ -116,7 +116,11 @@ def test_undo_takes_the_last_act_off_the_line_and_keeps_what_was_kept():
 
     assert kept("started", "asked", "answered", "asked", "undone") == ["started", "asked"]
     assert kept("started", "asked", "undone") == ["started", "asked"]
-    assert kept("started", "asked", "answered", "asked", "bookmarked", "undone") == ["started", "asked", "bookmarked"]
+    assert kept("started", "asked", "answered", "asked", "bookmarked", "undone") == [
+        "started",
+        "asked",
+        "bookmarked",
+    ]
     twice = ["started", "asked", "answered", "asked", "constrained", "asked", "undone", "undone"]
     assert kept(*twice) == ["started", "asked"]
     for act in ACTS:

@@ -1,0 +1,31 @@
+"""A service that kills itself with SIGKILL right after a chosen event is stored; runs in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from pathlib import Path
+
+import uvicorn
+
+from reap.service.app import create_app
+from reap.service.store import Store
+
+
+def serve(case: Path, settings, listener, events: int | None) -> None:
+    """Serve; die without a word after so many events of this process, or never."""
+    stored = 0
+    append = Store.append
+
+    def counted(self, *given, **named):
+        nonlocal stored
+        event = append(self, *given, **named)
+        stored += 1
+        if stored == events:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return event
+
+    Store.append = counted
+    app = create_app(pickle.loads(case.read_bytes()), settings)
+    uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none")).run(sockets=[listener])

@@ -1,0 +1,293 @@
+"""Survives a crash: SIGKILL after every single event, and the dialogue goes on at the same question."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import httpx
+import pytest
+
+from reap.cli import main
+from reap.models.files import save_model
+from reap.service import replay
+from reap.service.case import Case
+from reap.service.desk import Desk
+from reap.service.replay import rebuild
+from reap.service.settings import Settings
+from reap.service.store import Store
+
+from . import crashing
+from .conftest import ADMIN
+
+#: What the person does, in order; each is one request, repeated until it is answered.
+SCRIPT = ["left", "neither", "undo", "right", "wish", "plan", "same", "plan"]
+
+
+@pytest.fixture(scope="module")
+def processes():
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.service.crashing", "sklearn.linear_model", "reap.recourse.graph"])
+    return context
+
+
+@contextlib.contextmanager
+def server(processes, file, settings, events):
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(32)
+    child = processes.Process(target=crashing.serve, args=(file, settings, listener, events), daemon=True)
+    child.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", child
+    finally:
+        if child.is_alive():
+            child.kill()
+        child.join()
+        listener.close()
+
+
+def act(client, token, step, number):
+    """Make one request of the script; raises where the server dies on the way."""
+    here = f"/api/v1/sessions/{token}"
+    if step == "plan":
+        return client.get(f"{here}/plan")
+    if step == "undo":
+        return client.delete(f"{here}/answers/last", params={"key": f"step-{number}"})
+    if step == "wish":
+        wish = {"feature": "amount", "at_most": 9000, "key": f"step-{number}"}
+        return client.post(f"{here}/constraints", json=wish)
+    state = client.get(here).json()
+    body = {"question": state["question"]["id"], "revision": state["revision"], "choice": step}
+    if step == "neither":
+        body["impossible"] = [state["question"]["could_be_impossible"][0]["feature"]]
+    return client.post(f"{here}/answers", json={**body, "key": f"step-{number}"})
+
+
+def play(url, token, done=0):
+    """Go through the script from one step on; return how far it came."""
+    with httpx.Client(base_url=url, timeout=60) as client:
+        for number in range(done, len(SCRIPT)):
+            try:
+                answer = act(client, token, SCRIPT[number], number)
+            except httpx.TransportError:
+                return number
+            assert answer.status_code == 200, answer.text
+    return len(SCRIPT)
+
+
+def told(store):
+    """The log without times and hashes: what happened. (The last bit of a score depends on what is scored with it.)"""
+    (kept,) = store.sessions()
+
+    def read(text):
+        return json.loads(text, parse_float=lambda digits: round(float(digits), 12))
+
+    return [(e.revision, e.type, read(e.text), e.key) for e in store.events(kept.id)]
+
+
+def ready(case, url, row):
+    store = Store(url)
+    store.prepare()
+    token = Desk(case, store, Settings(questions=4)).start(case.engine.space.vector(row))
+    return store, token
+
+
+@pytest.mark.slow
+def test_kill_9_after_every_event_and_the_log_ends_the_same(processes, case, row, tmp_path):
+    file = tmp_path / "case"
+    file.write_bytes(pickle.dumps(case))
+
+    def settings(name):
+        return Settings(database_url=f"sqlite:///{tmp_path}/{name}.db", admin_key=ADMIN, rate=0, questions=4)
+
+    whole, token = ready(case, settings("whole").database_url, row)
+    with server(processes, file, settings("whole"), None) as (url, _):
+        assert play(url, token) == len(SCRIPT)
+    wanted = told(whole)
+    assert len(wanted) > 12
+    for events in range(1, len(wanted)):
+        here = settings(f"crash-{events}")
+        store, token = ready(case, here.database_url, row)
+        with server(processes, file, here, events) as (url, child):
+            done = play(url, token)
+            child.join(30)
+            assert child.exitcode == -signal.SIGKILL
+        assert told(store) == wanted[: events + 1]
+        assert list(store.faults()) == []
+        (kept,) = store.sessions()
+        before = (
+            rebuild(case.engine, store.events(kept.id))
+            if "undone" not in [e[1] for e in told(store)]
+            else None
+        )
+        with server(processes, file, here, None) as (url, _):
+            state = httpx.get(f"{url}/api/v1/sessions/{token}", timeout=60).json()
+            if (
+                before is not None and state["question"]
+            ):  # the same question as in the log or as asked anew from it
+                assert state["question"]["id"] == before.ask().id
+            assert play(url, token, done) == len(SCRIPT)
+        assert told(store) == wanted
+        assert list(store.faults()) == []
+        store.engine.dispose()
+    whole.engine.dispose()
+
+
+def start(folder, *options):
+    """Start ``reap serve`` as a user would; return the process and the address it prints."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "REAP_ADMIN_KEY": ADMIN, "PYTHONUNBUFFERED": "1"}
+    command = [
+        sys.executable,
+        "-m",
+        "reap.cli",
+        "serve",
+        "--port",
+        "0",
+        "--model",
+        str(folder / "model.skops"),
+        *options,
+    ]
+    errors = (folder / "errors").open("ab")
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True
+    )
+    errors.close()
+    for text in process.stdout:
+        if text.startswith("Listening on "):
+            url = text.split()[-1]
+            break
+    else:
+        process.wait()
+        raise AssertionError((folder / "errors").read_text())
+    for _ in range(600):
+        with contextlib.suppress(httpx.TransportError):
+            if httpx.get(f"{url}/readyz").status_code == 200:
+                return process, url
+        time.sleep(0.1)
+    process.kill()
+    process.communicate()
+    raise AssertionError((folder / "errors").read_text())
+
+
+def stop(process, how=signal.SIGTERM):
+    if process.poll() is None:
+        process.send_signal(how)
+    process.communicate(timeout=60)
+    return process.returncode
+
+
+@pytest.mark.slow
+def test_reap_serve_is_killed_restarted_inspected_and_stopped(
+    german_model, german_graph, row, tmp_path, capsys
+):
+    save_model(german_model, tmp_path / "model.skops")
+    process, url = start(tmp_path)
+    try:
+        started = httpx.post(f"{url}/api/v1/sessions", json={"subject": row}, timeout=60).json()
+        token, state = started["token"], started["state"]
+        body = {
+            "question": state["question"]["id"],
+            "revision": state["revision"],
+            "choice": "left",
+            "key": "k",
+        }
+        seen = httpx.post(f"{url}/api/v1/sessions/{token}/answers", json=body, timeout=60).json()
+    finally:
+        assert stop(process, signal.SIGKILL) == -signal.SIGKILL
+    process, url = start(tmp_path)
+    try:
+        assert httpx.get(f"{url}/api/v1/sessions/{token}", timeout=60).json() == seen["state"]
+        again = httpx.post(f"{url}/api/v1/sessions/{token}/answers", json=body, timeout=60).json()
+        assert again == seen
+        httpx.get(f"{url}/api/v1/sessions/{token}/plan", timeout=60)
+    finally:
+        assert stop(process) in (0, -signal.SIGTERM)
+    logs = (tmp_path / "errors").read_text()
+    assert '"route": "/api/v1/sessions/{token}/answers"' in logs
+    assert '"event": "stopped"' in logs
+    assert token not in logs
+
+    def command(*given):
+        with contextlib.suppress(SystemExit):
+            main([*given, "--database", f"sqlite:///{tmp_path}/reap.db"])
+        return capsys.readouterr().out
+
+    assert "Sessions" in command("sessions")
+    assert command("verify") == "1 sessions, 5 events: every chain is whole.\n"
+    assert command("export", "--format", "csv").count("\n") == 2
+    assert replay.load(command("export"), german_graph).answered == 1
+    store = Store(f"sqlite:///{tmp_path}/reap.db")
+    with store.engine.connect() as connection:
+        connection.exec_driver_sql("UPDATE events SET text = '{}' WHERE revision = 2")
+    store.engine.dispose()
+    assert "event 2 was changed" in command("verify")
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", "--database", f"sqlite:///{tmp_path}/reap.db"])
+    assert ended.value.code == 1
+    (kept,) = store.sessions()
+    assert kept.id in command("sessions")
+    assert "Removed" in command("sessions", "--delete", kept.id)
+    assert command("verify") == "0 sessions, 0 events: every chain is whole.\n"
+
+
+@pytest.mark.slow
+def test_several_workers_share_one_postgresql(german_model, postgres, row, tmp_path):
+    save_model(german_model, tmp_path / "model.skops")
+    database = postgres.new()
+    process, url = start(tmp_path, "--workers", "2", "--database", database)
+    try:
+        started = httpx.post(f"{url}/api/v1/sessions", json={"subject": row}, timeout=60).json()
+        token, state = started["token"], started["state"]
+        for turn in range(6):  # each request on a connection of its own, so that either worker may take it
+            body = {"question": state["question"]["id"], "revision": state["revision"], "choice": turn % 2}
+            sent = httpx.post(
+                f"{url}/api/v1/sessions/{token}/answers", json={**body, "key": f"k{turn}"}, timeout=60
+            )
+            state = sent.json()["state"]
+            assert httpx.get(f"{url}/api/v1/sessions/{token}", timeout=60).json() == state
+        plans = [httpx.get(f"{url}/api/v1/sessions/{token}/plan", timeout=60).json() for _ in range(4)]
+        assert all(plan == plans[0] for plan in plans)
+        counted = httpx.get(f"{url}/metrics").text
+        assert 'route="/api/v1/sessions/{token}/answers",status="200"} 6.0' in counted
+    finally:
+        assert stop(process) in (0, -signal.SIGTERM)
+    store = Store(database)
+    assert list(store.faults()) == []
+    assert [e.type for kept in store.sessions() for e in store.events(kept.id)].count("answered") == 6
+    store.engine.dispose()
+
+
+def test_a_session_of_another_model_is_not_continued_but_can_be_taken_along(
+    serve, tmp_path, row, german, case
+):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    import reap as library
+
+    from .conftest import running
+
+    url = f"sqlite:///{tmp_path}/reap.db"
+    service = serve(url)
+    token = service.start(row)["token"]
+    other = make_pipeline(german.space.encoder(), LogisticRegression(C=0.01, max_iter=1000)).fit(
+        german.X, german.y
+    )
+    engine = library.GraphRecourse(other, german.space).fit(german.X)
+    changed = Case.of(engine, german.X, german.X.iloc[:0])
+    assert changed.model != case.model
+    with running(changed, Settings(database_url=url)) as later:
+        refused = later.client.get(f"/api/v1/sessions/{token}")
+        assert refused.status_code == 409
+        assert "replaced" in refused.json()["error"]
+        assert later.client.get(f"/api/v1/sessions/{token}/export").status_code == 200
+        assert later.client.delete(f"/api/v1/sessions/{token}").status_code == 204

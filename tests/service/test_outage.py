@@ -1,0 +1,74 @@
+"""A full disk, a lost database: a clean 503, no half state, and it works again after."""
+
+from __future__ import annotations
+
+import re
+
+import sqlalchemy as sa
+
+from .conftest import cluster
+
+
+def check(service, row, token, state, fail, heal):
+    """Break the database in the middle of a dialogue, then mend it."""
+    log = [(e.revision, e.type, e.hash) for e in service.events()]
+    fail()
+    refused = service.answer(token, state, "left", key="during")
+    assert refused.status_code == 503
+    assert "Nothing was lost" in refused.json()["error"]
+    assert refused.headers["retry-after"]
+    assert service.client.post("/api/v1/sessions", json={"subject": row}).status_code == 503
+    assert service.client.get("/healthz").status_code == 200
+    page = service.client.get(f"/s/{token}/plan")
+    assert page.status_code == 503
+    assert "cannot store anything" in page.text
+    heal()
+    now = [(e.revision, e.type, e.hash) for e in service.events()]
+    # A disk may have had room for the answer and not for the next question: then the answer is there, whole.
+    assert now[: len(log)] == log
+    assert [kind for _, kind, _ in now[len(log) :]] in ([], ["answered"])
+    stored = service.answer(token, state, "left", key="during")
+    assert stored.status_code == 200
+    assert [e.type for e in service.events()] == ["started", "asked", "answered", "asked"]
+    assert list(service.store.faults()) == []
+    faults = re.search(r"reap_database_faults_total (\d)", service.client.get("/metrics").text)
+    assert int(faults[1]) >= 3
+
+
+def test_a_full_disk(service, row):
+    started = service.start(row)
+    full = False
+
+    @sa.event.listens_for(service.store.engine, "checkout")
+    def _fill(connection, *_):
+        # SQLite itself refuses to grow the file, with the error of a full disk.
+        connection.execute(f"PRAGMA max_page_count = {1 if full else 1 << 30}")
+
+    def fail():
+        nonlocal full
+        full = True
+
+    def heal():
+        nonlocal full
+        full = False
+
+    check(service, row, started["token"], started["state"], fail, heal)
+
+
+def test_a_lost_postgresql(serve, row):
+    with cluster() as own:
+        service = serve(own.new())
+        started = service.start(row)
+        ready = []
+
+        def fail():
+            own.stop()
+            ready.append(service.client.get("/readyz").status_code)
+
+        def heal():
+            own.start()
+            ready.append(service.client.get("/readyz").status_code)
+
+        check(service, row, started["token"], started["state"], fail, heal)
+        assert ready == [503, 200]
+        service.store.engine.dispose()
