@@ -33,6 +33,7 @@ NAMES = (
     "within",
     "calibration",
     "honesty",
+    "coverage",
 )
 
 
