@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,27 @@ def reproduce(
     for made in results.values():
         for result in made:
             show(console, result)
+    if find_spec("matplotlib") is None:
+        console.print("No report was written: it needs matplotlib, pip install 'reap[plots]'.")
+        return
+    from reap.experiments.report import write
+
+    page = write(results, scope, _command(tables or [], scope))
+    console.print(f"The report: {page} (also as report.md), raw runs in {out / 'runs'}", soft_wrap=True)
+
+
+def _command(tables: list[str], scope: Any) -> str:
+    """Return the command that makes the same report."""
+    named = [name for name in tables if name not in scope.datasets]
+    parts = ["reap reproduce", *named]
+    parts += ["--datasets", *scope.datasets] if scope.datasets else []
+    parts += [
+        f"--{name} {value}"
+        for name in ("subjects", "matrices")
+        if (value := getattr(scope, name)) is not None
+    ]
+    parts += ["--quick"] if scope.quick else []
+    return " ".join([*parts, f"--seed {scope.seed}"])
 
 
 def show(console: Console, result: Any) -> None:

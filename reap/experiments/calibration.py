@@ -35,7 +35,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     for where, part in frame.groupby(bins, observed=True):
         rows.append(
             {
-                "stated": f"{where.left:.1f} to {where.right:.1f}",
+                "stated": f"{max(where.left, 0.0):.1f} to {where.right:.1f}",
                 "mean stated": f"{part['within'].mean():.2f}",
                 "observed": f"{part['came'].mean():.2f}",
                 "plans": len(part),

@@ -1,0 +1,75 @@
+"""Dialogues of the experiments, and the searches they are compared with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reap.experiments.dialogues import hold, hold_on_rows
+from reap.experiments.gap import by_distance
+from reap.experiments.people import KINDS, matrices, person
+from reap.experiments.run_time import all_pairs
+from reap.experiments.within import needed
+from reap.questions import Exhaustive, SimilarCost
+from reap.subjects import Mahalanobis
+
+
+def test_people_are_the_same_for_everybody():
+    for kind in KINDS:
+        a, b = (person(kind, 4, 2, 0, subject=s) for s in (0, 5))
+        move = np.array([0.3, -0.2, 0.1, 0.5])
+        assert a.effort(move) == b.effort(move)
+        assert a.effort(move) != person(kind, 4, 3, 0).effort(move)
+    assert np.array_equal(matrices("scm", 3, 5, 1)[:2], matrices("scm", 3, 2, 1))
+
+
+def test_the_set_keeps_the_truth_while_answers_are_true():
+    rng = np.random.default_rng(0)
+    moves = rng.normal(size=(60, 3))
+    someone = person("gaussian", 3, 0, 0)
+    sets = hold_on_rows(moves, someone, 8)
+    assert [len(s) for s in sets] == list(range(9))
+    assert all(s.contains(someone.matrix) for s in sets)
+
+
+def test_few_rows_run_out_of_questions():
+    sets = hold_on_rows(np.eye(2), Mahalanobis(np.diag([1.0, 0.2])), 4)
+    assert [len(s) for s in sets] == [0, 1, 1, 1, 1]
+
+
+def test_a_session_is_heard_at_the_wanted_times(german_graph, german_rejected):
+    d = german_graph.space.dimension
+    heard = hold(german_graph, german_rejected.iloc[[0]], person("gaussian", d, 0, 0), at=[0, 2, 4], seed=0)
+    assert [h.answers for h in heard] == [0, 2, 4]
+    assert heard[0].seconds <= heard[1].seconds <= heard[2].seconds
+    assert all(h.plan.valid for h in heard)
+    alone = hold(german_graph, german_rejected.iloc[[0]], person("gaussian", d, 0, 0), at=[4], seed=0)
+    assert np.array_equal(alone[-1].plan.path, heard[-1].plan.path)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_all_pairs_and_pruned_agree(seed):
+    rng = np.random.default_rng(seed)
+    moves, G = rng.normal(size=(70, 3)), rng.normal(size=(3, 3))
+    A = G @ G.T
+    assert all_pairs(moves, A) == pytest.approx(Exhaustive().choose(moves, A).score, abs=1e-12)
+    near, every = by_distance(moves, A, 0.0)
+    assert every == pytest.approx(all_pairs(moves, A), abs=1e-9)
+    assert near == pytest.approx(SimilarCost().choose(moves, A).score, abs=1e-9)
+    near, every = by_distance(moves, A, 0.3)
+    assert 0.3 <= every <= near
+
+
+def test_answers_needed_is_where_it_stays_within():
+    import pandas as pd
+
+    part = pd.DataFrame(
+        {
+            "subject": [0] * 4 + [1] * 4 + [2] * 4,
+            "matrix": 0,
+            "answers": [0, 1, 2, 3] * 3,
+            "effort": [2, 1, 2, 1, 1, 1, 1, 1, 2, 2, 2, 2],
+            "oracle": 1.0,
+        }
+    )
+    assert needed(part).tolist() == [3, 0, float("inf")]
