@@ -48,13 +48,15 @@ def quadratic(matrix: Array) -> Price:
     return lambda moves: np.maximum(((moves @ matrix) * moves).sum(axis=1), 0.0)
 
 
-def tidy(paths: Sequence[Array], prices: Sequence[Price], view: View) -> list[Array]:
-    """Return the paths corrected, each under its own price."""
+def tidy(
+    paths: Sequence[Array], prices: Sequence[Price], view: View, max_steps: int | None = None
+) -> list[Array]:
+    """Return the paths corrected, each under its own price, with at most ``max_steps`` where legal steps allow it."""
     drafts = [Draft(path, price) for path, price in zip(paths, prices, strict=True)]
     while work := [draft for draft in drafts if draft.open]:
         for draft in work:
             draft.open = False
-        merge(work, view)
+        merge(work, view, max_steps)
         undo(work, view)
         stop_early(work, view)
     return [draft.path for draft in drafts]
@@ -63,12 +65,20 @@ def tidy(paths: Sequence[Array], prices: Sequence[Price], view: View) -> list[Ar
 # merging ----------------------------------------------------------------------------------------------
 
 
-def merge(drafts: list[Draft], view: View) -> None:
-    """Take in each draft the cheapest way along some of its nodes; among equals the one with fewest steps."""
+def merge(drafts: list[Draft], view: View, max_steps: int | None = None) -> None:
+    """Take in each draft the cheapest way along some of its nodes; among equals the one with fewest steps.
+
+    Effort is the square of a step, so where rows lie close together the cheapest path creeps: an hour a week more,
+    sixty times. Nobody follows that; ``max_steps`` takes the cheapest way of so many steps, dearer or not.
+    """
     prices = [(draft, _prices(draft, view)) for draft in drafts if len(draft.path) > 2]
-    waiting = [(draft, price) for draft, price in prices if _worth_merging(price)]
+    most = np.inf if max_steps is None else max_steps
+    waiting = [(draft, price) for draft, price in prices if len(price) - 1 > most or _worth_merging(price)]
     while waiting:
-        chains = [_cheapest_chain(price) for _, price in waiting]
+        chains = [
+            _cheapest_chain(price) if len(price) - 1 <= most else _short_chain(price, max_steps)
+            for _, price in waiting
+        ]
         longer = [[(a, b) for a, b in itertools.pairwise(chain) if b > a + 1] for chain in chains]
         before = [draft.path[a] for (draft, _), pairs in zip(waiting, longer, strict=True) for a, _ in pairs]
         after = [draft.path[b] for (draft, _), pairs in zip(waiting, longer, strict=True) for _, b in pairs]
@@ -114,6 +124,24 @@ def _cheapest_chain(price: Array) -> list[int]:
     chain = [size - 1]
     while chain[-1] != 0:
         chain.append(int(back[chain[-1]]))
+    return chain[::-1]
+
+
+def _short_chain(price: Array, most: int | None) -> list[int]:
+    """Return the cheapest chain of at most so many steps, or of the fewest more that can be had."""
+    cost = np.full(len(price), np.inf)
+    cost[0] = 0.0
+    layers, best = [], (np.inf, 0)
+    for step in range(1, len(price)):
+        offers = cost[:, None] + price
+        layers.append(offers.argmin(axis=0))
+        cost = offers.min(axis=0)
+        best = min(best, (float(cost[-1]), step))
+        if step >= (most or 1) and best[0] < np.inf:
+            break
+    chain = [len(price) - 1]
+    for layer in reversed(layers[: best[1]]):
+        chain.append(int(layer[chain[-1]]))
     return chain[::-1]
 
 

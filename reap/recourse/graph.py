@@ -51,6 +51,9 @@ class GraphRecourse(Engine):
         K doubles up to this where nothing accepted is in reach.
     tidy : bool
         Merge steps and undo changes where that is not dearer. False: the raw path, as in the paper.
+    max_steps : int, optional
+        Steps of a tidied plan at most, where legal steps allow it (the exact "minimax" keeps its own). Effort is the
+        square of a step, so where rows lie close together the cheapest path creeps in dozens of tiny ones.
     anonymity : int, optional
         Stages of a plan come close to other people's records. Give k where the people who see plans must not learn
         anything about a single one (personal data shown outside the organisation): rows are then replaced by averages
@@ -86,6 +89,7 @@ class GraphRecourse(Engine):
         n_neighbors: int = 10,
         max_neighbors: int = 160,
         tidy: bool = True,
+        max_steps: int | None = 4,
         anonymity: int | None = None,
         approximate: bool = False,
         random_state: int = 0,
@@ -99,6 +103,7 @@ class GraphRecourse(Engine):
         self.n_neighbors = n_neighbors
         self.max_neighbors = max_neighbors
         self.tidy = tidy
+        self.max_steps = max_steps
         self.anonymity = anonymity
         self.approximate = approximate
         self.random_state = random_state
@@ -135,6 +140,8 @@ class GraphRecourse(Engine):
                 continue
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 raise InputError(f"{name} is {value!r}; give a whole number of at least 1")
+        if self.max_steps is not None and self.max_steps < 1:
+            raise InputError(f"max_steps is {self.max_steps!r}; give a whole number of at least 1, or None")
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError(f"time_limit is {self.time_limit!r}; give seconds above 0, or None")
 
@@ -310,7 +317,7 @@ class GraphRecourse(Engine):
         if view.shortcuts is None:
             view.shortcuts = shortcuts(view, self.random_state)
         if len(view.shortcuts) == 0:
-            return tidy(paths, prices, view)
+            return tidy(paths, prices, view, self.max_steps)
         direct = np.nan_to_num(view.shortcuts - view.z0)
         offers = [price(direct) for price in prices]
         # A path twice as dear as a direct plan is hardly ever tidied below it: the work is spared.
@@ -319,9 +326,8 @@ class GraphRecourse(Engine):
             for k, (path, price) in enumerate(zip(paths, prices, strict=True))
             if offers[k].min() > price(moves_of(path)).sum() / 2
         ]
-        corrected = dict(
-            zip(open_, tidy([paths[k] for k in open_], [prices[k] for k in open_], view), strict=True)
-        )
+        tidied = tidy([paths[k] for k in open_], [prices[k] for k in open_], view, self.max_steps)
+        corrected = dict(zip(open_, tidied, strict=True))
         best = []
         for k, (price, offer) in enumerate(zip(prices, offers, strict=True)):
             keep = k in corrected and price(moves_of(corrected[k])).sum() <= offer.min()

@@ -10,7 +10,7 @@ import pytest
 
 import reap
 from reap.recourse import GraphRecourse
-from reap.recourse._graph_tidy import _cheapest_chain
+from reap.recourse._graph_tidy import _cheapest_chain, _short_chain
 from tests import checks
 from tests.spaces import random_world
 
@@ -82,3 +82,41 @@ def test_the_cheapest_chain_equals_enumeration(seed):
     best = min((sum(price[a, b] for a, b in itertools.pairwise(c)), len(c)) for c in chains)
     chain = _cheapest_chain(price)
     assert (sum(price[a, b] for a, b in itertools.pairwise(chain)), len(chain)) == best
+
+
+def test_a_short_chain_is_the_cheapest_of_so_many_steps():
+    """Against all chains, on random prices with forbidden steps."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        size, most = int(rng.integers(4, 9)), int(rng.integers(1, 4))
+        price = np.full((size, size), np.inf)
+        upper = np.triu_indices(size, 1)
+        price[upper] = np.where(rng.random(len(upper[0])) < 0.3, np.inf, rng.random(len(upper[0])))
+        price[np.arange(size - 1), np.arange(1, size)] = rng.random(size - 1)  # the path itself is legal
+        chain = _short_chain(price, most)
+        assert chain[0] == 0
+        assert chain[-1] == size - 1
+        costs = {}
+        for count in range(size - 1):
+            for inner in itertools.combinations(range(1, size - 1), count):
+                nodes = [0, *inner, size - 1]
+                cost = sum(price[a, b] for a, b in itertools.pairwise(nodes))
+                costs[count + 1] = min(cost, costs.get(count + 1, np.inf))
+        allowed = next(k for k in range(most, size) if min(costs[s] for s in range(1, k + 1)) < np.inf)
+        best = min(costs[s] for s in range(1, allowed + 1))
+        assert len(chain) - 1 <= allowed
+        assert sum(price[a, b] for a, b in itertools.pairwise(chain)) == pytest.approx(best)
+
+
+def test_plans_do_not_creep():
+    """Rows a hair apart make the cheapest path crawl; a person gets a few steps."""
+    X = pd.DataFrame({"hours": np.arange(60)})
+    space = reap.ActionSpace.from_frame(X)
+    model = lambda rows: (rows["hours"].to_numpy() > 50) * 0.8 + 0.1  # noqa: E731
+    x, A = pd.Series({"hours": 2}), np.eye(1)[None]
+    crawl = reap.GraphRecourse(model, space, n_neighbors=2, max_steps=None).fit(X).plans(x, A)[0]
+    walk = reap.GraphRecourse(model, space, n_neighbors=2).fit(X).plans(x, A)[0]
+    assert len(crawl.moves) > 20
+    assert len(walk.moves) <= 4
+    assert walk.valid
+    assert walk.target["hours"] == 51
