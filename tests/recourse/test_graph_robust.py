@@ -109,7 +109,7 @@ def test_before_any_answer_both_are_the_plan_of_the_identity():
 def test_tidied_robust_plans_are_no_dearer():
     for seed in range(6):
         engine, x, beliefs = small_world(seed, rows=60, d=4)
-        tidy = GraphRecourse(engine.model, engine.space, n_neighbors=3)
+        tidy = GraphRecourse(engine.model, engine.space, n_neighbors=3, max_steps=None)
         tidy.fit(engine.space.decode(engine.rows_.vectors))
         for objective in ("worst-case", "minimax"):
             raw, neat = engine.robust(x, beliefs, objective), tidy.robust(x, beliefs, objective)

@@ -40,8 +40,8 @@ def test_plans_are_cheaper_for_it(german, german_model, german_rejected, monkeyp
     rng = np.random.default_rng(1)
     d = german.space.dimension
     matrices = np.stack([reap.subjects.Mahalanobis.random(d, rng).matrix for _ in range(4)])
-    with_them = reap.GraphRecourse(german_model, german.space).fit(german.X)
-    without = reap.GraphRecourse(german_model, german.space).fit(german.X)
+    with_them = reap.GraphRecourse(german_model, german.space, max_steps=None).fit(german.X)
+    without = reap.GraphRecourse(german_model, german.space, max_steps=None).fit(german.X)
     monkeypatch.setattr(without, "_tidied", tidy)
     gains = []
     for i in range(6):

@@ -18,7 +18,10 @@ from tests.spaces import random_world
 @pytest.mark.parametrize("seed", range(10))
 def test_tidied_plans_are_legal_valid_and_never_dearer(seed):
     world = random_world(seed, rows=80)
-    raw, neat = (GraphRecourse(world.model, world.space, tidy=tidy).fit(world.X) for tidy in (False, True))
+    raw, neat = (
+        GraphRecourse(world.model, world.space, tidy=tidy, max_steps=None).fit(world.X)
+        for tidy in (False, True)
+    )
     matrices = world.matrices(3, seed)
     for i in range(2):
         x = world.rejected.iloc[[i]]
