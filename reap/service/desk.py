@@ -179,7 +179,8 @@ class Desk:
             while len(self._live) > self.settings.live_sessions:
                 self._live.popitem(last=False)
         with live.lock:
-            self._catch_up(live)
+            if kept.events != len(live.events):
+                self._catch_up(live)
             self._ask(live)
             yield live
 

@@ -72,7 +72,7 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int) -
             server_header=False,
             workers=workers,
             timeout_graceful_shutdown=GRACE,
-            timeout_keep_alive=30,
+            timeout_keep_alive=75,  # people think; their next answer finds the same worker
             timeout_worker_healthcheck=120,  # a worker that still imports is not a hung one
         )
         if workers == 1:

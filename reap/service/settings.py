@@ -42,7 +42,7 @@ class Settings:
     live_sessions : int
         Dialogues kept in memory by each worker; others are replayed from the log.
     solvers : int
-        Requests that may compute at the same time in each worker.
+        Requests that may compute at the same time in each worker; more only helps where the model runs elsewhere.
     secure_cookies : bool
         Send cookies over HTTPS only; turn it on behind a TLS proxy.
     public_url : str
@@ -66,7 +66,7 @@ class Settings:
     burst: int = 120
     body_limit: int = 64_000
     live_sessions: int = 256
-    solvers: int = 2
+    solvers: int = 1
     secure_cookies: bool = False
     public_url: str = ""
     open_start: bool = True

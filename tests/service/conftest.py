@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import pwd
 import secrets
 import shutil
 import socket
-import subprocess
-import tempfile
 import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import httpx
 import pytest
-import sqlalchemy as sa
 import uvicorn
 
 from reap.service.app import create_app
 from reap.service.case import Case
 from reap.service.settings import Settings
+
+from .postgresql import Cluster, NotInstalledError
 
 ADMIN = "the-admin-key"
 
@@ -38,92 +34,20 @@ def row(german, german_rejected):
     return german.space.values(german.space.vector(german_rejected.iloc[[3]]))
 
 
-# PostgreSQL ---------------------------------------------------------------------------------------------
-
-
-def _tool(name):
-    versions = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
-    return str(versions[-1]) if versions else shutil.which(name)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-@dataclass
-class Cluster:
-    """A PostgreSQL server of our own, in a folder of its own, on loopback."""
-
-    folder: Path
-    port: int
-    prefix: list[str]
-
-    def run(self, *command):
-        subprocess.run(
-            [*self.prefix, *command],
-            check=True,
-            cwd="/",
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-
-    def start(self):
-        options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=60"
-        log = str(self.folder / "log")
-        self.run(_tool("pg_ctl"), "-D", str(self.folder / "data"), "-o", options, "-l", log, "-w", "start")
-
-    def stop(self):
-        self.run(_tool("pg_ctl"), "-D", str(self.folder / "data"), "-m", "fast", "-w", "stop")
-
-    def url(self, name):
-        return f"postgresql+psycopg://reap@127.0.0.1:{self.port}/{name}"
-
-    def new(self):
-        """Make an empty database and return its address."""
-        name = f"t{secrets.token_hex(6)}"
-        engine = sa.create_engine(self.url("postgres"), isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.execute(sa.text(f"CREATE DATABASE {name}"))
-        engine.dispose()
-        return self.url(name)
+# databases ----------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def cluster():
-    """Run a PostgreSQL server; it refuses to run as root, so root steps down to another user."""
-    if _tool("initdb") is None or _tool("pg_ctl") is None:
-        pytest.skip("PostgreSQL is not installed (initdb, pg_ctl)")
-    prefix = []
-    folder = Path(tempfile.mkdtemp(prefix="reap-pg-"))
-    if os.getuid() == 0:
-        names = {entry.pw_name for entry in pwd.getpwall()}
-        user = "postgres" if "postgres" in names else "nobody"
-        if shutil.which("runuser") is None:
-            pytest.skip("PostgreSQL cannot run as root, and there is no runuser to step down with")
-        shutil.chown(folder, user)
-        prefix = ["runuser", "-u", user, "--"]
-    made = Cluster(folder, free_port(), prefix)
+    """Run a PostgreSQL server of our own, or skip and say why."""
     try:
-        made.run(
-            _tool("initdb"),
-            "-D",
-            str(folder / "data"),
-            "-U",
-            "reap",
-            "-A",
-            "trust",
-            "-E",
-            "UTF8",
-            "--no-sync",
-        )
-        made.start()
+        made = Cluster.start_new()
+    except NotInstalledError as reason:
+        pytest.skip(str(reason))
+    try:
         yield made
     finally:
-        with contextlib.suppress(subprocess.CalledProcessError):  # a test may have stopped it
-            made.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+        made.remove()
 
 
 @pytest.fixture(scope="session")

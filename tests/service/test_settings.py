@@ -1,0 +1,88 @@
+"""Settings by environment and file; rows from forms; forms that say what is wrong."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+
+import reap
+from reap import InputError
+from reap.service import rows
+from reap.service.guards import Buckets
+from reap.service.settings import Settings
+
+
+def test_the_file_wins_over_the_environment(tmp_path):
+    file = tmp_path / "reap.toml"
+    file.write_text("questions = 6\nopen_start = false\n")
+    made = Settings.read({"REAP_QUESTIONS": "4", "REAP_RATE": "2.5", "REAP_SECURE_COOKIES": "yes"}, file)
+    assert (made.questions, made.rate, made.secure_cookies, made.open_start) == (6, 2.5, True, False)
+
+
+@pytest.mark.parametrize(
+    ("environment", "sentence"),
+    [
+        ({"REAP_QUESTIONS": "many"}, "questions is 'many'"),
+        ({"REAP_QUESTIONS": "0"}, "questions is 0; give 1 or more"),
+        ({"REAP_OPTIONS": "5"}, "more than 4 plans"),
+        ({"REAP_OPEN_START": "perhaps"}, "give yes or no"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused_with_a_sentence(environment, sentence):
+    with pytest.raises(InputError, match=sentence):
+        Settings.read(environment)
+
+
+def test_a_file_with_an_unknown_setting_suggests_the_right_one(tmp_path):
+    file = tmp_path / "reap.toml"
+    file.write_text("qestions = 6\n")
+    with pytest.raises(InputError, match="did you mean 'questions'"):
+        Settings.read({}, file)
+    file.write_text("questions 6")
+    with pytest.raises(InputError, match="not a TOML file"):
+        Settings.read({}, file)
+
+
+def test_rows_come_from_json_and_from_forms_alike():
+    X = pd.DataFrame({"debt": [1.0, 9.0], "income": [2.0, 9.0], "ratio": [0.5, 1.0], "own": [True, False]})
+    space = reap.ActionSpace.from_frame(X, derived={"ratio": "debt / income"}, bounds={"income": (1, 50)})
+    spoken = rows.read(space, {"debt": "4", "income": "8", "own": "true"})
+    assert (spoken == rows.read(space, {"debt": 4, "income": 8.0, "own": True, "ratio": 0.5})).all()
+    assert space.values(spoken)["ratio"] == 0.5
+    for strange in (float("nan"), float("inf"), [1], "1e400", "²", True):
+        with pytest.raises(rows.FieldError) as caught:
+            rows.read(space, {"debt": strange, "income": 8, "own": 1})
+        assert "debt" in caught.value.fields
+    with pytest.raises(rows.FieldError, match="from 1 to 50"):
+        rows.read(space, {"debt": 1, "income": 51, "own": True})
+
+
+def test_a_bucket_refills_and_forgets_old_clients():
+    buckets = Buckets(rate=2, burst=1, clients=2)
+    assert buckets.take("a", 0.0)
+    assert not buckets.take("a", 0.4)
+    assert buckets.take("a", 0.95)
+    for client in "bcd":
+        buckets.take(client, 1.0)
+    assert len(buckets._known) == 2
+
+
+def test_a_form_with_errors_comes_back_filled_with_the_fields_named(service, row):
+    page = service.client.get("/").text
+    csrf = re.search(r'name="csrf" value="([^"]+)"', page)[1]
+    given = {f"f.{name}": str(value) for name, value in row.items()}
+    wrong = {**given, "csrf": csrf, "f.duration": "two years", "f.housing": ""}
+    answer = service.client.post("/start", data=wrong)
+    assert answer.status_code == 422
+    assert "Please check 2 fields" in answer.text
+    assert 'value="two years"' in answer.text
+    assert answer.text.count('aria-invalid="true"') == 2
+    assert service.events() == []
+    right = service.client.post("/start", data={**given, "csrf": csrf})
+    assert right.status_code == 303
+    shown = service.client.get(right.headers["location"]).text
+    assert "Today the answer would be no" in shown
+    assert service.client.get("/?example=99999").status_code == 200
+    assert service.client.get("/?example=x").status_code == 422
