@@ -108,15 +108,10 @@ def _background(ax: Any, data: Any, model: Any) -> None:
     p = model.predict_proba(pd.DataFrame(rows))[:, 1].reshape(u.shape)
     ax.contourf(u, v, p > 0.5, levels=[-0.5, 0.5, 1.5], colors=["#f6e3dc", "#dcefe4"])
     ax.contour(u, v, p, levels=[0.5], colors="black", linewidths=1)
-    ax.set(
-        xlim=(0, 1),
-        ylim=(0, 1),
-        aspect="equal",
-        xlabel="first number (scaled)",
-        ylabel="second number (scaled)",
-    )
-    ax.text(0.02, 0.97, "accepted", va="top", fontsize=9, color="#2e6b47")
-    ax.text(0.55, 0.03, "rejected", ha="center", fontsize=9, color="#8a4b32")
+    ax.set(xlim=(0.1, 0.65), ylim=(0.15, 0.7), aspect="equal")
+    ax.set(xlabel="first number (scaled)", ylabel="second number (scaled)")
+    for x, y, text, colour in ((0.03, 0.75, "accepted", "#2e6b47"), (0.75, 0.06, "rejected", "#8a4b32")):
+        ax.text(x, y, text, transform=ax.transAxes, fontsize=10, color=colour)
 
 
 def _effort(moves: Array) -> float:
