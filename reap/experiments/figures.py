@@ -31,7 +31,7 @@ def draw(plot: Plot) -> bytes:
     """Return a plot as PNG: one panel a data set, up to three in a row."""
     plt = pyplot()
     count = len(plot.panels)
-    columns = min(3, count)
+    columns = 2 if count == 4 else min(3, count)
     rows = -(-count // columns)
     figure, axes = plt.subplots(
         rows, columns, figsize=(4.3 * columns, 3.2 * rows), squeeze=False, layout="constrained"
