@@ -23,7 +23,7 @@ _INTRO = (
 )
 _STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
-table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums;display:block;overflow-x:auto}
+table{border-collapse:collapse;margin:1rem 0;font-size:.88rem;font-variant-numeric:tabular-nums;display:block;overflow-x:auto}
 th,td{padding:.25rem .6rem;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}
 th{background:#f4f4f4}th:first-child,td:first-child,.text{text-align:left}
 img{max-width:100%}h2{margin-top:2.5rem}.verdict{font-weight:600;padding:.1rem .5rem;border-radius:.3rem;background:#eef}
@@ -90,17 +90,17 @@ def _stem(name: str, i: int) -> str:
 
 
 def _facts(scope: Scope, command: str) -> list[str]:
-    size = (
-        "tiny (--quick): to see that it runs, not to read figures from"
-        if scope.quick
-        else "the table's own unless given"
-    )
-    return [
+    facts = [
         f"Command: `{command}`",
         f"Release {__version__}, seed {scope.seed}; split 80/20, stratified, seed 42.",
         f"Subjects: {scope.subjects or 'all rejected people of the test part, up to the number of the table'}; "
-        f"matrices: {scope.matrices or 'those of the table, 10 for the paper’s'}; size: {size}.",
+        f"matrices: {scope.matrices or 'those of the table, 10 for the paper’s'}.",
     ]
+    if scope.quick:
+        facts.append(
+            "Made with --quick: tiny tables and networks, to see that it runs, not to read figures from."
+        )
+    return facts
 
 
 # Markdown ---------------------------------------------------------------------------------------------------------
@@ -202,7 +202,13 @@ def as_html(sections: Sequence[Section], facts: Sequence[str], shown: Mapping[st
 
 
 def _items(said: Sequence[str]) -> str:
-    return f"<ul>{''.join(f'<li>{html.escape(s)}</li>' for s in said)}</ul>" if said else ""
+    return f"<ul>{''.join(f'<li>{_code(html.escape(s))}</li>' for s in said)}</ul>" if said else ""
+
+
+def _code(text: str) -> str:
+    """Return escaped text with what stands between backticks as code."""
+    parts = text.split("`")
+    return "".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts))
 
 
 def _verdict(result: Result) -> str:
