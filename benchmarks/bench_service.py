@@ -9,10 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import resource
 import secrets
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -26,6 +24,7 @@ from benchmarks._harness import Row
 from reap.models.files import save_model
 from reap.service.store import Store
 from tests.service.postgresql import Cluster, NotInstalledError
+from tests.service.serving import start, stop
 
 PEOPLE, ANSWERS, THINK = 200, 10, 10.0
 WORKERS = 2
@@ -52,33 +51,13 @@ def prepare(folder: Path) -> list[dict[str, object]]:
 
 @contextlib.contextmanager
 def served(folder: Path, database: str) -> Iterator[str]:
-    """Run ``reap serve`` and wait until every worker is up."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "REAP_RATE": "0", "REAP_QUESTIONS": str(ANSWERS)}
-    command = [
-        sys.executable,
-        "-m",
-        "reap.cli",
-        "serve",
-        "--port",
-        "0",
-        "--model",
-        str(folder / "model.skops"),
-    ]
-    command += ["--database", database, "--workers", str(WORKERS)]
-    log = (folder / "log").open("w")
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=log, text=True)
+    """Run ``reap serve`` with a worker a core."""
+    quiet = {"REAP_RATE": "0", "REAP_QUESTIONS": str(ANSWERS)}
+    process, url = start(folder, "--database", database, workers=WORKERS, **quiet)
     try:
-        assert process.stdout is not None
-        url = next(line.split()[-1] for line in process.stdout if line.startswith("Listening on "))
-        for _ in range(600):
-            if (folder / "log").read_text().count('"event": "started"') == WORKERS:
-                break
-            time.sleep(0.2)
         yield url
     finally:
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
-        log.close()
+        stop(process)
 
 
 async def person(
@@ -131,16 +110,25 @@ def counted(database: str) -> int:
 
 def measure(kind: str, database: str, folder: Path, rows: list[dict[str, object]], quick: bool) -> list[Row]:
     people, limit = (20, 30.0) if quick else (PEOPLE, 400.0)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     with served(folder, database) as url:
         calm, spent = asyncio.run(crowd(url, rows, people, 2.0 if quick else THINK, limit))
         stored = counted(database)
         full, busy = asyncio.run(crowd(url, rows, 8, 0.0, 5.0 if quick else 20.0))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = (after.ru_utime + after.ru_stime) - (used.ru_utime + used.ru_stime)
     p95 = float(np.percentile(calm.seconds, 95)) * 1e3
     note = f"{calm.answers} answers of {people} people in {spent:.0f} s; median {np.median(calm.seconds) * 1e3:.0f} ms"
     return [
         Row.limit(f"service, {kind}: next question, p95", p95, "ms", at_most=300, note=note),
         Row.limit(f"service, {kind}: errors", calm.errors + full.errors, "", at_most=0),
         Row.limit(f"service, {kind}: answers miscounted", abs(stored - calm.answers), "", at_most=0),
+        Row(
+            f"service, {kind}: processor time an answer",
+            1e3 * processor / max(calm.answers + full.answers, 1),
+            "ms",
+            note="of the whole server, its start and the sessions' starts included",
+        ),
         Row(
             f"service, {kind}: answers a second at saturation",
             full.answers / busy,

@@ -9,8 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
 from reap.service import exports, rows, schemas, statistics, views, wishes
-from reap.service.desk import Desk, Live, StaleError
-from reap.service.faults import STALE, fault
+from reap.service.desk import Desk, Live
 from reap.service.log import Event
 from reap.service.tokens import same
 
@@ -103,71 +102,55 @@ def state(desk: D, token: str) -> schemas.State:
         return views.state(desk, live)
 
 
-@router.post("/sessions/{token}/answers", response_model=schemas.Stored, responses=_OF_SESSION)
-def answer(desk: D, token: str, body: schemas.Answer) -> Any:
+@router.post("/sessions/{token}/answers", responses=_OF_SESSION)
+def answer(desk: D, token: str, body: schemas.Answer) -> schemas.Stored:
     """Answer the question. The same key again gives the same stored answer; a stale revision gives 409."""
     with desk.open(token) as live:
-        try:
-            event = desk.answer(live, **body.model_dump())
-        except StaleError:
-            return fault(409, STALE, state=views.state(desk, live))
+        event = desk.answer(live, **body.model_dump())
         return _stored(desk, live, event)
 
 
-@router.delete("/sessions/{token}/answers/last", responses=_OF_SESSION, response_model=schemas.State)
-def undo(desk: D, token: str, revision: RevisionQuery = None, key: KeyQuery = None) -> Any:
+@router.delete("/sessions/{token}/answers/last", responses=_OF_SESSION)
+def undo(desk: D, token: str, revision: RevisionQuery = None, key: KeyQuery = None) -> schemas.State:
     """Take back the last answer or wish; the state before it is restored exactly."""
     with desk.open(token) as live:
-        try:
-            desk.undo(live, revision=revision, key=key)
-        except StaleError:
-            return fault(409, STALE, state=views.state(desk, live))
+        desk.undo(live, revision=revision, key=key)
         return views.state(desk, live)
 
 
-@router.put("/sessions/{token}/answers/{position}", responses=_OF_SESSION, response_model=schemas.State)
-def revise(desk: D, token: str, position: int, body: schemas.Revised) -> Any:
+@router.put("/sessions/{token}/answers/{position}", responses=_OF_SESSION)
+def revise(desk: D, token: str, position: int, body: schemas.Revised) -> schemas.State:
     """Give another answer to an earlier question, by its position from 0; later answers stay."""
     with desk.open(token) as live:
-        try:
-            desk.revise(live, position=position, **body.model_dump())
-        except StaleError:
-            return fault(409, STALE, state=views.state(desk, live))
+        desk.revise(live, position=position, **body.model_dump())
         return views.state(desk, live)
 
 
-@router.post("/sessions/{token}/constraints", responses=_OF_SESSION, response_model=schemas.State)
-def constrain(desk: D, token: str, body: schemas.Constraint) -> Any:
+@router.post("/sessions/{token}/constraints", responses=_OF_SESSION)
+def constrain(desk: D, token: str, body: schemas.Constraint) -> schemas.State:
     """Wish something about one feature: keep it, bound it, exclude levels, say how hard changing it is."""
     with desk.open(token) as live:
         wish = wishes.read(desk.space, body.feature, body.model_dump())
-        try:
-            desk.constrain(live, body.feature, wish, revision=body.revision, key=body.key)
-        except StaleError:
-            return fault(409, STALE, state=views.state(desk, live))
+        desk.constrain(live, body.feature, wish, revision=body.revision, key=body.key)
         return views.state(desk, live)
 
 
-@router.delete("/sessions/{token}/constraints/{feature}", responses=_OF_SESSION, response_model=schemas.State)
-def release(desk: D, token: str, feature: str, revision: RevisionQuery = None, key: KeyQuery = None) -> Any:
+@router.delete("/sessions/{token}/constraints/{feature}", responses=_OF_SESSION)
+def release(
+    desk: D, token: str, feature: str, revision: RevisionQuery = None, key: KeyQuery = None
+) -> schemas.State:
     """Take back every limit on one feature."""
     with desk.open(token) as live:
-        try:
-            desk.release(live, feature, revision=revision, key=key)
-        except StaleError:
-            return fault(409, STALE, state=views.state(desk, live))
+        desk.release(live, feature, revision=revision, key=key)
         return views.state(desk, live)
 
 
-@router.post("/sessions/{token}/situation", responses=_OF_SESSION, response_model=schemas.State)
-def replan(desk: D, token: str, body: schemas.Situation) -> Any:
+@router.post("/sessions/{token}/situation", responses=_OF_SESSION)
+def replan(desk: D, token: str, body: schemas.Situation) -> schemas.State:
     """Say where the person is now; the dialogue goes on from there with all that was learnt."""
     z = rows.read(desk.space, body.subject)
     with desk.open(token) as live:
-        try:
-            desk.replan(live, z, revision=body.revision, key=body.key)
-        except StaleError:
-            return fault(409, STALE, state=views.state(desk, live))
+        desk.replan(live, z, revision=body.revision, key=body.key)
         return views.state(desk, live)
 
 

@@ -13,10 +13,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from reap._errors import InputError
+from reap.service import views
 from reap.service.desk import MissingError, ReplacedError, StaleError
 from reap.service.render import error_page
 from reap.service.rows import FieldError
-from reap.service.store import ConflictError, UnavailableError
+from reap.service.store import UnavailableError
 
 _logger = logging.getLogger("reap.service")
 NOT_FOUND = "There is no such session. The link may be incomplete, its time may be over, or it was deleted."
@@ -76,9 +77,10 @@ def install(app: FastAPI) -> None:
         return answer(request, 409, REPLACED)
 
     @app.exception_handler(StaleError)
-    @app.exception_handler(ConflictError)
     def _stale(request: Request, error: Exception) -> Response:
-        return answer(request, 409, STALE)
+        desk = request.app.state.desk
+        with desk.open(request.path_params["token"]) as live:
+            return answer(request, 409, STALE, state=views.state(desk, live))
 
     @app.exception_handler(UnavailableError)
     def _unavailable(request: Request, error: Exception) -> Response:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import multiprocessing
-import os
 import pickle
 import signal
 import socket
-import subprocess
-import sys
-import time
 
 import httpx
 import pytest
@@ -27,6 +23,7 @@ from reap.service.store import Store
 
 from . import crashing
 from .conftest import ADMIN
+from .serving import start, stop
 
 #: What the person does, in order; each is one request, repeated until it is answered.
 SCRIPT = ["left", "neither", "undo", "right", "wish", "plan", "same", "plan"]
@@ -142,49 +139,6 @@ def test_kill_9_after_every_event_and_the_log_ends_the_same(processes, case, row
     whole.engine.dispose()
 
 
-def start(folder, *options):
-    """Start ``reap serve`` as a user would; return the process and the address it prints."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "REAP_ADMIN_KEY": ADMIN, "PYTHONUNBUFFERED": "1"}
-    command = [
-        sys.executable,
-        "-m",
-        "reap.cli",
-        "serve",
-        "--port",
-        "0",
-        "--model",
-        str(folder / "model.skops"),
-        *options,
-    ]
-    errors = (folder / "errors").open("ab")
-    process = subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True
-    )
-    errors.close()
-    for text in process.stdout:
-        if text.startswith("Listening on "):
-            url = text.split()[-1]
-            break
-    else:
-        process.wait()
-        raise AssertionError((folder / "errors").read_text())
-    for _ in range(600):
-        with contextlib.suppress(httpx.TransportError):
-            if httpx.get(f"{url}/readyz").status_code == 200:
-                return process, url
-        time.sleep(0.1)
-    process.kill()
-    process.communicate()
-    raise AssertionError((folder / "errors").read_text())
-
-
-def stop(process, how=signal.SIGTERM):
-    if process.poll() is None:
-        process.send_signal(how)
-    process.communicate(timeout=60)
-    return process.returncode
-
-
 @pytest.mark.slow
 def test_reap_serve_is_killed_restarted_inspected_and_stopped(
     german_model, german_graph, row, tmp_path, capsys
@@ -211,7 +165,7 @@ def test_reap_serve_is_killed_restarted_inspected_and_stopped(
         httpx.get(f"{url}/api/v1/sessions/{token}/plan", timeout=60)
     finally:
         assert stop(process) in (0, -signal.SIGTERM)
-    logs = (tmp_path / "errors").read_text()
+    logs = "".join(path.read_text() for path in tmp_path.glob("log-*"))
     assert '"route": "/api/v1/sessions/{token}/answers"' in logs
     assert '"event": "stopped"' in logs
     assert token not in logs
@@ -243,7 +197,7 @@ def test_reap_serve_is_killed_restarted_inspected_and_stopped(
 def test_several_workers_share_one_postgresql(german_model, postgres, row, tmp_path):
     save_model(german_model, tmp_path / "model.skops")
     database = postgres.new()
-    process, url = start(tmp_path, "--workers", "2", "--database", database)
+    process, url = start(tmp_path, "--database", database, workers=2)
     try:
         started = httpx.post(f"{url}/api/v1/sessions", json={"subject": row}, timeout=60).json()
         token, state = started["token"], started["state"]
