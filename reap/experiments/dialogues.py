@@ -49,10 +49,11 @@ def hold(
         choice = person.answer(question)
         judging += time.process_time() - pause
         session.answer(choice)
-    last = heard[-1]
-    if session.answered > last.answers:
-        last = Heard(session.answered, session.recommend(), time.process_time() - begin - judging)
-    return heard + [Heard(t, last.plan, last.seconds) for t in wanted if t > heard[-1].answers]
+    late = wanted[len(heard) :]  # it had nothing left to ask
+    if late:
+        plan = session.recommend()
+        heard += [Heard(t, plan, time.process_time() - begin - judging) for t in late]
+    return heard
 
 
 def hold_on_rows(

@@ -47,6 +47,12 @@ def test_a_session_is_heard_at_the_wanted_times(german_graph, german_rejected):
     assert np.array_equal(alone[-1].plan.path, heard[-1].plan.path)
 
 
+def test_a_session_with_nothing_to_ask_is_heard_all_the_same(german, german_graph, german_model):
+    accepted = german.X[german_model.predict(german.X) == 1].iloc[[0]]
+    heard = hold(german_graph, accepted, person("gaussian", german.space.dimension, 0, 0), at=[2, 3], seed=0)
+    assert [(h.answers, h.plan.status) for h in heard] == [(2, "already_accepted"), (3, "already_accepted")]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_all_pairs_and_pruned_agree(seed):
     rng = np.random.default_rng(seed)
