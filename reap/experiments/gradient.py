@@ -130,7 +130,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
         *_same_step(frame),
         "Algorithm 1 stops at the first accepted point, as the authors' scripts do; Wachter is Adam, as in CARLA. “Valid” judges "
         "the point in the unit box that the method ends at; “valid as shown” the row it stands for, with whole categories.",
-        "Ours only gives rows that can be shown, with whole categories; points between categories may cost less and mean nothing.",
+        "Ours gives only rows to be shown, with whole categories; points between categories may cost less but mean nothing.",
     ]
     if len(runs["dice"]) == 0:
         said.append("DiCE was not run: it needs dice-ml (pip install 'reap[baselines]').")

@@ -160,7 +160,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
         "p: one-sided paired Wilcoxon test over subjects (cost averaged over matrices) that the method is below FACE.",
         "The text leaves open which matrix weighs the edges after the questions: both the centre (as the authors' scripts "
         "do) and the worst case are shown. Edge costs are the squared form of the text, not its root.",
-        "Levels differ from the paper's, whose scripts take roots of edge costs and sum over the ten matrices; compare the order.",
+        "Levels differ from the paper's, whose scripts take roots of edge costs and sum over ten matrices; compare the order.",
         "Where no accepted row is reached K doubles; the share of plans at each K is in the table below.",
     ]
     return [Result(TITLE, pd.DataFrame(rows), verdict, said), _neighbors(frame)]
