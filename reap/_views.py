@@ -121,5 +121,7 @@ def plan_figure(plan: Plan, axes: Any = None) -> Any:
 def _ever_changed(plan: Plan) -> list[bool]:
     if len(plan.path) < 2:
         return [False] * len(plan.space.features)
-    moved: list[bool] = np.logical_or.reduce(plan.space.changed(plan.path[:-1], plan.path[1:]), axis=0).tolist()
+    moved: list[bool] = np.logical_or.reduce(
+        plan.space.changed(plan.path[:-1], plan.path[1:]), axis=0
+    ).tolist()
     return moved

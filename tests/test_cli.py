@@ -44,7 +44,13 @@ def test_version(run):
 def test_demo_goes_the_whole_way(run):
     code, out, _ = run("demo")
     assert code == 0
-    for part in ("A rejected applicant", "Question 1.", "is easier", "Your plan:", "of the effort of the plan"):
+    for part in (
+        "A rejected applicant",
+        "Question 1.",
+        "is easier",
+        "Your plan:",
+        "of the effort of the plan",
+    ):
         assert part in out
 
 
@@ -68,7 +74,9 @@ def test_space_drafts_and_describes(run, table, tmp_path):
 def test_recommend_for_a_csv_with_a_space(run, table, tmp_path):
     draft = tmp_path / "space.toml"
     run("space", table, "--drop", "good", "--fixed", "age", "-o", draft)
-    code, out, _ = run("recommend", "--data", table, "--label", "good", "--space", draft, "--plot", tmp_path / "p.png")
+    code, out, _ = run(
+        "recommend", "--data", table, "--label", "good", "--space", draft, "--plot", tmp_path / "p.png"
+    )
     assert code == 0
     assert "Your plan:" in out
     assert (tmp_path / "p.png").exists()

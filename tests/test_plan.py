@@ -41,7 +41,9 @@ def plan(space):
             "owner": [False, False, True],
         }
     )
-    return Plan(space, space.encode(rows), np.array([0.2, 0.4, 0.7]), cost=0.3, confidence=Confidence(0.83, 0.01))
+    return Plan(
+        space, space.encode(rows), np.array([0.2, 0.4, 0.7]), cost=0.3, confidence=Confidence(0.83, 0.01)
+    )
 
 
 def test_it_reads_like_advice(plan):

@@ -34,7 +34,9 @@ def batch(
     preferences: Path | None = typer.Option(
         None, "--preferences", "-p", help="Answers of people who were asked, by row (CSV or Parquet)."
     ),
-    id_column: str | None = typer.Option(None, "--id", help="The column that identifies a row; else its number."),
+    id_column: str | None = typer.Option(
+        None, "--id", help="The column that identifies a row; else its number."
+    ),
     target: str = typer.Option("1", "--target", help="The favourable class."),
     threshold: float = typer.Option(0.5, "--threshold", help="Accepted is who scores above it."),
     jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes on this machine; -1: one a core."),

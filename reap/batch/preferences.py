@@ -28,6 +28,7 @@ import pandas as pd
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
 from reap.belief import Posterior
+from reap.elicitation.answers import Answer
 from reap.space import ActionSpace, Limits
 
 COLUMNS = ("row_id", "round", "options", "answer")
@@ -55,14 +56,11 @@ class Answers:
 
     def belief(self, space: ActionSpace, z0: Array, seed: int) -> tuple[Posterior, list[Array]]:
         """Return what the answers say about the person, and the moves of all plans shown to them."""
-        belief, shown = Posterior(space.dimension, random_state=seed), list[Array]()
-        for options, choice in self.moves(space, z0):
-            shown += options
-            if isinstance(choice, str):
-                belief.update_same(options)
-            else:
-                belief.update(options[choice], options[:choice] + options[choice + 1 :])
-        return belief, shown
+        belief = Posterior(space.dimension, columns=space.movable, random_state=seed)
+        asked = self.moves(space, z0)
+        for options, choice in asked:
+            Answer.to(options, choice).teach(belief)
+        return belief, [move for options, _ in asked for move in options]
 
 
 def _moves(space: ActionSpace, z0: Array, plan: Steps) -> Array:

@@ -114,7 +114,9 @@ def binary_label(column: Series, favourable: Any) -> Series:
             f"no row has {favourable!r} in {column.name!r} (there are: {listed}); say which is favourable="
         )
     if len(found) == 1:
-        raise InputError(f"the label {column.name!r} has one class only ({found[0]}); rows of both decisions are needed")
+        raise InputError(
+            f"the label {column.name!r} has one class only ({found[0]}); rows of both decisions are needed"
+        )
     return (column == favourable).astype("int64").rename("label")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,13 @@ class Answer:
 
     moves: tuple[Array, ...]
     same: bool = False
+
+    @classmethod
+    def to(cls, moves: Sequence[Array], choice: int | str) -> Answer:
+        """Return the answer that chose one of several moves, or called them all the same."""
+        if isinstance(choice, str):
+            return cls(tuple(moves), same=True)
+        return cls((moves[choice], *(m for i, m in enumerate(moves) if i != choice)))
 
     def teach(self, belief: Any) -> None:
         """Let a belief learn from it."""

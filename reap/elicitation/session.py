@@ -159,14 +159,9 @@ class Elicitation:
             prior = np.ones(self.space.dimension)
             for name, level in self.difficulties.items():
                 prior[self.space.slices[name]] = DIFFICULTY[level]
-        return Posterior(self.space.dimension, prior=prior, columns=self._movable(), random_state=self.seed)
-
-    def _movable(self) -> list[int] | None:
-        """The columns that some plan may move: nothing can be learnt about the others."""
-        slices = [
-            self.space.slices[f.name] for f in self.space.features if f.actionable or f.derived is not None
-        ]
-        return [i for columns in slices for i in range(columns.start, columns.stop)] or None
+        return Posterior(
+            self.space.dimension, prior=prior, columns=self.space.movable, random_state=self.seed
+        )
 
     @property
     def revision(self) -> int:
@@ -380,10 +375,8 @@ class Elicitation:
         moves = [option.moves for option in question.options]
         self._shown.append(frozenset(option.path.tobytes() for option in question.options))
         choice = event["choice"]
-        if isinstance(choice, int):
-            moves = [moves[choice], *(m for i, m in enumerate(moves) if i != choice)]
         if choice == "same" or isinstance(choice, int):
-            answer = Answer(tuple(moves), same=choice == "same")
+            answer = Answer.to(moves, choice)
             self._answers.append(answer)
             answer.teach(self.belief)
         return self.limits.merge(Limits(fixed=tuple(event["impossible"])))

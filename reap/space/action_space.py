@@ -221,6 +221,12 @@ class ActionSpace:
         raise unknown("feature", name, self.names)
 
     @cached_property
+    def movable(self) -> list[int] | None:
+        """The encoded columns that some plan may move: nothing can be learnt about the others. None if there are none."""
+        free = [self.slices[f.name] for f in self.features if f.actionable or f.derived is not None]
+        return [i for columns in free for i in range(columns.start, columns.stop)] or None
+
+    @cached_property
     def steps(self) -> Array:
         """Step of each encoded column (d,): 0 where any value may occur, and for one-hot columns."""
         steps = np.zeros(self.dimension)

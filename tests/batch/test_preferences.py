@@ -54,17 +54,17 @@ def test_a_session_and_a_batch_with_its_answers_agree(engine, X, rejected):
 
 
 def test_answers_change_the_plan_towards_what_is_easy(engine, X, rejected):
-    """Somebody who finds income easy and months hard gets a plan that moves less of the latter."""
-    i = rejected.index[0]
-    own = X.loc[i]
-    up, down = {"income": int(own["income"]) + 1000}, {"duration": int(max(own["duration"] - 12, 6))}
-    made = {}
-    for name, answer in {"income": 0, "duration": 1}.items():
-        table = lines(i, *[([[up], [down]], answer)] * 6)
-        made[name] = reap.batch.run(engine, X.loc[[i]], preferences=table, n_jobs=1).iloc[0]
-    change = {name: abs(row["duration"] - own["duration"]) for name, row in made.items()}
+    """People who find income easy and months hard get plans that move less of the latter."""
+    change = {"income": 0, "duration": 0}
+    for i in rejected.index[:6]:
+        own = X.loc[i]
+        up, down = {"income": int(own["income"]) + 1000}, {"duration": int(max(own["duration"] - 12, 6))}
+        for name, answer in {"income": 0, "duration": 1}.items():
+            table = lines(i, *[([[up], [down]], answer)] * 6)
+            made = reap.batch.run(engine, X.loc[[i]], preferences=table, n_jobs=1).iloc[0]
+            assert made["recourse_answers"] == 6
+            change[name] += abs(made["duration"] - own["duration"])
     assert change["income"] < change["duration"]
-    assert made["income"]["recourse_answers"] == 6
 
 
 def test_same_skip_neither_and_limits(engine, X, rejected):

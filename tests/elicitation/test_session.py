@@ -13,13 +13,19 @@ from hypothesis import strategies as st
 import reap
 from reap import Elicitation, InputError
 
-ANSWERS = st.lists(st.sampled_from(["left", "right", "same", "skip", "neither", "limit", "hard"]), min_size=1, max_size=5)
+ANSWERS = st.lists(
+    st.sampled_from(["left", "right", "same", "skip", "neither", "limit", "hard"]), min_size=1, max_size=5
+)
 
 
 def fingerprint(session):
     """Everything that the state promises: the next question, the plan to the byte, and the belief."""
     question = session.ask()
-    shown = None if question is None else (question.id, [o.path.tobytes() for o in question.options], question.why)
+    shown = (
+        None
+        if question is None
+        else (question.id, [o.path.tobytes() for o in question.options], question.why)
+    )
     plan = session.recommend()
     return shown, plan.to_json(), session.belief.estimate().tobytes(), session.progress, session.limits
 
