@@ -102,7 +102,7 @@ class Particles:
                 self._accept(self._latents, self._prior.draw_families(len(self), rng), answers, power, rng)
                 continue
             step = np.minimum(1.0, self.step * rng.uniform(0.5, 1.5, size=len(self)))[:, None, None]
-            rng.standard_normal(out=noise)
+            _antithetic(noise, rng)
             noise *= step
             np.multiply(self._latents, np.sqrt(1 - step**2), out=proposed)
             proposed += noise
@@ -151,6 +151,16 @@ class Particles:
     def _resample(self, positions: Ints) -> None:
         for name in STATE:
             setattr(self, name, getattr(self, name)[positions])
+
+
+def _antithetic(noise: Array, rng: np.random.Generator) -> None:
+    """Fill with standard normals, the second half the negative of the first.
+
+    To each particle its noise is as good as any: independent of where it stands. Drawing is what a move costs most.
+    """
+    half = (len(noise) + 1) // 2
+    rng.standard_normal(out=noise[:half])
+    np.negative(noise[: len(noise) - half], out=noise[half:])
 
 
 def _log_sum(values: Array) -> Array:

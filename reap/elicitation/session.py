@@ -103,7 +103,7 @@ class Elicitation:
         strategy: Any = None,
         limits: Limits | None = None,
         random_state: int = 0,
-        samples: int = 40,
+        samples: int = 32,
         center: Literal["published", "chebyshev", "analytic"] = "published",
         tolerance: float = 0.0,
         objective: Literal["worst-case", "minimax", "expected"] = "worst-case",
