@@ -13,7 +13,7 @@ demo: $(VENV)/.core
 
 test: $(VENV)/.test
 	sh scripts/system-packages.sh
-	$(BIN)/python -m pytest -n 2 -m "not extras" reap tests
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not extras" reap tests
 
 test-extras: $(VENV)/.extras
 	$(BIN)/python -m pytest -m extras tests
