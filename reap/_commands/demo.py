@@ -32,7 +32,10 @@ def demo(
     for feature, value in zip(space.features, space.values(z0).values(), strict=True):
         say(f"  {feature.label:<28} {feature.show(value)}")
 
-    person = reap.subjects.Mahalanobis.random(space.dimension, np.random.default_rng(seed + 1))
+    # somebody to whom some changes are much harder than others
+    person = reap.subjects.Mahalanobis.random(
+        space.dimension, np.random.default_rng(seed + 3), kind="diagonal"
+    )
     session = engine.elicit(subject, questions=questions)
     say("\n[bold]The dialogue[/] (the person is simulated: they know what is hard for them, we do not)\n")
     while question := session.ask():
