@@ -25,7 +25,7 @@ from reap.space import ActionSpace, Limits
 
 Method = Literal["boundary", "algorithm1"]
 #: Subjects whose pool is kept: a dialogue asks for plans of the same person again and again.
-_KEPT = 8
+_KEPT = 128
 #: Accepted rows kept of the table given to ``fit``.
 _ROWS = 5_000
 

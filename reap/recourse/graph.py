@@ -24,8 +24,9 @@ from reap.recourse._graph_tidy import Price, quadratic, tidy
 from reap.recourse._graph_view import View
 from reap.space import ActionSpace, Limits
 
-#: Subjects whose view of the graph is kept: a dialogue asks for plans of the same person again and again.
-_VIEWS = 8
+#: Bytes for the views of the graph that are kept, and how many there are at least and at most: a dialogue asks for
+#: plans of the same person again and again, and a service holds hundreds of dialogues at a time.
+_MEMORY, _FEWEST, _MOST = 2**27, 8, 512
 
 
 class GraphRecourse(Engine):
@@ -265,7 +266,8 @@ class GraphRecourse(Engine):
             counted = any(count is not None for count in counts)
             view = View(subject, self.rows_, self.classifier_, counted)
         self._views[key] = view
-        while len(self._views) > _VIEWS:
+        size = len(self.rows_) * (16 * self.space.dimension + 64)
+        while len(self._views) > max(_FEWEST, min(_MOST, _MEMORY // size)):
             self._views.popitem(last=False)
         return view
 
