@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reap._typing import Array
-from reap.space import ActionSpace
+from reap.space import ActionSpace, Feature
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,14 @@ def learned(space: ActionSpace, A: Array, z0: Array) -> Learned:
     more (positive) or less (negative) than raising each alone.
     """
     lower, upper = space.box(z0)
-    free = [
-        f for f in space.features if f.derived is None and (upper - lower)[space.slices[f.name]].max() > 1e-12
-    ]
+
+    def can_change(feature: Feature) -> bool:
+        columns = space.slices[feature.name]
+        if feature.kind == "categorical":
+            return bool(upper[columns].sum() > 1)
+        return feature.derived is None and bool(upper[columns] > lower[columns] + 1e-12)
+
+    free = [feature for feature in space.features if can_change(feature)]
     if not free:
         return Learned((), ())
     raw = np.array([np.diag(A)[space.slices[f.name]].mean() for f in free])

@@ -270,6 +270,9 @@ def test_learned_names_what_is_hard(start):
     levels = [d.level for d in learned.difficulties]
     assert levels == sorted(levels, reverse=True)
     assert np.mean(levels) == pytest.approx(1)
+    fixed = {f.name for f in session.space.features if not f.actionable}
+    assert fixed
+    assert not fixed & {d.feature for d in learned.difficulties}
     assert all(-1 <= pair.strength <= 1 for pair in learned.pairs)
 
 
