@@ -6,11 +6,24 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import reap
 
+# On a build machine the same examples every time; elsewhere new ones are tried with every run.
+settings.register_profile("ci", derandomize=True)
+
+
+def pytest_collection_modifyitems(items):
+    # These drive browsers, servers and killed processes; a busy machine gets one more try.
+    for item in items:
+        if {"service", "batch"} & set(item.path.parts):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
 
 def pytest_configure(config):
+    if os.environ.get("CI"):
+        settings.load_profile("ci")
     # Real data sets lie beside the project in some places; a user may point elsewhere.
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     if "REAP_DATA" not in os.environ and beside.is_dir():
