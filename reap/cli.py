@@ -111,7 +111,9 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {(error.strerror or 'cannot be read').lower()}"
     text = str(error)
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+    if "." not in text.split(" ", 1)[0]:  # a file's name keeps its letters
+        text = text[:1].upper() + text[1:]
+    return text + ("" if text.endswith((".", "?", "!")) else ".")
 
 
 if __name__ == "__main__":

@@ -176,3 +176,11 @@ def test_a_missing_module_of_our_own_is_a_bug_and_shows(monkeypatch):
     monkeypatch.setattr(cli, "app", broken)
     with pytest.raises(ModuleNotFoundError):
         cli.main(["demo"])
+
+
+def test_a_file_name_keeps_its_letters(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "b.toml").write_text("not toml [")
+    code, _, err = run("space", "b.toml")
+    assert code == 2
+    assert "b.toml is not valid TOML" in " ".join(err.split())
