@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reap.belief._protocol import Belief
-from reap.belief.confidence_set import Answer, ConfidenceSet
+from reap.belief.confidence_set import Answer, ConfidenceSet, solve_centers
 from reap.belief.posterior import Posterior
 from reap.belief.results import Center, RelaxedCenter, WorstCasePlan, WorstCases
 
@@ -16,4 +16,5 @@ __all__ = [
     "RelaxedCenter",
     "WorstCasePlan",
     "WorstCases",
+    "solve_centers",
 ]

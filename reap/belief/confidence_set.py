@@ -297,3 +297,34 @@ class ConfidenceSet:
         self.center(form)
         B: Array = self._known[f"reduced {form}"]
         return B
+
+
+def solve_centers(sets: Sequence[ConfidenceSet], form: centers.Form = "chebyshev") -> None:
+    """Solve the centres of many sets together; afterwards ``center(form)`` of each of them is at hand.
+
+    One batch costs about a tenth of one solution after the other. Sets whose centre is known are left as they are, and
+    sets with as many answers as each other go together, so that nobody's centre depends on who else is in the batch.
+
+    Parameters
+    ----------
+    sets : any number of sets, of any dimensions
+    form : as in `ConfidenceSet.center`
+
+    Examples
+    --------
+    >>> one, two = ConfidenceSet(2), ConfidenceSet(2)
+    >>> two.add([1.0, 0.0], [0.0, 1.0])
+    >>> solve_centers([one, two])
+    >>> round(two.center().radius, 3)
+    0.296
+    """
+    if form not in centers.FORMS:
+        raise unknown("form of centre", form, centers.FORMS)
+    alike: dict[tuple[int, ...], dict[int, ConfidenceSet]] = {}
+    for one in sets:
+        if form not in one._known:
+            alike.setdefault(one._reduced.a.shape, {})[id(one)] = one
+    for group in alike.values():
+        todo = list(group.values())
+        for one, found in zip(todo, centers.solve_many([one._reduced for one in todo], form), strict=True):
+            one._known[form] = one._as_center(one._reduced, form, found.A[0], float(found.r[0]), found.u[0])
