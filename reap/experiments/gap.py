@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from reap._typing import Array, Frame
-from reap.experiments import paper, people
-from reap.experiments.dialogues import hold_on_rows
+from reap.experiments import paper
+from reap.experiments.dialogues import hold_together, talks
 from reap.experiments.results import Result, Verdict
 from reap.experiments.scope import Scope, make_bench
 from reap.questions import Exhaustive, SimilarCost
@@ -37,15 +37,12 @@ def cells(scope: Scope) -> list[dict[str, Any]]:
 def run(out: Path, *, questions: int, subjects: tuple[int, int], matrices: int, **bench: Any) -> Frame:
     """Return one row a subject, matrix and round: the objective of both searches, read in three ways."""
     made, seed = make_bench(out, **bench), bench["seed"]
+    begun = talks(made, range(*subjects), matrices, seed)
     rows = []
-    for i in range(*subjects):
-        moves = np.nan_to_num(made.candidates() - made.space.vector(made.subjects.iloc[[i]]))
-        for k in range(matrices):
-            person = people.person("gaussian", made.dimension, k, seed, subject=i)
-            for t, belief in enumerate(hold_on_rows(moves, person, questions, seed=seed)):
-                A = belief.center("published").matrix
-                for reading, (heuristic, exhaustive) in _objectives(moves, A).items():
-                    rows.append((made.name, i, k, t, reading, heuristic, exhaustive))
+    for (i, k), sets in hold_together(begun, questions, seed=seed).items():
+        for t, belief in enumerate(sets):
+            found = _objectives(begun[i, k].moves, belief.center("published").matrix)
+            rows += [(made.name, i, k, t, reading, *both) for reading, both in found.items()]
     columns = ["dataset", "subject", "matrix", "round", "reading", "heuristic", "exhaustive"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -12,7 +12,7 @@ import pandas as pd
 from reap._typing import Array, Frame
 from reap.baselines import Wachter
 from reap.experiments import paper, people
-from reap.experiments.dialogues import hold, hold_on_rows
+from reap.experiments.dialogues import hold, hold_together, talks
 from reap.experiments.measures import judged
 from reap.experiments.results import Result, Verdict, spread
 from reap.experiments.scope import Bench, Scope, make_bench
@@ -58,14 +58,12 @@ def run(
     wachter = Wachter(made.model, made.space, constraints=False).fit(made.train)
     descent, identity = made.engine("algorithm1"), np.eye(made.dimension)
     truth = people.matrices("gaussian", made.dimension, matrices, seed)
+    held = hold_together(talks(made, range(*subjects), matrices, seed), questions, seed=seed)
     rows: list[dict[str, Any]] = []
     for i in range(*subjects):
         x = made.subjects.iloc[[i]]
-        moves = np.nan_to_num(made.candidates() - made.space.vector(x))
         persons = [people.person("gaussian", made.dimension, k, seed, subject=i) for k in range(matrices)]
-        centers = np.stack(
-            [hold_on_rows(moves, p, questions, seed=seed)[-1].center("published").matrix for p in persons]
-        )
+        centers = np.stack([held[i, k][-1].center("published").matrix for k in range(matrices)])
         together = descent.plans(x, np.concatenate([identity[None] / 2, centers, truth]))  # one batch
         plans = {
             "Wachter": wachter.plans(x, truth),

@@ -11,8 +11,9 @@ import pandas as pd
 
 from reap._typing import Array, Frame
 from reap.baselines import FACE
+from reap.belief import solve_centers
 from reap.experiments import paper, people
-from reap.experiments.dialogues import hold, hold_on_rows
+from reap.experiments.dialogues import hold, hold_together, talks
 from reap.experiments.measures import smaller
 from reap.experiments.results import Result, Verdict, spread
 from reap.experiments.scope import Bench, Scope, make_bench
@@ -56,10 +57,17 @@ def run(
     made, seed = make_bench(out, **bench), bench["seed"]
     engine, face = made.engine("raw"), _face(made)
     truth = people.matrices("gaussian", made.dimension, matrices, seed)
+    every = range(*subjects)
+    begun = {
+        (epsilon, *key): talk
+        for epsilon in epsilons
+        for key, talk in talks(made, every, matrices, seed, epsilon=epsilon).items()
+    }
+    held = {key: sets[-1] for key, sets in hold_together(begun, questions, seed=seed).items()}
+    solve_centers([s for (epsilon, _, _), s in held.items() if epsilon == epsilons[0]], "chebyshev")
     rows: list[dict[str, Any]] = []
-    for i in range(*subjects):
+    for i in every:
         x = made.subjects.iloc[[i]]
-        moves = np.nan_to_num(made.candidates() - made.space.vector(x))
 
         def add(method: str, plans: list[Plan], i: int = i) -> None:
             rows.extend(_row(made.name, i, k, method, plan, truth[k]) for k, plan in enumerate(plans))
@@ -68,19 +76,10 @@ def run(
         add("nothing asked", engine.plans(x, np.repeat(np.eye(made.dimension)[None], matrices, axis=0)))
         add("oracle", engine.plans(x, truth))
         for epsilon in epsilons:
-            sets = [
-                hold_on_rows(
-                    moves,
-                    people.person("gaussian", made.dimension, k, seed, subject=i),
-                    questions,
-                    epsilon=epsilon,
-                    seed=seed,
-                )[-1]
-                for k in range(matrices)
-            ]
+            sets = [held[epsilon, i, k] for k in range(matrices)]
             centers = np.stack([s.center("published").matrix for s in sets])
             add("ReAP, centre" if epsilon == 0.01 else f"ReAP, ε = {epsilon:g}", engine.plans(x, centers))
-            if epsilon == 0.01:
+            if epsilon == epsilons[0]:
                 true = np.stack([s.center("chebyshev").matrix for s in sets])
                 add("ReAP, true centre of the same set", engine.plans(x, true))
                 add("ReAP, worst case", [engine.robust(x, s) for s in sets])

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from reap._typing import Frame
-from reap.experiments import paper, people
-from reap.experiments.dialogues import hold_on_rows
+from reap.belief import solve_centers
+from reap.experiments import paper
+from reap.experiments.dialogues import hold_together, talks
 from reap.experiments.measures import jaccard
 from reap.experiments.results import Result, Verdict, spread
 from reap.experiments.scope import Scope, make_bench
@@ -35,29 +36,27 @@ def run(out: Path, *, questions: int, subjects: tuple[int, int], matrices: int, 
     """Return one row a subject and matrix: the distance of the paths, their worst cases, the proven bound."""
     made, seed = make_bench(out, **bench), bench["seed"]
     engine = made.engine("raw")
+    held = hold_together(talks(made, range(*subjects), matrices, seed), questions, seed=seed)
+    beliefs = {key: sets[-1] for key, sets in held.items()}
+    solve_centers(list(beliefs.values()), "analytic")  # worst cases begin there
     rows = []
-    for i in range(*subjects):
+    for (i, k), belief in beliefs.items():
         x = made.subjects.iloc[[i]]
-        moves = np.nan_to_num(made.candidates() - made.space.vector(x))
-        for k in range(matrices):
-            person = people.person("gaussian", made.dimension, k, seed, subject=i)
-            belief = hold_on_rows(moves, person, questions, seed=seed)[-1]
-            relaxed, exact = engine.robust(x, belief, "worst-case"), engine.robust(x, belief, "minimax")
-            if relaxed.status != "ok" or exact.status != "ok":
-                continue
-            worst = [belief.worst_case_plan(plan.moves).cost for plan in (relaxed, exact)]
-            bound = np.nan if exact.bound is None else exact.bound
-            rows.append(
-                {
-                    "dataset": made.name,
-                    "subject": i,
-                    "matrix": k,
-                    "jaccard": jaccard(relaxed, exact),
-                    "relaxed": worst[0],
-                    "exact": worst[1],
-                    "bound": bound,
-                }
-            )
+        relaxed, exact = engine.robust(x, belief, "worst-case"), engine.robust(x, belief, "minimax")
+        if relaxed.status != "ok" or exact.status != "ok":
+            continue
+        worst = [belief.worst_case_plan(plan.moves).cost for plan in (relaxed, exact)]
+        rows.append(
+            {
+                "dataset": made.name,
+                "subject": i,
+                "matrix": k,
+                "jaccard": jaccard(relaxed, exact),
+                "relaxed": worst[0],
+                "exact": worst[1],
+                "bound": np.nan if exact.bound is None else exact.bound,
+            }
+        )
     return pd.DataFrame(rows)
 
 

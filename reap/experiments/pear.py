@@ -13,7 +13,7 @@ from reap._typing import Array, Frame
 from reap.baselines import DAGS, PEAR
 from reap.baselines._paths import cheapest
 from reap.experiments import paper
-from reap.experiments.dialogues import hold, hold_on_rows
+from reap.experiments.dialogues import Talk, hold, hold_together
 from reap.experiments.measures import smaller
 from reap.experiments.results import Result, Verdict, spread
 from reap.experiments.scope import Bench, Scope, make_bench
@@ -40,11 +40,10 @@ def run(out: Path, *, questions: int, subjects: tuple[int, int], **bench: Any) -
     made, seed = make_bench(out, **bench), bench["seed"]
     engine, pear, person = made.engine("raw"), _pear(made, seed), L1()
     eye = np.eye(made.dimension)[None]
+    held = hold_together({i: Talk(made.moves(i), person) for i in range(*subjects)}, questions, seed=seed)
     rows = []
-    for i in range(*subjects):
-        x = made.subjects.iloc[[i]]
-        moves = np.nan_to_num(made.candidates() - made.space.vector(x))
-        belief = hold_on_rows(moves, person, questions, seed=seed)[-1]
+    for i, sets in held.items():
+        x, belief = made.subjects.iloc[[i]], sets[-1]
         talks = {name: pear.converse(x, estimate=name) for name in ("best", "mean")}
         for talk in talks.values():
             for _ in range(questions):

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import pandas as pd
 
 from reap._typing import Frame
 from reap.experiments import people
-from reap.experiments.dialogues import Center, hold_on_rows
+from reap.experiments.dialogues import Center, hold_together, talks
 from reap.experiments.measures import mean_rank
 from reap.experiments.results import Lines, Plot, Result, Verdict
 from reap.experiments.scope import Scope, make_bench
@@ -64,18 +63,15 @@ def run(
 ) -> Frame:
     """Return one row a subject, matrix, way and number of questions."""
     made, seed = make_bench(out, **bench), bench["seed"]
+    truth = people.matrices(kind, made.dimension, matrices, seed)
     rows = []
-    for i in range(*subjects):
-        moves = np.nan_to_num(made.candidates() - made.space.vector(made.subjects.iloc[[i]]))
-        for k in range(matrices):
-            truth = people.matrix(kind, made.dimension, k, seed)
-            for way in ways:
-                strategy, center = WAYS[way]
-                person = people.person(kind, made.dimension, k, seed, subject=i)
-                sets = hold_on_rows(moves, person, questions, strategy=strategy, center=center, seed=seed)
-                for t, belief in enumerate(sets):
-                    rank = mean_rank(moves, truth, belief.center(center).matrix)
-                    rows.append((made.name, kind, way, i, k, t, rank))
+    for way in ways:
+        strategy, center = WAYS[way]
+        begun = talks(made, range(*subjects), matrices, seed, kind=kind, strategy=strategy)
+        for (i, k), sets in hold_together(begun, questions, center=center, seed=seed).items():
+            for t, belief in enumerate(sets):
+                rank = mean_rank(begun[i, k].moves, truth[k], belief.center(center).matrix)
+                rows.append((made.name, kind, way, i, k, t, rank))
     return pd.DataFrame(rows, columns=["dataset", "people", "way", "subject", "matrix", "questions", "rank"])
 
 

@@ -117,6 +117,11 @@ class Bench:
             self._engines["rows"] = Z[self.classifier.accepts(Z)]
         return np.asarray(self._engines["rows"])
 
+    def moves(self, subject: int) -> Array:
+        """Return the paper's options as the deviations (N, d) of the i-th subject."""
+        start = self.space.vector(self.subjects.iloc[[subject]])
+        return np.asarray(np.nan_to_num(self.candidates() - start))
+
 
 _ENGINES: dict[str, Any] = {
     "graph": lambda model, space: GraphRecourse(model, space),

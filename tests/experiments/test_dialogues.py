@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reap.experiments.dialogues import hold, hold_on_rows
+from reap.experiments.dialogues import Talk, hold, hold_together
 from reap.experiments.gap import by_distance
 from reap.experiments.people import KINDS, matrices, person
 from reap.experiments.run_time import all_pairs
@@ -27,13 +27,13 @@ def test_the_set_keeps_the_truth_while_answers_are_true():
     rng = np.random.default_rng(0)
     moves = rng.normal(size=(60, 3))
     someone = person("gaussian", 3, 0, 0)
-    sets = hold_on_rows(moves, someone, 8)
+    sets = hold_together({0: Talk(moves, someone)}, 8)[0]
     assert [len(s) for s in sets] == list(range(9))
     assert all(s.contains(someone.matrix) for s in sets)
 
 
 def test_few_rows_run_out_of_questions():
-    sets = hold_on_rows(np.eye(2), Mahalanobis(np.diag([1.0, 0.2])), 4)
+    sets = hold_together({0: Talk(np.eye(2), Mahalanobis(np.diag([1.0, 0.2])))}, 4)[0]
     assert [len(s) for s in sets] == [0, 1, 1, 1, 1]
 
 
