@@ -10,6 +10,7 @@ import numpy as np
 from reap._typing import Array
 from reap.belief import ConfidenceSet
 from reap.elicitation.answers import Answer, teach
+from reap.elicitation.pool import Pool
 from reap.elicitation.protocols import Engine
 from reap.plan import Confidence, Plan
 from reap.space import Limits
@@ -18,18 +19,19 @@ from reap.space import Limits
 WITHIN = 0.05
 
 
-def best_expected(engine: Engine, x: Any, belief: Any, pool: Sequence[Plan], limits: Limits) -> Plan:
+def best_expected(engine: Engine, x: Any, belief: Any, pool: Pool, limits: Limits) -> Plan:
     """Return the cheapest plan at the belief's estimate, with how sure we are of it.
 
     Effort is linear in A, so the plan that is cheapest at the (relatively weighted) mean has the least expected
     (relative) effort; the plans known already compete with the one the engine finds for it.
     """
-    A = belief.estimate([plan.moves for plan in pool])
+    A = belief.estimate(pool.moves)
     found = engine.plans(x, A[None], limits)[0]
-    known = [*pool, found] if found.status == "ok" and found.valid else list(pool)
-    efforts = [float(np.einsum("si,ij,sj->", plan.moves, A, plan.moves)) for plan in known]
+    new = [found] if found.status == "ok" and found.valid else []
+    known: list[Plan] = [*pool, *new]
+    moves = [*pool.moves, *(plan.moves for plan in new)]
+    efforts = [float(np.einsum("si,ij,sj->", steps, A, steps)) for steps in moves]
     best = int(np.argmin(efforts))
-    moves = [plan.moves for plan in known]
     confidence = Confidence(
         within=float(belief.probability_best(moves, tolerance=WITHIN)[best]),
         excess=float(belief.expected_excess(moves)[best]),

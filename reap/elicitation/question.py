@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from reap.plan import Plan
 from reap.space import Change
 from reap.space.words import lowered
@@ -117,3 +119,10 @@ class Question:
 
 def _cell(value: str, signed: str) -> str:
     return f"{value} ({signed})" if signed != "changed" else value
+
+
+def why(gain: float) -> str:
+    """Return one sentence on why a question is asked that is expected to save a share of the effort (NaN: unknown)."""
+    if np.isnan(gain):
+        return "As far as we know these cost you about the same; your answer tells which matters more to you."
+    return f"Any of these may suit you best; knowing which is expected to save {gain:.0%} of your effort."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from reap._errors import InputError
 from reap._typing import Array
 from reap.elicitation.question import Question
 from reap.plan import Plan
+from reap.space import ActionSpace
 
 if TYPE_CHECKING:
     from reap.elicitation.protocols import Engine
@@ -23,23 +25,22 @@ _SETTINGS = ("questions", "options", "preset", "samples", "center", "tolerance",
 
 def write(session: Elicitation) -> str:
     """Return a session as JSON text."""
-    z, limits = session._begin
-    plans = _Plans()
+    story, plans = session.story, Plans()
     data = {
         "format": FORMAT,
         "version": VERSION,
         "reap": __version__,
         "space": session.space.digest,
         "settings": {name: getattr(session, name) for name in _SETTINGS} | {"random_state": session.seed},
-        "own_belief": session._own_belief is not None,
-        "own_strategy": session._own_strategy is not None,
-        "z": numbers(z),
-        "subject": session.space.values(z),
-        "limits": limits.to_dict(),
-        "events": [{**event, "pending": _question(event["pending"], plans)} for event in session._events],
-        "grown": {str(k): [plans.add(plan) for plan in added] for k, added in session._grown.items()},
-        "pending": _question(session._question, plans),
-        "nothing_left": session._nothing_left,
+        "own_belief": "belief" in session.replaced,
+        "own_strategy": "strategy" in session.replaced,
+        "z": numbers(story.start),
+        "subject": session.space.values(story.start),
+        "limits": story.limits.to_dict(),
+        "events": [{**event, "pending": plans.question(event["pending"])} for event in story.events],
+        "grown": {str(k): [plans.add(plan) for plan in added] for k, added in story.grown.items()},
+        "pending": plans.question(story.pending),
+        "nothing_left": story.nothing_left,
     }
     data["plans"] = plans.listed
     return json.dumps(data, ensure_ascii=False)
@@ -70,16 +71,22 @@ def read(text: str, engine: Engine) -> dict[str, Any]:
 def restore(session: Elicitation, data: dict[str, Any]) -> None:
     """Replay the stored events on a fresh session."""
     for part in ("belief", "strategy"):
-        if data.get(f"own_{part}") and getattr(session, f"_own_{part}") is None:
+        if data.get(f"own_{part}") and part not in session.replaced:
             raise InputError(f"the session was made with a {part} of its own; pass it to from_json({part}=…)")
-    plans = [_plan(item, session) for item in data["plans"]]
-    events = [{**event, "pending": _ask(event["pending"], plans)} for event in data["events"]]
-    grown = {int(k): [plans[i] for i in added] for k, added in data["grown"].items()}
-    session._replay(events, grown, _ask(data["pending"], plans))
-    session._nothing_left = bool(data["nothing_left"])
+    plans = read_plans(data["plans"], session.space)
+    story = replace(
+        session.story,
+        events=tuple(
+            {**event, "pending": read_question(event["pending"], plans)} for event in data["events"]
+        ),
+        grown={int(k): [plans[i] for i in added] for k, added in data["grown"].items()},
+        pending=read_question(data["pending"], plans),
+        nothing_left=bool(data["nothing_left"]),
+    )
+    session.replay(story)
 
 
-class _Plans:
+class Plans:
     """Plans written once and named by position, since questions and pools share them."""
 
     def __init__(self) -> None:
@@ -88,6 +95,7 @@ class _Plans:
         self._kept: list[Plan] = []
 
     def add(self, plan: Plan) -> int:
+        """Return the position of a plan, written down if it is new."""
         if id(plan) not in self._known:
             self._known[id(plan)] = len(self.listed)
             self._kept.append(plan)
@@ -103,13 +111,30 @@ class _Plans:
             )
         return self._known[id(plan)]
 
+    def question(self, question: Question | None) -> dict[str, Any] | None:
+        """Return a question with its options by position."""
+        if question is None:
+            return None
+        return {
+            "id": question.id,
+            "number": question.number,
+            "options": [self.add(option) for option in question.options],
+            "why": question.why,
+            "gain": None if np.isnan(question.gain) else question.gain,
+        }
 
-def _plan(item: dict[str, Any], session: Elicitation) -> Plan:
+
+def read_plans(items: list[dict[str, Any]], space: ActionSpace) -> list[Plan]:
+    """Return the plans that ``Plans`` listed."""
+    return [_plan(item, space) for item in items]
+
+
+def _plan(item: dict[str, Any], space: ActionSpace) -> Plan:
     path = np.array([vector(row) for row in item["path"]])
-    if path.ndim != 2 or path.shape[1] != session.space.dimension:
-        raise InputError(f"a plan has shape {path.shape}, the space {session.space.dimension} columns")
+    if path.ndim != 2 or path.shape[1] != space.dimension:
+        raise InputError(f"a plan has shape {path.shape}, the space {space.dimension} columns")
     return Plan(
-        session.space,
+        space,
         path,
         np.array(item["probabilities"], dtype=float),
         cost=float(item["cost"]),
@@ -119,19 +144,8 @@ def _plan(item: dict[str, Any], session: Elicitation) -> Plan:
     )
 
 
-def _question(question: Question | None, plans: _Plans) -> dict[str, Any] | None:
-    if question is None:
-        return None
-    return {
-        "id": question.id,
-        "number": question.number,
-        "options": [plans.add(option) for option in question.options],
-        "why": question.why,
-        "gain": None if np.isnan(question.gain) else question.gain,
-    }
-
-
-def _ask(item: dict[str, Any] | None, plans: list[Plan]) -> Question | None:
+def read_question(item: dict[str, Any] | None, plans: list[Plan]) -> Question | None:
+    """Undo ``Plans.question``."""
     if item is None:
         return None
     gain = float("nan") if item["gain"] is None else float(item["gain"])

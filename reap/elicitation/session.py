@@ -6,43 +6,28 @@ that were shown; ``undo`` and ``from_json`` replay events. Each step's randomnes
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from reap._errors import InputError, unknown
 from reap._typing import Array
-from reap.belief import ConfidenceSet, Posterior
-from reap.elicitation import advice, record
-from reap.elicitation.answers import Answer, read_choice, teach
+from reap.belief import ConfidenceSet
+from reap.elicitation import advice, presets, record
+from reap.elicitation.answers import Answer, teach
 from reap.elicitation.learned import Learned, learned
-from reap.elicitation.protocols import Engine, Options
-from reap.elicitation.question import Question
+from reap.elicitation.pool import Pool
+from reap.elicitation.presets import DIFFICULTY, PRESETS, Preset
+from reap.elicitation.progress import Progress
+from reap.elicitation.protocols import Engine
+from reap.elicitation.question import Question, why
+from reap.elicitation.rows import Rows
+from reap.elicitation.story import Event, Story, answered, constrained
 from reap.plan import Confidence, Plan
-from reap.questions import Decision, SimilarCost
 from reap.space import Limits
 
-Preset = Literal["bayes", "reap"]
-#: What a level of difficulty (1 very easy … 5 very hard) multiplies the effort of a feature by.
-DIFFICULTY = {1: 0.1, 2: 0.4, 3: 1.0, 4: 2.5, 5: 10.0}
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far the dialogue is: questions shown and answered, and how many are likely still to come."""
-
-    asked: int
-    answered: int
-    least: int
-    most: int
-
-    def __str__(self) -> str:
-        if self.most == 0:
-            return f"{self.answered} answered, nothing left to ask"
-        span = str(self.most) if self.least == self.most else f"{self.least} to {self.most}"
-        return f"{self.answered} answered, {span} to go"
+__all__ = ["DIFFICULTY", "Elicitation", "Preset", "Progress"]
 
 
 class Elicitation:
@@ -108,8 +93,8 @@ class Elicitation:
         tolerance: float = 0.0,
         objective: Literal["worst-case", "minimax", "expected"] = "worst-case",
     ) -> None:
-        if preset not in ("bayes", "reap"):
-            raise unknown("preset", preset, ("bayes", "reap"))
+        if preset not in PRESETS:
+            raise unknown("preset", preset, PRESETS)
         if questions < 0:
             raise InputError(f"questions is {questions}; give 0 or more")
         if options < 2:
@@ -124,44 +109,56 @@ class Elicitation:
         self.seed, self.samples = int(random_state), samples
         self.center, self.tolerance, self.objective = center, tolerance, objective
         self._own_belief, self._own_strategy = belief, strategy
-        self.strategy = strategy or (
-            SimilarCost(options=options) if preset == "reap" else Decision(options=options)
-        )
-        self._begin = (self.space.vector(x), limits or Limits())
-        self._events: list[dict[str, Any]] = []
-        self._grown: dict[int, list[Plan]] = {}
-        self._reset()
+        self.strategy = strategy or presets.strategy(preset, options)
+        self.replay(Story(self.space.vector(x), limits or Limits()))
 
     # state -------------------------------------------------------------------------------------------
 
-    def _reset(self) -> None:
+    def replay(self, story: Story) -> None:
+        """Go to the state that a story ends in; the engine is not asked."""
+        self._begin = (story.start, story.limits)
         self._z, self.limits = self._begin
         self._x = self.space.decode(self._z[None])
         self.difficulties: dict[str, int] = {}
         self._answers: list[Answer] = []
         self.belief = self._new_belief()
-        self._pool: list[Plan] = []
-        self._rows: Options | None = None
+        self._events: list[Event] = []
+        self._grown = dict(story.grown)
+        self._pool = Pool(self.space, self._grown.get(0, ()))
+        self._rows: Rows | None = None
         self._shown: list[frozenset[bytes]] = []
         self._budget = self.questions
-        self._question: Question | None = None
-        self._nothing_left = False
+        self._turn()
+        for event in story.events:
+            self._apply(event)
+        self._turn(story.pending, story.nothing_left)
+
+    def _turn(self, question: Question | None = None, nothing_left: bool = False) -> None:
+        """Begin a revision, for which nothing is planned yet."""
+        self._question, self._nothing_left = question, nothing_left
         self._plan: Plan | None = None
         self._status: Plan | None = None
+
+    @property
+    def story(self) -> Story:
+        """What happened so far, which all of the state follows from."""
+        return Story(*self._begin, tuple(self._events), dict(self._grown), self._question, self._nothing_left)
+
+    def resume(self, added: Sequence[Plan] | None, question: Question | None, nothing_left: bool) -> None:
+        """Take up a round that was begun elsewhere: the plans the engine added (None: not asked) and the question."""
+        if added is not None and self.revision not in self._grown:
+            self._grow(added)
+        self._question = question or self._question
+        self._nothing_left = nothing_left
+
+    def settle(self, plan: Plan) -> None:
+        """Let ``recommend`` return a plan that was shown at this revision, so that nobody is shown two."""
+        self._plan = plan
 
     def _new_belief(self) -> Any:
         if self._own_belief is not None:
             return self._own_belief.copy()
-        if self.preset == "reap":
-            return ConfidenceSet(self.space.dimension)
-        prior: Any = "people"
-        if self.difficulties:
-            prior = np.ones(self.space.dimension)
-            for name, level in self.difficulties.items():
-                prior[self.space.slices[name]] = DIFFICULTY[level]
-        return Posterior(
-            self.space.dimension, prior=prior, columns=self.space.movable, random_state=self.seed
-        )
+        return presets.belief(self.preset, self.space, self.difficulties, self.seed)
 
     @property
     def revision(self) -> int:
@@ -172,6 +169,27 @@ class Elicitation:
     def answered(self) -> int:
         """Number of answers that told something: an option, or "same"."""
         return len(self._answers)
+
+    @property
+    def here(self) -> Array:
+        """Where the person stands now, as a vector (d,)."""
+        return self._z.copy()
+
+    @property
+    def pool(self) -> Pool:
+        """The plans found so far that could be recommended."""
+        return self._pool
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the engine was asked and found no plan at all."""
+        return self._grown.get(self.revision) == [] and not len(self._pool)
+
+    @property
+    def replaced(self) -> tuple[str, ...]:
+        """Which parts of the preset were replaced by others: "belief", "strategy"."""
+        own = {"belief": self._own_belief, "strategy": self._own_strategy}
+        return tuple(name for name, part in own.items() if part is not None)
 
     @property
     def _compares_plans(self) -> bool:
@@ -185,18 +203,14 @@ class Elicitation:
         matrices = self.belief.sample(
             self.samples, random_state=np.random.default_rng([self.seed, self.revision])
         )
-        estimate = self.belief.estimate([plan.moves for plan in self._pool])
+        estimate = self.belief.estimate(self._pool.moves)
         found = self.engine.plans(self._x, np.concatenate([estimate[None], matrices]), self.limits)
         self._status = found[0]
-        known = {plan.path.tobytes() for plan in self._pool}
-        added = []
-        for plan in found:
-            key = plan.path.tobytes()
-            if plan.status == "ok" and plan.valid and key not in known:
-                known.add(key)
-                added.append(plan)
-        self._grown[self.revision] = added
-        self._pool = self._pool + added
+        self._grow(self._pool.new(found))
+
+    def _grow(self, added: Sequence[Plan]) -> None:
+        self._grown[self.revision] = list(added)
+        self._pool.add(added)
 
     # the dialogue ------------------------------------------------------------------------------------
 
@@ -212,62 +226,36 @@ class Elicitation:
         if self.answered >= self._budget or shown >= 3 * self._budget + 3:
             return None
         rng = np.random.default_rng([self.seed, self.revision, 1])
-        if self._compares_plans:
-            self._refresh()
-            moves: Any = [plan.moves for plan in self._pool]
-            belief, burden = self.belief, self._burden()
-            keys = [plan.path.tobytes() for plan in self._pool]
-        else:
-            rows = self._candidates()
-            known = advice.consistent(self.belief, self._answers, self.tolerance)
-            moves, belief, burden = rows.moves, advice.center(known, self.center), None
-            keys = []
-        if len(moves) < 2:
+        options = self._options()
+        if len(options.moves) < 2:
             return None
-        asked = self._asked(keys, moves)
-        choice = self.strategy.choose(moves, belief, asked=asked, burden=burden, random_state=rng)
+        asked = [
+            [place for path in paths if (place := options.place(path)) is not None] for paths in self._shown
+        ]
+        choice = self.strategy.choose(
+            options.moves,
+            self.belief if self._compares_plans else advice.center(self._consistent(), self.center),
+            asked=[here for here, paths in zip(asked, self._shown, strict=True) if len(here) == len(paths)],
+            burden=options.burden(),
+            random_state=rng,
+        )
         if choice is None:
             return None
-        source = self._pool if self._compares_plans else self._candidates()
         # Which option stands first must not depend on how good it looks: people favour the first.
-        options = tuple(source[choice.options[k]] for k in rng.permutation(len(choice.options)))
-        number = shown + 1
-        return Question(f"{self.revision}-{number}", number, options, self._why(choice.gain), choice.gain)
+        plans = tuple(options[choice.options[k]] for k in rng.permutation(len(choice.options)))
+        return Question(f"{self.revision}-{shown + 1}", shown + 1, plans, why(choice.gain), choice.gain)
 
-    def _why(self, gain: float) -> str:
-        if np.isnan(gain):
-            return "As far as we know these cost you about the same; your answer tells which matters more to you."
-        return f"Any of these may suit you best; knowing which is expected to save {gain:.0%} of your effort."
-
-    def _candidates(self) -> Options:
+    def _options(self) -> Pool | Rows:
+        """Return what a question can compare: plans that could be recommended; for a confidence set accepted rows."""
+        if self._compares_plans:
+            self._refresh()
+            return self._pool
         if self._rows is None:
-            self._rows = self.engine.candidates(self._x, self.limits)
+            self._rows = Rows(self.engine.candidates(self._x, self.limits), self._z)
         return self._rows
 
-    def _asked(self, keys: list[bytes], moves: Any) -> list[tuple[int, ...]]:
-        """Return the questions shown so far as indices into the present options."""
-        asked = []
-        for shown in self._shown:
-            if self._compares_plans:
-                places = [keys.index(key) for key in shown if key in keys]
-            else:
-                rows = [np.frombuffer(key).reshape(-1, moves.shape[1])[-1] - self._z for key in shown]
-                hits = [
-                    np.flatnonzero((np.abs(moves - np.nan_to_num(row)) < 1e-12).all(axis=1)) for row in rows
-                ]
-                places = [int(hit[0]) for hit in hits if len(hit)]
-            if len(places) == len(shown):
-                asked.append(tuple(places))
-        return asked
-
-    def _burden(self) -> Array:
-        """Return how many features differ between the targets of each pair of plans, (N, N)."""
-        if not self._pool:
-            return np.zeros((0, 0))
-        targets = np.stack([plan.path[-1] for plan in self._pool])
-        n = len(targets)
-        differs = self.space.changed(np.repeat(targets, n, axis=0), np.tile(targets, (n, 1)))
-        return np.asarray(differs.sum(axis=1).reshape(n, n).astype(float))
+    def _consistent(self) -> Any:
+        return advice.consistent(self.belief, self._answers, self.tolerance)
 
     def answer(self, choice: int | str, *, impossible: Sequence[str] = ()) -> None:
         """Answer the question that ``ask`` returned.
@@ -279,17 +267,9 @@ class Elicitation:
         impossible : sequence of str
             With "neither": the features whose change is impossible; no plan will touch them again.
         """
-        question = self._question
-        if question is None:
+        if self._question is None:
             raise InputError("there is no question to answer; call ask() first")
-        given = read_choice(choice, len(question.options))
-        if isinstance(impossible, str):
-            impossible = [impossible]
-        for name in impossible:
-            self.space.feature(name)
-        if impossible and given != "neither":
-            raise InputError('impossible changes are named with the answer "neither"')
-        self._push({"type": "answer", "choice": given, "impossible": list(impossible)})
+        self._push(answered(self.space, self._question, choice, impossible))
 
     def constrain(
         self,
@@ -302,23 +282,16 @@ class Elicitation:
         difficulty: int | None = None,
     ) -> None:
         """State a wish about one feature, at any time: keep it, bound it, exclude levels, say how hard it is (1 to 5)."""
-        wish = self.space.limits(
-            fixed=[feature] if fixed else [],
-            at_least={} if at_least is None else {feature: at_least},
-            at_most={} if at_most is None else {feature: at_most},
-            exclude={feature: list(exclude)} if exclude else {},
-        )
-        self.space.feature(feature)
-        if difficulty is not None and difficulty not in DIFFICULTY:
-            raise InputError(
-                f"difficulty is {difficulty!r}; give a level from 1 (very easy) to 5 (very hard)"
-            )
-        if not wish and difficulty is None:
-            raise InputError(
-                f"say what you wish for {feature!r}: fixed, at_least, at_most, exclude or difficulty"
-            )
         self._push(
-            {"type": "constrain", "feature": feature, "limits": wish.to_dict(), "difficulty": difficulty}
+            constrained(
+                self.space,
+                feature,
+                fixed=fixed,
+                at_least=at_least,
+                at_most=at_most,
+                exclude=exclude,
+                difficulty=difficulty,
+            )
         )
 
     def release(self, feature: str) -> None:
@@ -331,23 +304,18 @@ class Elicitation:
 
     def replan(self, x_now: Any) -> None:
         """Go on from where the person is now, with all that was learnt about them."""
-        z = self.space.vector(x_now)
-        self._push({"type": "replan", "z": [None if np.isnan(v) else v for v in z.tolist()]})
+        self._push({"type": "replan", "z": record.numbers(self.space.vector(x_now))})
 
     def undo(self) -> None:
         """Take back the last event; the state before it is restored exactly."""
-        if not self._events:
-            raise InputError("there is nothing to undo")
-        events, pending = self._events[:-1], self._events[-1]["pending"]
-        self._replay(events, {k: v for k, v in self._grown.items() if k <= len(events)}, pending)
+        self.replay(self.story.undone())
 
     # events ------------------------------------------------------------------------------------------
 
-    def _push(self, event: dict[str, Any]) -> None:
-        event["pending"] = self._question
-        self._apply(event)
+    def _push(self, event: Event) -> None:
+        self._apply({**event, "pending": self._question})
 
-    def _apply(self, event: dict[str, Any]) -> None:
+    def _apply(self, event: Event) -> None:
         question: Question | None = event["pending"]
         limits, z = self.limits, self._z
         match event["type"]:
@@ -361,17 +329,16 @@ class Elicitation:
             case "release":
                 limits = limits.without(event["feature"])
             case "replan":
-                z = np.array([np.nan if v is None else v for v in event["z"]], dtype=float)
+                z = record.vector(event["z"])
                 self._budget = self.answered + self.questions
         self._events.append(event)
-        self._question = self._plan = self._status = None
-        self._nothing_left = False
+        self._turn()
         if limits != self.limits or z is not self._z:
             self._move(z, limits)
         if self.revision in self._grown:
-            self._pool = self._pool + self._grown[self.revision]
+            self._pool.add(self._grown[self.revision])
 
-    def _learn(self, question: Question, event: Mapping[str, Any]) -> Limits:
+    def _learn(self, question: Question, event: Event) -> Limits:
         moves = [option.moves for option in question.options]
         self._shown.append(frozenset(option.path.tobytes() for option in question.options))
         choice = event["choice"]
@@ -386,20 +353,9 @@ class Elicitation:
         self.limits, self._rows = limits, None
         if z is not self._z:
             self._z, self._x = z, self.space.decode(z[None])
-            self._pool, self._shown = [], []
-            return
-        space = self.space.tighten(limits)
-        self._pool = [plan for plan in self._pool if space.allows(plan.path[:1], plan.path[1:]).all()]
-
-    def _replay(
-        self, events: Sequence[dict[str, Any]], grown: dict[int, list[Plan]], pending: Question | None
-    ) -> None:
-        self._reset()
-        self._events, self._grown = [], grown
-        self._pool = list(grown.get(0, ()))
-        for event in events:
-            self._apply(event)
-        self._question = pending
+            self._pool, self._shown = Pool(self.space), []
+        else:
+            self._pool = self._pool.within(self.space.tighten(limits))
 
     # results -----------------------------------------------------------------------------------------
 
@@ -411,13 +367,13 @@ class Elicitation:
 
     def _expected(self) -> Plan:
         self._refresh()
-        if self._pool:
+        if len(self._pool):
             return advice.best_expected(self.engine, self._x, self.belief, self._pool, self.limits)
         plan = self._status or self.engine.plans(self._x, self.belief.estimate()[None], self.limits)[0]
         return advice.with_advice(plan, self.engine, self._x, self.limits)
 
     def _of_set(self) -> Plan:
-        belief = advice.consistent(self.belief, self._answers, self.tolerance)
+        belief = self._consistent()
         if self.objective == "expected":
             plan = self.engine.plans(self._x, advice.center(belief, self.center)[None], self.limits)[0]
         else:
@@ -436,15 +392,7 @@ class Elicitation:
     @property
     def progress(self) -> Progress:
         """Questions asked and answered, and how many are likely still to come."""
-        question = self.ask()
-        if question is None:
-            return Progress(len(self._shown), self.answered, 0, 0)
-        most = max(1, self._budget - self.answered)
-        # The expected gain falls by about a third with each answer; it stops at half a per cent.
-        steps = (
-            most if np.isnan(question.gain) else int(np.ceil(np.log(max(question.gain, 0.006) / 0.005) / 0.4))
-        )
-        return Progress(len(self._shown), self.answered, int(np.clip(steps, 1, most)), most)
+        return Progress.at(self.ask(), len(self._shown), self.answered, self._budget)
 
     @property
     def consistency(self) -> float | None:
@@ -461,16 +409,12 @@ class Elicitation:
 
     def learned(self) -> Learned:
         """Return what the answers say about the person: which changes are hard, which go together."""
-        return learned(self.space, self.belief.estimate([plan.moves for plan in self._pool]), self._z)
+        return learned(self.space, self.belief.estimate(self._pool.moves), self._z)
 
     @property
     def history(self) -> list[tuple[Question, int | str]]:
         """The questions answered so far, each with its answer."""
-        return [
-            (e["pending"], e["choice"])
-            for e in self._events
-            if e["type"] == "answer" and e["pending"] is not None
-        ]
+        return [(event["pending"], event["choice"]) for event in self.story.answers]
 
     # files -------------------------------------------------------------------------------------------
 

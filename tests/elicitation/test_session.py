@@ -89,8 +89,10 @@ def test_no_question_twice_in_fifty_rounds(start, preset):
 
 @pytest.mark.parametrize("preset", ["bayes", "reap"])
 @pytest.mark.parametrize("tolerance", [0.0, 0.4])
-def test_contradictory_answers_never_raise(start, preset, tolerance):
-    session = Elicitation(start().engine, start()._x, questions=6, preset=preset, tolerance=tolerance)
+def test_contradictory_answers_never_raise(german_graph, german_rejected, preset, tolerance):
+    session = Elicitation(
+        german_graph, german_rejected.iloc[3], questions=6, preset=preset, tolerance=tolerance
+    )
     while question := session.ask():
         # the same plans in both orders: nobody can mean both
         moves = [option.moves for option in question.options]
@@ -170,13 +172,13 @@ def test_impossible_wishes_say_what_to_relax_and_lose_nothing(start):
     assert session.answered == 1
 
 
-def test_replan_goes_on_with_what_was_learnt(start):
+def test_replan_goes_on_with_what_was_learnt(start, german_rejected):
     session = start(questions=3)
     while session.ask():
         session.answer("left")
     learnt = session.belief.estimate()
     halfway = session.recommend().to_frame().drop(columns="probability").iloc[[1]]
-    session.replan(halfway.astype(session._x.dtypes.to_dict()))
+    session.replan(halfway.astype(german_rejected.dtypes.to_dict()))
     assert np.array_equal(session.belief.estimate(), learnt)
     assert session.answered == 3
     plan = session.recommend()
@@ -276,7 +278,7 @@ def test_learned_names_what_is_hard(start):
     assert all(-1 <= pair.strength <= 1 for pair in learned.pairs)
 
 
-def test_works_with_any_engine_that_answers_plans(start):
+def test_works_with_any_engine_that_answers_plans(german_graph, german_rejected):
     """The dialogue sees engines only as plans, robust, candidates."""
 
     class Bare:
@@ -286,7 +288,7 @@ def test_works_with_any_engine_that_answers_plans(start):
         def plans(self, x, matrices, limits=None):
             return self._inner.plans(x, matrices, limits)
 
-    session = Elicitation(Bare(start().engine), start()._x, questions=2)
+    session = Elicitation(Bare(german_graph), german_rejected.iloc[3], questions=2)
     while session.ask():
         session.answer("same")
     assert isinstance(session.recommend().to_frame(), pd.DataFrame)
