@@ -34,7 +34,7 @@ def plan_html(plan: Plan) -> str:
                 escape(change.text),
                 escape(change.before_text),
                 escape(change.after_text),
-                f"{step.probability:.2f}" if i == len(step.changes) - 1 else "",
+                plan.shown(step.probability) if i == len(step.changes) - 1 else "",
             )
             rows.append("<tr>" + "".join(f'<td style="{_CELL}">{c}</td>' for c in cells) + "</tr>")
     notes = [f"How sure: {plan.confidence}." if plan.confidence else "", plan.note]

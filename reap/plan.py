@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from reap._arrays import zero_missing
 from reap._errors import InputError
 from reap._typing import Array, Frame, Series
 from reap.space import ActionSpace, Change
@@ -147,12 +148,17 @@ class Plan:
     @property
     def moves(self) -> Array:
         """The steps as vectors (s, d); a plan's effort is ``⟨A, VᵀV⟩``."""
-        return np.nan_to_num(np.diff(self.path, axis=0))
+        return zero_missing(np.diff(self.path, axis=0))
 
     @property
     def probability(self) -> float:
         """The model's score of the target row."""
         return float(self.probabilities[-1])
+
+    def shown(self, probability: float) -> str:
+        """Return a score with two decimals, or as many as tell it from the threshold."""
+        texts = [f"{probability:.{digits}f}" for digits in (2, 3, 4)]
+        return next((text for text in texts if float(text) != round(self.threshold, 4)), texts[-1])
 
     @property
     def valid(self) -> bool:
@@ -198,10 +204,10 @@ class Plan:
         count = len(self.steps)
         lines = [
             f"Your plan: {count} step{'s' if count != 1 else ''}, and the score rises from "
-            f"{self.probabilities[0]:.2f} to {self.probability:.2f} (needed: more than {self.threshold:.2f})."
+            f"{self.shown(self.probabilities[0])} to {self.shown(self.probability)} (needed: more than {self.threshold:.2f})."
         ]
         for step in self.steps:
-            after = f"  (score {step.probability:.2f})" if count > 1 else ""
+            after = f"  (score {self.shown(step.probability)})" if count > 1 else ""
             lines.append(f"{step}{after}")
         if self.confidence is not None:
             lines.append(f"How sure: {self.confidence}.")

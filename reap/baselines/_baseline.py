@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from reap._arrays import zero_missing
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
@@ -123,7 +124,7 @@ class OneStep(Baseline):
         rows = rows[subject.space.allows(subject.z, rows)]
         scores = self.classifier_.probability(rows) if len(rows) else np.empty(0)
         rows, scores = rows[scores > self.threshold], scores[scores > self.threshold]
-        order = np.argsort((np.nan_to_num(rows - subject.z) ** 2).sum(axis=1), kind="stable")
+        order = np.argsort((zero_missing(rows - subject.z) ** 2).sum(axis=1), kind="stable")
         return Candidates(subject, rows[order], scores[order])
 
     def _legal(self, rows: Array, subject: Subject) -> Array:
@@ -142,7 +143,7 @@ class OneStep(Baseline):
         if not good.any():
             return None
         i = int(np.argmax(good))
-        move = np.nan_to_num(rows[i] - subject.z)
+        move = zero_missing(rows[i] - subject.z)
         return one_step(subject, rows[i], float(scores[i]), float(move @ move))
 
     def _none(self, subject: Subject, note: str) -> Plan:

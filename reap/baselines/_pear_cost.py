@@ -7,6 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
+from reap._arrays import zero_missing
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.space import ActionSpace
@@ -104,7 +105,7 @@ class Cost:
         """Return vectors (n, d) as one number a feature, (n, F)."""
         out = np.zeros((len(Z), len(self.space.features)))
         for i, feature in enumerate(self.space.features):
-            block = np.nan_to_num(Z[:, self.space.slices[feature.name]])
+            block = zero_missing(Z[:, self.space.slices[feature.name]])
             wide = block.shape[1] > 1
             out[:, i] = block.argmax(axis=1) / (block.shape[1] - 1) if wide else block[:, 0]
         return out

@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import pandas as pd
 
+from reap._arrays import zero_missing
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
 from reap.baselines._baseline import OneStep
@@ -106,7 +107,7 @@ class DiCE(OneStep):
         )
         rng = np.random.default_rng(self.random_state)
         some = np.sort(rng.permutation(len(self.rows_))[:_ROWS])
-        self.table_ = self._frame(np.nan_to_num(self.rows_[some]))
+        self.table_ = self._frame(zero_missing(self.rows_[some]))
         self.verdicts_ = self.accepted_[some].astype(int)
         self._explainer: Any = None
         return self
@@ -206,7 +207,7 @@ class DiCE(OneStep):
     def _counterfactuals(self, subject: Subject) -> Array:
         """Return dice-ml's rows as vectors, (0 or 1, d); what is missing in the subject stays missing."""
         absent = np.isnan(subject.z)
-        query = self._frame(np.nan_to_num(subject.z)[None])
+        query = self._frame(zero_missing(subject.z)[None])
         options: dict[str, Any] = {"total_CFs": 1, "desired_class": 1, "verbose": False}
         if self.method_ == "gradient":
             options |= {
@@ -241,7 +242,7 @@ class DiCE(OneStep):
         vary, ranges = [], {}
         for i, feature in enumerate(self.space.features):
             columns = self.space.slices[feature.name]
-            low, high = np.nan_to_num(lower[columns]), np.nan_to_num(upper[columns])
+            low, high = zero_missing(lower[columns]), zero_missing(upper[columns])
             free = (high - low).max() > 10.0**-_DIGITS and not np.isnan(subject.z[columns]).any()
             if free:
                 vary.append(f"f{i}")

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from reap._arrays import zero_missing
 from reap._typing import Array, Frame
 from reap.baselines._baseline import Baseline, above, free
 from reap.plan import Plan
@@ -100,7 +101,7 @@ class FACE(Baseline):
 
     def _dense(self, Z: Array, space: ActionSpace) -> Array:
         """Return which rows (n,) enough others have among their nearest; equal rows share one place."""
-        near = np.nan_to_num(Z[:, movable_columns(space)])
+        near = zero_missing(Z[:, movable_columns(space)])
         places, place = np.unique(near, axis=0, return_inverse=True)
         lists = exact_neighbors(places, self.n_neighbors)
         counts = np.bincount(lists.ravel(), minlength=len(places))

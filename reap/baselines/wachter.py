@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
+from reap._arrays import zero_missing
 from reap._errors import unknown
 from reap._typing import Array, Bools, Frame
 from reap.baselines._baseline import OneStep, above
@@ -156,12 +157,12 @@ class Linear(Smooth):
     """
 
     def __init__(self, Z: Array, accepted: Bools) -> None:
-        fitted = LogisticRegression(C=100.0, max_iter=2000).fit(np.nan_to_num(Z), accepted)
+        fitted = LogisticRegression(C=100.0, max_iter=2000).fit(zero_missing(Z), accepted)
         self.weights, self.constant = fitted.coef_[0], float(fitted.intercept_[0])
 
     def logit(self, Z: Array) -> Array:
         """Return the logit, (n,)."""
-        return np.asarray(np.nan_to_num(Z) @ self.weights + self.constant)
+        return np.asarray(zero_missing(Z) @ self.weights + self.constant)
 
     def gradient(self, Z: Array) -> Array:
         """Return the weights for every row, (n, d)."""
@@ -200,8 +201,8 @@ class Adam:
     def step(self) -> Array:
         """Take one step; return the points (n, d)."""
         Z = self.points
-        pull = np.nan_to_num(self.slope.gradient(Z)) * self.outer(self.slope.logit(Z))[:, None]
-        total = pull + 2 * self.weight * np.nan_to_num(Z - self.starts)
+        pull = zero_missing(self.slope.gradient(Z)) * self.outer(self.slope.logit(Z))[:, None]
+        total = pull + 2 * self.weight * zero_missing(Z - self.starts)
         self.count += 1
         self.first = _BETA1 * self.first + (1 - _BETA1) * total
         self.second = _BETA2 * self.second + (1 - _BETA2) * total**2

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from reap._arrays import zero_missing
 from reap._typing import Array, Bools, Ints
 from reap.recourse._boundary_terrain import MARGIN, Terrain
 from reap.recourse._efforts import efforts_each
@@ -226,7 +227,7 @@ class Descent:
         if len(side):
             fixed = self.rows[which].copy()
             fixed[:, self.columns] = 0.0
-            G, least = -L[:, self.columns], np.nan_to_num(fixed) @ L.T - side
+            G, least = -L[:, self.columns], zero_missing(fixed) @ L.T - side
             for i in np.flatnonzero((v @ G.T < least - 1e-9).any(axis=1)):
                 v[i] = _least_norm(H[i], c[i], n[i], t[i], low[i], high[i], (G, least[i]))
         return v

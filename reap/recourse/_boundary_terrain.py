@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import expit
 
+from reap._arrays import zero_missing
 from reap._typing import Array, Bools, Ints
 from reap.models import Classifier
 from reap.space import ActionSpace, Feature
@@ -173,7 +174,7 @@ class Terrain:
 
     def moves(self, Z: Array) -> Array:
         """Return deviations (…, d) from the subject; what is missing does not deviate."""
-        return np.nan_to_num(Z - self.z0) if self.gaps else Z - self.z0
+        return zero_missing(Z - self.z0) if self.gaps else Z - self.z0
 
     def count(self, Z: Array) -> Ints:
         """Return how many features rows (n, d) change, (n,); what is derived only follows."""
@@ -218,7 +219,7 @@ class Terrain:
     def gradient(self, Z: Array) -> Array:
         """Return the gradient (n, m) of the logit by the movable numbers, derived columns included."""
         full = self.classifier.gradient(Z)
-        full = np.nan_to_num(full) if self.gaps else full
+        full = zero_missing(full) if self.gaps else full
         own = full[:, self.numbers.columns]
         if len(self.derived):
             own = own + np.einsum("nmk,nk->nm", self.slopes(Z), full[:, self.derived])
@@ -237,7 +238,7 @@ class Terrain:
                 moved[:, column] = self.numbers.snap(U + sign * reach)[:, j]
                 ends.append(self.space.project(moved, self.z0, exact=False))
             gap = ends[1][:, column] - ends[0][:, column]
-            rise = np.nan_to_num(ends[1] - ends[0])[:, self.derived]
+            rise = zero_missing(ends[1] - ends[0])[:, self.derived]
             out[:, j] = np.divide(
                 rise, gap[:, None], out=np.zeros_like(rise), where=np.abs(gap[:, None]) > 1e-9
             )

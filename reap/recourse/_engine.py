@@ -16,6 +16,7 @@ from joblib import Parallel, delayed
 from rich.progress import track
 from sklearn.base import BaseEstimator
 
+from reap._arrays import zero_missing
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
@@ -68,7 +69,7 @@ class Candidates(Sequence[Plan]):
     @property
     def moves(self) -> Array:
         """The deviations (N, d), one step each."""
-        return np.nan_to_num(self.targets - self.subject.z)
+        return zero_missing(self.targets - self.subject.z)
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -84,7 +85,7 @@ class Candidates(Sequence[Plan]):
             raise IndexError(i)
         subject = self.subject
         scores = np.array([subject.probability, self.probabilities[i]])
-        move = np.nan_to_num(self.targets[i] - subject.z)
+        move = zero_missing(self.targets[i] - subject.z)
         return Plan(
             subject.space,
             np.stack([subject.z, self.targets[i]]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from reap.recourse._graph_view import View
 
 #: Nodes expanded to begin with.
-_AHEAD = 256
+_AHEAD = 16
 
 
 class Region:
@@ -45,6 +46,7 @@ class Region:
         #: Paths found before, as tuples of edges: what they cost under another matrix bounds its search.
         self.paths: set[tuple[int, ...]] = set()
         self._matrix: Any = None
+        self._reaches: bool | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -84,6 +86,25 @@ class Region:
             fresh = np.union1d(fresh, self._places(near[~self.view.accepts(self.view.score(near))]))
         if len(fresh):
             self._expand(np.sort(fresh))
+
+    def reaches(self, deadline: float = np.inf) -> bool:
+        """Return whether an accepted place is linked to the subject, by any number of steps."""
+        if self._reaches is None:
+            frontier, seen = np.zeros(1, dtype=np.intp), np.ones(1, dtype=bool)
+            while len(frontier) and time.monotonic() <= deadline:
+                self.grow(frontier)
+                edges, _ = ragged(self.begin[frontier], self.count[frontier])
+                linked = distinct(self.target[edges[~self.banned[edges]]])
+                if self.accepted[linked].any():
+                    self._reaches = True
+                    return True
+                seen = np.append(seen, np.zeros(len(self) - len(seen), dtype=bool))
+                frontier = linked[~seen[linked]]
+                seen[frontier] = True
+            if len(frontier):
+                return False  # time is up: nothing is known
+            self._reaches = False
+        return self._reaches
 
     def _places(self, nodes: Ints) -> Ints:
         """Return the places of nodes; new ones are made, and scored, where they have none."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reap._arrays import zero_missing
 from reap._typing import Array, Ints
 from reap.belief import ConfidenceSet
 from reap.recourse._graph_region import Region
@@ -65,7 +66,7 @@ def full_moves(region: Region, edges: Ints) -> Array:
 
 def moves_of(path: Array) -> Array:
     """Return the steps (s, d) of a path (s + 1, d)."""
-    return np.nan_to_num(np.diff(path, axis=0))
+    return zero_missing(np.diff(path, axis=0))
 
 
 def matrix_weigh(region: Region, matrices: Array) -> Weigh:

@@ -57,10 +57,12 @@ def efforts(matrices: Array) -> Weigh:
     )
 
 
-def shortest(region: Region, weigh: Weigh, width: int, deadline: float = np.inf) -> Found:
-    """Return the cheapest path to an accepted node for each of ``width`` weightings."""
+def shortest(
+    region: Region, weigh: Weigh, width: int, deadline: float = np.inf, most: Array | None = None
+) -> Found:
+    """Return the cheapest path to an accepted node for each of ``width`` weightings; dearer than ``most`` (width,): none."""
     paths: list[Ints | None] = [None] * width
-    bound = np.full(width, np.inf)
+    bound = np.full(width, np.inf) if most is None else most.copy()
     for known in region.paths:
         _tighten(bound, region, weigh, np.array(known))
     region.grow(np.zeros(1, dtype=np.intp))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reap._arrays import zero_missing
 from reap._typing import Array, Bools
 from reap.recourse._graph_view import View
 
@@ -34,7 +35,7 @@ class Draft:
 
     def efforts(self, moves: Array) -> Array:
         """Return the efforts (…) of steps (…, d)."""
-        return self.price(np.nan_to_num(moves).reshape(-1, moves.shape[-1])).reshape(moves.shape[:-1])
+        return self.price(zero_missing(moves).reshape(-1, moves.shape[-1])).reshape(moves.shape[:-1])
 
 
 def quadratic(matrix: Array) -> Price:
@@ -204,5 +205,5 @@ def _accepted(rows: list[Array], view: View) -> list[Bools]:
 
 def _without_rests(path: Array) -> Array:
     """Return the path without steps in which nothing changes."""
-    moved = np.abs(np.nan_to_num(np.diff(path, axis=0))).max(axis=1) > 1e-9
+    moved = np.abs(zero_missing(np.diff(path, axis=0))).max(axis=1) > 1e-9
     return np.asarray(path[np.append(True, moved)])

@@ -7,14 +7,19 @@ search comes by.
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reap._arrays import zero_missing
 from reap._typing import Array, Bools, Ints
 from reap.models import Classifier
 from reap.recourse._engine import Subject
-from reap.recourse._graph_region import Region
+from reap.recourse._graph_region import Region, distinct
 from reap.recourse._graph_rows import Rows
+
+if TYPE_CHECKING:
+    from reap.recourse._graph_neat import Neat
 
 #: Nodes scored at least in one call of the model: the nearest ones come along.
 _BATCH = 256
@@ -62,8 +67,8 @@ class View:
         self._tried: dict[bytes, float] = {}
         self._judged: dict[bytes, bool] = {}
         self.regions: dict[int, Region] = {}
-        #: Targets (m, d) of direct plans, worked out when first asked for.
-        self.shortcuts: Array | None = None
+        #: Direct ways, worked out when first asked for.
+        self.neat: Neat | None = None
 
     def _merge(self, usable: Bools | None) -> None:
         """Make one node of all rows that come to the same; the subject is a node too."""
@@ -114,7 +119,7 @@ class View:
         return np.asarray(first[first != self.origin][: count - 1])
 
     def _few(self, count: int) -> int:
-        return min(len(self), max(4 * _BATCH, 4 * count))
+        return min(len(self), max(8 * _BATCH, 4 * count))
 
     def score(self, nodes: Ints) -> Array:
         """Return the model's scores of nodes; others near the subject are scored along, so that calls are few."""
@@ -123,7 +128,7 @@ class View:
             more = max(_BATCH, self._scored)
             near = self.nearest(self._scored + more)
             near = near[np.isnan(self.probability[near])]
-            batch = np.union1d(unknown, near[:more])
+            batch = distinct(np.concatenate([unknown, near[:more]]))
             self.probability[batch] = self.classifier.probability(self.vectors(batch))
             self._scored += len(batch)
         return np.asarray(self.probability[nodes])
@@ -143,7 +148,7 @@ class View:
 
     def short(self, Z: Array) -> Array:
         """Return the columns (n, m) of rows that can change, with 0 where a value is missing: it stays so."""
-        return np.nan_to_num(Z[:, self.movable])
+        return zero_missing(Z[:, self.movable])
 
     def may_move(self, moves: Array) -> Bools:
         """Return which steps (n, m) between nodes, in the columns that can change, keep all directions.

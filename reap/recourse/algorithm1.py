@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from reap._arrays import zero_missing
 from reap._typing import Array, Ints
 from reap.models import Classifier
 
@@ -99,7 +100,7 @@ class Algorithm1:
                 break
             slope = self._loss_slope(Z[moving])
             if weights.any():
-                moves = np.nan_to_num(Z[moving] - z0)
+                moves = zero_missing(Z[moving] - z0)
                 pull = (matrix(which[moving], moves) @ moves[:, :, None])[:, :, 0]
                 slope = slope + 2 * weights[moving, None] * pull
             Z[moving] = self.project(Z[moving] - self.learning_rate * slope)
@@ -112,4 +113,4 @@ class Algorithm1:
         f = self.classifier.probability(Z)
         goal = self.classifier.threshold + _ABOVE * (1 - self.classifier.threshold)
         outer = 2 * (f - goal) if self.loss == "quadratic" else -(f < goal).astype(float)
-        return (outer * f * (1 - f))[:, None] * np.nan_to_num(self.classifier.gradient(Z))
+        return (outer * f * (1 - f))[:, None] * zero_missing(self.classifier.gradient(Z))

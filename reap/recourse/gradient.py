@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.special import expit
 
+from reap._arrays import zero_missing
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
@@ -117,7 +118,7 @@ class GradientRecourse(Engine):
         self.classifier_ = self._wrap()
         if self.method == "algorithm1":
             self.classifier_.gradient(
-                np.nan_to_num(self.space.encode(X.iloc[:1]))
+                zero_missing(self.space.encode(X.iloc[:1]))
             )  # says now that there is none
         rows = self.space.encode(X)
         rows = rows[self.classifier_.accepts(rows)]
@@ -327,7 +328,7 @@ class GradientRecourse(Engine):
         plans = []
         for i, (row, score) in enumerate(zip(rows, scores, strict=True)):
             if score > self.threshold:
-                move = np.nan_to_num(row - subject.z)
+                move = zero_missing(row - subject.z)
                 A = matrix(np.array([i]), move[None])
                 note = f"λ = {weights[i]:g}." if weights[i] != self.weight else ""
                 plans.append(one_step(subject, row, score, float(efforts(A, move[None])[0, 0]), note))

@@ -14,13 +14,13 @@ from reap.belief import ConfidenceSet
 from reap.plan import Plan, Status
 from reap.recourse._engine import Candidates, Engine, Objective, Subject
 from reap.recourse._graph_minimax import minimax
+from reap.recourse._graph_neat import Neat
 from reap.recourse._graph_prototypes import prototypes
 from reap.recourse._graph_region import Region
 from reap.recourse._graph_robust import moves_of, worst_case
 from reap.recourse._graph_rows import Rows, movable_columns
 from reap.recourse._graph_search import Found, Weigh, efforts, shortest
-from reap.recourse._graph_shortcuts import shortcuts
-from reap.recourse._graph_tidy import Price, quadratic, tidy
+from reap.recourse._graph_tidy import Price, quadratic
 from reap.recourse._graph_view import View
 from reap.space import ActionSpace, Limits
 
@@ -55,6 +55,9 @@ class GraphRecourse(Engine):
     max_steps : int, optional
         Steps of a tidied plan at most, where legal steps allow it (the exact "minimax" keeps its own). Effort is the
         square of a step, so where rows lie close together the cheapest path creeps in dozens of tiny ones.
+    candidate_rows : int
+        Accepted rows nearest to the subject whose changes, as far as the decision needs them, are the targets of tidied
+        plans. More find cheaper plans and take longer.
     anonymity : int, optional
         Stages of a plan come close to other people's records. Give k where the people who see plans must not learn
         anything about a single one (personal data shown outside the organisation): rows are then replaced by averages
@@ -91,6 +94,7 @@ class GraphRecourse(Engine):
         max_neighbors: int = 160,
         tidy: bool = True,
         max_steps: int | None = 4,
+        candidate_rows: int = 256,
         anonymity: int | None = None,
         approximate: bool = False,
         random_state: int = 0,
@@ -105,6 +109,7 @@ class GraphRecourse(Engine):
         self.max_neighbors = max_neighbors
         self.tidy = tidy
         self.max_steps = max_steps
+        self.candidate_rows = candidate_rows
         self.anonymity = anonymity
         self.approximate = approximate
         self.random_state = random_state
@@ -135,7 +140,7 @@ class GraphRecourse(Engine):
         return self
 
     def _check(self) -> None:
-        for name in ("n_neighbors", "max_neighbors", "anonymity"):
+        for name in ("n_neighbors", "max_neighbors", "candidate_rows", "anonymity"):
             value = getattr(self, name)
             if name == "anonymity" and value is None:
                 continue
@@ -177,11 +182,7 @@ class GraphRecourse(Engine):
             return []
         view = self._view(subject, limits)
         with view.lock:
-            small = matrices[:, view.movable[:, None], view.movable]
-            if len(small) > 1:  # a first path bounds the search of all others
-                self._search(view, efforts(small.mean(axis=0, keepdims=True)), 1, deadline)
-            region, found = self._search(view, efforts(small), len(matrices), deadline)
-            return self._finish(region, found, matrices)
+            return (self._neat_plans if self.tidy else self._raw_plans)(view, matrices, deadline)
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
         """Return the accepted rows the subject could become, as one-step plans, nearest first."""
@@ -241,7 +242,7 @@ class GraphRecourse(Engine):
                 return self._legal_search(region, weigh, width, deadline)
 
             def tidied(path: Array, price: Price) -> Array:
-                return self._tidied([path], [price], view)[0]
+                return self._neat(view).robust(path, price, confidence_set.center().matrix)
 
             neat = tidied if self.tidy else None
             if objective == "minimax":
@@ -284,9 +285,11 @@ class GraphRecourse(Engine):
             neighbors = wider
 
     @staticmethod
-    def _legal_search(region: Region, weigh: Weigh, width: int, deadline: float) -> Found:
+    def _legal_search(
+        region: Region, weigh: Weigh, width: int, deadline: float, most: Array | None = None
+    ) -> Found:
         while True:
-            found = shortest(region, weigh, width, deadline)
+            found = shortest(region, weigh, width, deadline, most)
             used = np.unique(np.concatenate([e for e in found.edges if e is not None] or [np.arange(0)]))
             before, after = region.vectors[region.source[used]], region.vectors[region.target[used]]
             legal = region.view.steps_legal(before, after)
@@ -295,46 +298,62 @@ class GraphRecourse(Engine):
                 return found
             region.ban(used[~legal])
 
-    def _finish(self, region: Region, found: Found, matrices: Array) -> list[Plan]:
-        """Return the paths as plans: tidied, scored, priced."""
-        view = region.view
-        which = [k for k, edges in enumerate(found.edges) if edges is not None]
-        paths = [region.path(edges) for edges in found.edges if edges is not None]
-        if self.tidy and paths:
-            paths = self._tidied(paths, [quadratic(A) for A in matrices[which]], view)
-        made = dict(zip(which, paths, strict=True))
-        if paths:
-            view.score_rows(np.concatenate(paths))  # all at once; each plan then looks its own scores up
-        return [
-            self._plan(
-                region, made[k], float(quadratic(A)(moves_of(made[k])).sum()), timed_out=found.timed_out
-            )
-            if k in made
-            else self._nothing(view, found.timed_out)
-            for k, A in enumerate(matrices)
-        ]
+    def _raw_plans(self, view: View, matrices: Array, deadline: float) -> list[Plan]:
+        """Return the cheapest paths as they are."""
+        small = matrices[:, view.movable[:, None], view.movable]
+        if len(small) > 1:  # a first path bounds the search of all others
+            self._search(view, efforts(small.mean(axis=0, keepdims=True)), 1, deadline)
+        region, found = self._search(view, efforts(small), len(matrices), deadline)
+        paths = [None if edges is None else region.path(edges) for edges in found.edges]
+        return self._finish(region, paths, matrices, found.timed_out)
 
-    def _tidied(self, paths: list[Array], prices: list[Price], view: View) -> list[Array]:
-        """Return each path tidied, or the direct plan that is cheaper still."""
-        if view.shortcuts is None:
-            view.shortcuts = shortcuts(view, self.random_state)
-        if len(view.shortcuts) == 0:
-            return tidy(paths, prices, view, self.max_steps)
-        direct = np.nan_to_num(view.shortcuts - view.z0)
-        offers = [price(direct) for price in prices]
-        # A path twice as dear as a direct plan is hardly ever tidied below it: the work is spared.
-        open_ = [
-            k
-            for k, (path, price) in enumerate(zip(paths, prices, strict=True))
-            if offers[k].min() > price(moves_of(path)).sum() / 2
+    def _neat_plans(self, view: View, matrices: Array, deadline: float) -> list[Plan]:
+        """Return the cheapest of direct ways and, where steps are not limited, tidied paths."""
+        region = self._linked(view, deadline)
+        if region is None:
+            return [self._nothing(view, time.monotonic() > deadline)] * len(matrices)
+        neat = self._neat(view)
+        costs = neat.costs(matrices)
+        paths: list[Array | None] = [None] * len(matrices)
+        timed_out = False
+        if self.max_steps is None or len(neat.ways) == 0:
+            # a path of many small steps may be cheaper still; one that is dearer than a way already is not looked for
+            weigh = efforts(matrices[:, view.movable[:, None], view.movable])
+            most = costs.min(axis=1, initial=np.inf)
+            found = self._legal_search(region, weigh, len(matrices), deadline, most)
+            paths = [None if edges is None else region.path(edges) for edges in found.edges]
+            timed_out = found.timed_out
+        return self._finish(region, neat.choose(paths, matrices, costs), matrices, timed_out)
+
+    def _linked(self, view: View, deadline: float) -> Region | None:
+        """Return the graph with K neighbours, or twice as many while nothing accepted is linked to the subject."""
+        neighbors = self.n_neighbors
+        while not (region := view.region(neighbors)).reaches(deadline):
+            wider = max(neighbors, min(2 * neighbors, self.max_neighbors))
+            if wider == neighbors or neighbors >= len(self.rows_) or time.monotonic() > deadline:
+                return None
+            neighbors = wider
+        return region
+
+    def _neat(self, view: View) -> Neat:
+        if view.neat is None:
+            view.neat = Neat(view, self.candidate_rows, self.max_steps, self.random_state)
+        return view.neat
+
+    def _finish(
+        self, region: Region, paths: list[Array | None], matrices: Array, timed_out: bool
+    ) -> list[Plan]:
+        """Return paths as plans: scored, priced."""
+        view = region.view
+        found = [path for path in paths if path is not None]
+        if found:
+            view.score_rows(np.concatenate(found))  # all at once; each plan then looks its own scores up
+        return [
+            self._nothing(view, timed_out)
+            if path is None
+            else self._plan(region, path, float(quadratic(A)(moves_of(path)).sum()), timed_out=timed_out)
+            for path, A in zip(paths, matrices, strict=True)
         ]
-        tidied = tidy([paths[k] for k in open_], [prices[k] for k in open_], view, self.max_steps)
-        corrected = dict(zip(open_, tidied, strict=True))
-        best = []
-        for k, (price, offer) in enumerate(zip(prices, offers, strict=True)):
-            keep = k in corrected and price(moves_of(corrected[k])).sum() <= offer.min()
-            best.append(corrected[k] if keep else np.stack([view.z0, view.shortcuts[offer.argmin()]]))
-        return best
 
     def _plan(
         self, region: Region, path: Array, cost: float, *, bound: float | None = None, timed_out: bool = False

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from reap._arrays import zero_missing
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
@@ -119,7 +120,7 @@ class PoolRecourse(Engine):
         rows, scores = self._pool(subject)
         if len(rows) == 0:
             return [self._nothing(subject, limits)] * len(matrices)
-        costs = efforts(matrices, np.nan_to_num(rows - subject.z))
+        costs = efforts(matrices, zero_missing(rows - subject.z))
         return [
             one_step(subject, rows[i], scores[i], cost[i])
             for i, cost in zip(costs.argmin(axis=1), costs, strict=True)
@@ -140,7 +141,7 @@ class PoolRecourse(Engine):
         rows, scores = self._pool(subject)
         if len(rows) == 0:
             return self._nothing(subject, limits)
-        moves = np.nan_to_num(rows - subject.z)
+        moves = zero_missing(rows - subject.z)
         place, cost = WorstCase(confidence_set).cheapest(moves, most=len(rows))
         return one_step(subject, rows[place], scores[place], cost)
 
@@ -167,7 +168,7 @@ class PoolRecourse(Engine):
         rows = rows[unique_rows(rows)] if len(rows) else rows
         scores = self.classifier_.probability(rows) if len(rows) else np.empty(0)
         rows, scores = rows[scores > self.threshold], scores[scores > self.threshold]
-        order = np.argsort((np.nan_to_num(rows - subject.z) ** 2).sum(axis=1), kind="stable")
+        order = np.argsort((zero_missing(rows - subject.z) ** 2).sum(axis=1), kind="stable")
         return rows[order], scores[order]
 
     def _generated(self, subject: Subject) -> Array:

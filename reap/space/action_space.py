@@ -375,6 +375,10 @@ class ActionSpace:
             out[~known] = held.project(Z[~known], z0, exact=exact)
         return out
 
+    def snap(self, Z: Array) -> Array:
+        """Return vectors (n, d) with numbers at their steps: enough, and quick, for rows between two legal ones."""
+        return self._encoding.snap(self._vectors(Z))
+
     def relax(self, Z: Array, z0: Array) -> Array:
         """Return the projection of ``Z`` on the continuous relaxation, (n, d): box, direction, one-hot simplex."""
         return self._of(z0).relax(self._vectors(Z))

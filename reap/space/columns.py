@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -58,6 +59,17 @@ class Column:
                 found[absent] = np.nan
             return found
         return self._strange_numbers(column)
+
+    def quick(self, value: Any) -> float | None:
+        """Return the code of one ordinary value; None where ``read`` has to look at it."""
+        if not self.feature.is_number:
+            try:
+                return self._places.get(value)
+            except TypeError:
+                return None
+        if type(value) not in (int, float) or not math.isfinite(value):
+            return None
+        return None if self.feature.kind == "integer" and value != int(value) else float(value)
 
     def _absent(self, absent: Bools, column: Series) -> Bools:
         if absent.any() and not self.feature.missing:
