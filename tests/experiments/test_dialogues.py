@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from reap.elicitation import Elicitation
 from reap.experiments.dialogues import Talk, hold, hold_together
 from reap.experiments.gap import by_distance
+from reap.experiments.grid import METHODS, Cell
 from reap.experiments.people import KINDS, matrices, person
 from reap.experiments.run_time import all_pairs
+from reap.experiments.scope import Scope, make_bench
 from reap.experiments.within import needed
 from reap.questions import Exhaustive, SimilarCost
 from reap.subjects import Mahalanobis
@@ -35,6 +38,60 @@ def test_the_set_keeps_the_truth_while_answers_are_true():
 def test_few_rows_run_out_of_questions():
     sets = hold_together({0: Talk(np.eye(2), Mahalanobis(np.diag([1.0, 0.2])))}, 4)[0]
     assert [len(s) for s in sets] == [0, 1, 1, 1, 1]
+
+
+def test_talks_in_step_are_the_talks_alone():
+    rng = np.random.default_rng(1)
+    begun = {
+        s: Talk(
+            rng.normal(size=(20 + 5 * s, 3)), person("gaussian", 3, s, 0, lapse=0.3), SimilarCost(2 + s % 2)
+        )
+        for s in range(4)
+    }
+    together = hold_together(begun, 4, center="chebyshev", seed=3)
+    for s, talk in begun.items():
+        again = Talk(talk.moves, person("gaussian", 3, s, 0, lapse=0.3), talk.strategy)
+        alone = hold_together({"one": again}, 4, center="chebyshev", seed=3)["one"]
+        for one, other in zip(together[s], alone, strict=True):
+            assert same_answers(one, other)
+            np.testing.assert_allclose(
+                one.center("chebyshev").matrix, other.center("chebyshev").matrix, atol=1e-9
+            )
+
+
+def same_answers(one, other):
+    return len(one) == len(other) and all(
+        a.kind == b.kind and all(np.array_equal(u, v) for u, v in zip(a.options, b.options, strict=True))
+        for a, b in zip(one.answers, other.answers, strict=True)
+    )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """German credit in the paper's setting, with a network trained until it rejects some."""
+    out = tmp_path_factory.mktemp("bench")
+    return make_bench(out, **{**Scope(out).bench("german"), "epochs": 100})
+
+
+@pytest.mark.parametrize("method", ["published, worst case", "published, centre", "true centre"])
+@pytest.mark.parametrize("options", [2, 4])
+def test_the_grid_gives_the_plans_of_sessions(made, method, options):
+    """The paper's methods run in step, with lapses; a session asks and recommends the same."""
+    cell = Cell(made, made.engine("graph"), "gaussian", 0.2, options, [0, 1, 2, 3], range(2), 2, 0)
+    heard, settings = cell.heard(method), METHODS[method]
+    sets, _ = cell.sets(settings["center"])
+    for (i, k), told in heard.items():
+        session = Elicitation(
+            cell.planner, cell.x(i), questions=3, options=options, random_state=0, **settings
+        )
+        someone = cell.person(i, k)
+        wanted = {h.answers: h.plan for h in told}
+        for t in range(4):
+            assert same_answers(session.belief, sets[i, k][t])
+            if t in wanted:
+                assert wanted[t].cost == pytest.approx(session.recommend().cost, abs=1e-6)
+            if t < 3:
+                session.answer(someone.answer(session.ask()))
 
 
 def test_a_session_is_heard_at_the_wanted_times(german_graph, german_rejected):
