@@ -79,6 +79,27 @@ class Kept:
 
 _COLUMNS = [SESSIONS.c[name] for name in Kept.__dataclass_fields__]
 
+# Built once: putting a statement together costs as much as running it.
+_FIND = sa.select(*_COLUMNS).where(SESSIONS.c.token_hash == sa.bindparam("token"))
+_HEAD = sa.select(SESSIONS.c.head).where(
+    SESSIONS.c.id == sa.bindparam("name"), SESSIONS.c.events == sa.bindparam("place")
+)
+_MOVE = (
+    SESSIONS.update()
+    .where(
+        SESSIONS.c.id == sa.bindparam("name"),
+        SESSIONS.c.events == sa.bindparam("place"),
+        SESSIONS.c.head == sa.bindparam("previous"),
+    )
+    .values(events=sa.bindparam("place") + 1, head=sa.bindparam("sealed"))
+)
+_ADD = EVENTS.insert()
+_SINCE = (
+    EVENTS.select()
+    .where(EVENTS.c.session == sa.bindparam("name"), EVENTS.c.revision >= sa.bindparam("since"))
+    .order_by(EVENTS.c.revision)
+)
+
 
 class Store:
     """An append-only log for every session, on SQLite or PostgreSQL.
@@ -114,6 +135,9 @@ class Store:
                 f"the database address {url!r} cannot be used: {error}; give sqlite:///FILE or postgresql+psycopg://…"
             ) from None
         self._sqlite = sqlite
+        self._reader = self.engine.execution_options(
+            isolation_level="AUTOCOMMIT"
+        )  # one select, no transaction
 
     def prepare(self) -> None:
         """Make the tables where they are missing; several workers may do it at once."""
@@ -145,7 +169,7 @@ class Store:
 
     @contextmanager
     def _read(self) -> Iterator[sa.Connection]:
-        with self._guard(), self.engine.connect() as connection:
+        with self._guard(), self._reader.connect() as connection:
             yield connection
 
     # sessions ----------------------------------------------------------------------------------------
@@ -161,15 +185,13 @@ class Store:
         row = Kept(name, created, expires, model, data, version, 1, event.hash)
         with self._write() as connection:
             connection.execute(SESSIONS.insert().values(token_hash=token_hash, **vars(row)))
-            connection.execute(EVENTS.insert().values(**_columns(event)))
+            connection.execute(_ADD, _columns(event))
         return row
 
     def find(self, token_hash: str) -> Kept | None:
         """Return the session of a token, or None: unknown, deleted and expired look alike."""
         with self._read() as connection:
-            found = connection.execute(
-                sa.select(*_COLUMNS).where(SESSIONS.c.token_hash == token_hash)
-            ).one_or_none()
+            found = connection.execute(_FIND, {"token": token_hash}).one_or_none()
         kept = Kept(**found._mapping) if found else None
         return None if kept is None or kept.expired else kept
 
@@ -204,30 +226,29 @@ class Store:
         payload: Mapping[str, Any],
         key: str | None = None,
         milliseconds: float | None = None,
+        previous: str | None = None,
     ) -> Event:
-        """Add one event at a place that must still be free, or raise ``ConflictError`` and store nothing."""
+        """Add one event at a place that must still be free, or raise ``ConflictError`` and store nothing.
+
+        ``previous`` is the hash of the event before, where it is known; else it is looked up.
+        """
+        place = {"name": kept.id, "place": revision}
         with self._write() as connection:
-            head = connection.execute(
-                sa.select(SESSIONS.c.head).where(SESSIONS.c.id == kept.id, SESSIONS.c.events == revision)
-            ).scalar_one_or_none()
-            if head is None:
-                raise ConflictError
-            event = _event(kept.id, revision, kind, payload, key, now(), head, milliseconds)
-            moved = connection.execute(
-                SESSIONS.update()
-                .where(SESSIONS.c.id == kept.id, SESSIONS.c.events == revision)
-                .values(events=revision + 1, head=event.hash)
-            )
+            if previous is None:
+                previous = connection.execute(_HEAD, place).scalar_one_or_none()
+                if previous is None:
+                    raise ConflictError
+            event = _event(kept.id, revision, kind, payload, key, now(), previous, milliseconds)
+            moved = connection.execute(_MOVE, {**place, "previous": previous, "sealed": event.hash})
             if moved.rowcount != 1:
                 raise ConflictError
-            connection.execute(EVENTS.insert().values(**_columns(event)))
+            connection.execute(_ADD, _columns(event))
         return event
 
     def events(self, session: str, since: int = 0) -> list[Event]:
         """Return the events of a session from one revision on, in order."""
-        query = EVENTS.select().where(EVENTS.c.session == session, EVENTS.c.revision >= since)
         with self._read() as connection:
-            rows = connection.execute(query.order_by(EVENTS.c.revision)).all()
+            rows = connection.execute(_SINCE, {"name": session, "since": since}).all()
         return [Event(**row._mapping) for row in rows]
 
     def by_key(self, session: str, key: str) -> Event | None:
