@@ -29,7 +29,11 @@ def serve(
     database: str | None = DATABASE,
     host: str = typer.Option("127.0.0.1", "--host", help="Address to listen on."),
     port: int = typer.Option(8000, "--port", help="Port to listen on; 0 takes a free one."),
-    workers: int = typer.Option(1, "--workers", help="Processes; about one a core."),
+    workers: int | None = typer.Option(
+        None,
+        "--workers",
+        help="Processes; by default one a core, at most 4, and one for a database in memory.",
+    ),
     config: Path | None = CONFIG,
     allow_pickle: bool = typer.Option(
         False,

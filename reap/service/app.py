@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import pickle
 import secrets
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -86,5 +88,10 @@ class Factory:
     def __call__(self) -> FastAPI:
         """Return the application; each process computes in one thread, since there are several processes."""
         threadpool_limits(1)
+        # A thread that computes lets the others pass after a millisecond: they only store or send something.
+        sys.setswitchinterval(0.001)
         with self.case.open("rb") as file:  # written by the parent process a moment ago
-            return create_app(pickle.load(file), self.settings)
+            app = create_app(pickle.load(file), self.settings)
+        gc.collect()
+        gc.freeze()  # the model and the modules stay: no collection needs to walk through them again
+        return app

@@ -26,7 +26,11 @@ from reap.service.log import ACTS, NOTES, Event, line
 from reap.service.settings import Settings
 from reap.service.store import ConflictError, Kept, Store
 from reap.service.tokens import fingerprint, new_token
+from reap.service.turns import Turns
 from reap.space import Limits
+
+#: Events that tell what the dialogue in memory has done already; they need not happen to it again.
+_SHOWN = ("asked", "recommended")
 
 
 class MissingError(Exception):
@@ -50,6 +54,7 @@ class Live:
     events: list[Event] = field(default_factory=list)
     line: list[Event] = field(default_factory=list)
     talk: Elicitation | None = None
+    came: float = 0.0  # when the request that holds it came in
 
     @property
     def revision(self) -> int:
@@ -72,14 +77,14 @@ class Live:
                 return None
         return None
 
-    def absorb(self, engine: Any, events: Sequence[Event]) -> None:
-        """Let new events of the log happen; an undo rebuilds the dialogue."""
+    def absorb(self, engine: Any, events: Sequence[Event], *, happened: bool = False) -> None:
+        """Let new events of the log happen, unless this dialogue made them; an undo rebuilds it."""
         now = line([*self.events, *events])
         ahead = self.talk is not None and now[: len(self.line)] == self.line
         try:
             if not ahead:
                 self.talk = replay.rebuild(engine, now)
-            else:
+            elif not happened:
                 for event in now[len(self.line) :]:
                     replay.apply(self.dialogue, event)
         except BaseException:
@@ -110,7 +115,7 @@ class Desk:
         self.case, self.store, self.settings = case, store, settings
         self.space = case.engine.space
         self._solved = solved
-        self._solvers = threading.BoundedSemaphore(settings.solvers)
+        self._turns = Turns(settings.solvers)
         self._live: OrderedDict[str, Live] = OrderedDict()
         self._directory = threading.Lock()  # guards the dictionary, never a computation
 
@@ -170,6 +175,7 @@ class Desk:
     @contextmanager
     def open(self, token: str) -> Iterator[Live]:
         """Enter a dialogue: one request of a session at a time in this worker, caught up, its question asked."""
+        came = time.monotonic()
         kept = self._find(token)
         if (kept.model, kept.data) != (self.case.model, self.case.data):
             raise ReplacedError
@@ -179,6 +185,7 @@ class Desk:
             while len(self._live) > self.settings.live_sessions:
                 self._live.popitem(last=False)
         with live.lock:
+            live.came = came
             if kept.events != len(live.events):
                 self._catch_up(live)
             self._ask(live)
@@ -189,7 +196,7 @@ class Desk:
         if not live.events and not new:
             raise MissingError
         if new:
-            with self._solving("replay"):
+            with self._solving(live, "replay"):
                 live.absorb(self.case.engine, new)
 
     def _append(
@@ -204,7 +211,9 @@ class Desk:
         begun = live.revision
         while True:
             try:
-                event = self.store.append(live.kept, len(live.events), kind, payload, key, milliseconds)
+                event = self.store.append(
+                    live.kept, len(live.events), kind, payload, key, milliseconds, live.events[-1].hash
+                )
             except ConflictError:
                 before = len(live.events)
                 self._catch_up(live)
@@ -216,8 +225,11 @@ class Desk:
                 if len(live.events) == before:  # nothing new and yet refused: the session is gone
                     raise MissingError from None
                 continue
-            with self._solving(kind):
-                live.absorb(self.case.engine, [event])
+            if kind in _SHOWN:
+                live.absorb(self.case.engine, [event], happened=True)
+            else:
+                with self._solving(live, kind):
+                    live.absorb(self.case.engine, [event])
             return event
 
     @staticmethod
@@ -225,8 +237,8 @@ class Desk:
         return next((e for e in live.events if key is not None and e.key == key), None)
 
     @contextmanager
-    def _solving(self, name: str) -> Iterator[None]:
-        with self._solvers:
+    def _solving(self, live: Live, name: str) -> Iterator[None]:
+        with self._turns.turn(live.came):
             begin = time.perf_counter()
             yield
             self._solved(name, time.perf_counter() - begin)
@@ -237,7 +249,7 @@ class Desk:
         """Choose the next question and store it before anybody sees it."""
         while live.since_last_act("asked") is None:
             begin = time.perf_counter()
-            with self._solving("ask"):
+            with self._solving(live, "ask"):
                 live.dialogue.ask()
                 shown = {"round": rounds.write(live.dialogue)}
             try:
@@ -346,7 +358,7 @@ class Desk:
         """Return the plan of this state, computed once and stored before anybody sees it."""
         while (found := live.since_last_act("recommended")) is None:
             begin = time.perf_counter()
-            with self._solving("recommend"):
+            with self._solving(live, "recommend"):
                 plan = live.dialogue.recommend()
                 shown = {"plan": plan.to_dict(standalone=False), "round": rounds.write(live.dialogue)}
             try:

@@ -21,6 +21,8 @@ from reap.service.settings import Settings
 
 #: Seconds that open requests get to finish when the service is told to stop.
 GRACE = 10
+#: Workers without being told; each holds the model and its own dialogues in memory.
+MOST_WORKERS = 4
 _LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -35,7 +37,7 @@ _LOGGING: dict[str, Any] = {
 }
 
 
-def run(case: Case, settings: Settings, *, host: str, port: int, workers: int) -> None:
+def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | None = None) -> None:
     """Serve until told to stop; open requests are answered first.
 
     Parameters
@@ -44,12 +46,14 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int) -
     settings : Settings
     host, port : str, int
         Where to listen; port 0 takes a free one. The address is printed.
-    workers : int
-        Processes; about one a core. They share the socket and the database.
+    workers : int, optional
+        Processes that share the socket and the database; by default one a core, at most `MOST_WORKERS`.
     """
+    if workers is None:
+        workers = usual_workers(settings)
     if workers < 1:
         raise InputError(f"workers is {workers}; give at least 1")
-    if workers > 1 and settings.database_url in ("sqlite://", "sqlite:///:memory:"):
+    if workers > 1 and settings.in_memory:
         raise InputError(
             "a database in memory cannot be shared by several workers; name a file or PostgreSQL"
         )
@@ -79,7 +83,17 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int) -
             uvicorn.Server(config).run(sockets=[listener])
         else:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # where the workers add up their figures
+            for library in ("OMP", "OPENBLAS", "MKL"):  # a worker is one core's work; read when it starts
+                os.environ[f"{library}_NUM_THREADS"] = "1"
             Multiprocess(config, sockets=[listener]).run()
+
+
+def usual_workers(settings: Settings) -> int:
+    """Return one worker a core that may be used, at most `MOST_WORKERS`; a database in memory allows one only."""
+    if settings.in_memory:
+        return 1
+    free = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(free, MOST_WORKERS)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -79,6 +79,11 @@ class Settings:
         if self.options > 4:
             raise InputError(f"options is {self.options}; more than 4 plans do not fit on a page")
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether the database lives in the memory of one process."""
+        return self.database_url in ("sqlite://", "sqlite:///:memory:")
+
     @classmethod
     def read(cls, environment: Mapping[str, str] | None = None, file: Path | None = None) -> Self:
         """Return the settings of a TOML file, over those of environment variables ``REAP_<NAME>``."""

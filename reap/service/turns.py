@@ -1,0 +1,55 @@
+"""Who computes next: a worker computes for a few requests at a time, and the one that came first goes first."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Turns:
+    """Places to compute at, given to the waiting request that came first.
+
+    An answer computes twice, to learn from it and to ask the next question. With a plain semaphore its second
+    computation would wait behind requests that came later, and under load everybody would wait longer.
+
+    Parameters
+    ----------
+    places : int
+        Requests that may compute at the same time.
+
+    Examples
+    --------
+    >>> turns = Turns(1)
+    >>> with turns.turn(came=0.0):
+    ...     "computing"
+    'computing'
+    """
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+        self._waiting: list[tuple[float, int, threading.Event]] = []
+        self._number = itertools.count()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def turn(self, came: float) -> Iterator[None]:
+        """Wait for a place and hold it; ``came`` is when the request came in."""
+        mine = threading.Event()
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                mine.set()
+            else:
+                heapq.heappush(self._waiting, (came, next(self._number), mine))
+        mine.wait()
+        try:
+            yield
+        finally:
+            with self._lock:  # hand the place over, so that nobody can slip in between
+                if self._waiting:
+                    heapq.heappop(self._waiting)[2].set()
+                else:
+                    self._free += 1
