@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
@@ -35,8 +36,8 @@ router = APIRouter(prefix="/api/v1")
 operate = APIRouter()
 
 
-def desk_of(request: Request) -> Desk:
-    """Return the desk of the application."""
+async def desk_of(request: Request) -> Desk:
+    """Return the desk of the application; without a thread of its own, which a plain function would get."""
     desk: Desk = request.app.state.desk
     return desk
 
@@ -51,7 +52,7 @@ def admin(request: Request) -> None:
         raise HTTPException(401, "This needs the admin key in the header X-Admin-Key.")
 
 
-def may_start(request: Request) -> None:
+async def may_start(request: Request) -> None:
     """Refuse a start from outside where the operator keeps it closed."""
     if not request.app.state.settings.open_start:
         admin(request)
@@ -85,80 +86,87 @@ def score(desk: D, body: schemas.WhatIf) -> schemas.Score:
     )
 
 
-@router.post("/sessions", status_code=201, responses=_FAULTS, dependencies=[Depends(may_start)])
-def start(request: Request, desk: D, body: schemas.Start) -> schemas.Started:
+@router.post(
+    "/sessions",
+    response_model=schemas.Started,
+    status_code=201,
+    responses=_FAULTS,
+    dependencies=[Depends(may_start)],
+)
+def start(request: Request, desk: D, body: schemas.Start) -> Response:
     """Start a session with the subject's row; send the person the link."""
     z = rows.read(desk.space, body.subject)
     token = desk.start(z, questions=body.questions, options=body.options, seed=body.seed)
     base = request.app.state.settings.public_url.rstrip("/") or str(request.base_url).rstrip("/")
     with desk.open(token) as live:
-        return schemas.Started(token=token, link=f"{base}/s/{token}", state=views.state(desk, live))
+        made = schemas.Started(token=token, link=f"{base}/s/{token}", state=views.state(desk, live))
+        return sent(made, 201)
 
 
-@router.get("/sessions/{token}", responses=_OF_SESSION)
-def state(desk: D, token: str) -> schemas.State:
+@router.get("/sessions/{token}", response_model=schemas.State, responses=_OF_SESSION)
+def state(desk: D, token: str) -> Response:
     """The session as it stands, with the question to answer."""
     with desk.open(token) as live:
-        return views.state(desk, live)
+        return sent(views.state(desk, live))
 
 
-@router.post("/sessions/{token}/answers", responses=_OF_SESSION)
-def answer(desk: D, token: str, body: schemas.Answer) -> schemas.Stored:
+@router.post("/sessions/{token}/answers", response_model=schemas.Stored, responses=_OF_SESSION)
+def answer(desk: D, token: str, body: schemas.Answer) -> Response:
     """Answer the question. The same key again gives the same stored answer; a stale revision gives 409."""
     with desk.open(token) as live:
         event = desk.answer(live, **body.model_dump())
-        return _stored(desk, live, event)
+        return sent(_stored(desk, live, event))
 
 
-@router.delete("/sessions/{token}/answers/last", responses=_OF_SESSION)
-def undo(desk: D, token: str, revision: RevisionQuery = None, key: KeyQuery = None) -> schemas.State:
+@router.delete("/sessions/{token}/answers/last", response_model=schemas.State, responses=_OF_SESSION)
+def undo(desk: D, token: str, revision: RevisionQuery = None, key: KeyQuery = None) -> Response:
     """Take back the last answer or wish; the state before it is restored exactly."""
     with desk.open(token) as live:
         desk.undo(live, revision=revision, key=key)
-        return views.state(desk, live)
+        return sent(views.state(desk, live))
 
 
-@router.put("/sessions/{token}/answers/{position}", responses=_OF_SESSION)
-def revise(desk: D, token: str, position: int, body: schemas.Revised) -> schemas.State:
+@router.put("/sessions/{token}/answers/{position}", response_model=schemas.State, responses=_OF_SESSION)
+def revise(desk: D, token: str, position: int, body: schemas.Revised) -> Response:
     """Give another answer to an earlier question, by its position from 0; later answers stay."""
     with desk.open(token) as live:
         desk.revise(live, position=position, **body.model_dump())
-        return views.state(desk, live)
+        return sent(views.state(desk, live))
 
 
-@router.post("/sessions/{token}/constraints", responses=_OF_SESSION)
-def constrain(desk: D, token: str, body: schemas.Constraint) -> schemas.State:
+@router.post("/sessions/{token}/constraints", response_model=schemas.State, responses=_OF_SESSION)
+def constrain(desk: D, token: str, body: schemas.Constraint) -> Response:
     """Wish something about one feature: keep it, bound it, exclude levels, say how hard changing it is."""
     with desk.open(token) as live:
         wish = wishes.read(desk.space, body.feature, body.model_dump())
         desk.constrain(live, body.feature, wish, revision=body.revision, key=body.key)
-        return views.state(desk, live)
+        return sent(views.state(desk, live))
 
 
-@router.delete("/sessions/{token}/constraints/{feature}", responses=_OF_SESSION)
+@router.delete("/sessions/{token}/constraints/{feature}", response_model=schemas.State, responses=_OF_SESSION)
 def release(
     desk: D, token: str, feature: str, revision: RevisionQuery = None, key: KeyQuery = None
-) -> schemas.State:
+) -> Response:
     """Take back every limit on one feature."""
     with desk.open(token) as live:
         desk.release(live, feature, revision=revision, key=key)
-        return views.state(desk, live)
+        return sent(views.state(desk, live))
 
 
-@router.post("/sessions/{token}/situation", responses=_OF_SESSION)
-def replan(desk: D, token: str, body: schemas.Situation) -> schemas.State:
+@router.post("/sessions/{token}/situation", response_model=schemas.State, responses=_OF_SESSION)
+def replan(desk: D, token: str, body: schemas.Situation) -> Response:
     """Say where the person is now; the dialogue goes on from there with all that was learnt."""
     z = rows.read(desk.space, body.subject)
     with desk.open(token) as live:
         desk.replan(live, z, revision=body.revision, key=body.key)
-        return views.state(desk, live)
+        return sent(views.state(desk, live))
 
 
-@router.get("/sessions/{token}/plan", responses=_OF_SESSION)
-def plan(desk: D, token: str) -> schemas.PlanOut:
+@router.get("/sessions/{token}/plan", response_model=schemas.PlanOut, responses=_OF_SESSION)
+def plan(desk: D, token: str) -> Response:
     """The plan that suits the person best, as far as is known now; at any time."""
     with desk.open(token) as live:
-        return views.plan(desk, live)
+        return sent(views.plan(desk, live))
 
 
 @router.get("/sessions/{token}/export", responses=_OF_SESSION, response_class=Response)
@@ -224,6 +232,11 @@ def _stored(desk: Desk, live: Live, event: Event) -> schemas.Stored:
         at=event.created,
         state=views.state(desk, live),
     )
+
+
+def sent(made: BaseModel, status: int = 200) -> Response:
+    """Return a model as the answer; left to the framework, it is checked again first, in one more thread."""
+    return Response(made.model_dump_json(), status, media_type="application/json")
 
 
 def download(text: str, kind: str, name: str) -> Response:
