@@ -77,8 +77,7 @@ class Question:
     @cached_property
     def shared(self) -> tuple[Change, ...]:
         """What every option changes alike."""
-        space = self.options[0].space
-        changes = [{c.feature: c for c in space.changes(o.path[0], o.path[-1])} for o in self.options]
+        changes = [{c.feature: c for c in option.changes} for option in self.options]
         return tuple(c for name, c in changes[0].items() if all(o.get(name) == c for o in changes[1:]))
 
     @property
