@@ -1,7 +1,9 @@
 """The service under load: people who think, and then as many answers a second as it can give.
 
 ``reap serve`` runs in processes of its own with a worker a core, on SQLite and on PostgreSQL, over loopback; the people
-are simulated in this process. Every answer is counted in the database afterwards.
+are simulated in this process. Every answer is counted in the database afterwards, and processor time is read for each
+part while the people are there, so that what an answer costs is known however busy the machine is. About four minutes a
+database.
 """
 
 from __future__ import annotations
@@ -9,18 +11,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import resource
-import secrets
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import httpx
 import numpy as np
+import psutil
 
 from benchmarks._harness import Row
+from benchmarks._people import Tally, crowd
 from reap.models.files import save_model
 from reap.service.store import Store
 from tests.service.postgresql import Cluster, NotInstalledError
@@ -28,18 +30,11 @@ from tests.service.serving import start, stop
 
 PEOPLE, ANSWERS, THINK = 200, 10, 10.0
 WORKERS = 2
+#: Seconds after which people who still think go home, and seconds at saturation.
+LONGEST, FULL = 240.0, 20.0
 
 
-@dataclass
-class Tally:
-    """What the simulated people saw."""
-
-    seconds: list[float] = field(default_factory=list)
-    errors: int = 0
-    answers: int = 0
-
-
-def prepare(folder: Path) -> list[dict[str, object]]:
+def prepare(folder: Path) -> list[dict[str, Any]]:
     """Train the example's network, save it, and return rejected applicants as JSON rows."""
     from reap._commands import _setup
 
@@ -50,51 +45,42 @@ def prepare(folder: Path) -> list[dict[str, object]]:
 
 
 @contextlib.contextmanager
-def served(folder: Path, database: str) -> Iterator[str]:
-    """Run ``reap serve`` with a worker a core."""
+def served(folder: Path, database: str) -> Iterator[tuple[str, psutil.Process]]:
+    """Run ``reap serve`` with a worker a core; yield its address and its first process."""
     quiet = {"REAP_RATE": "0", "REAP_QUESTIONS": str(ANSWERS)}
     process, url = start(folder, "--database", database, workers=WORKERS, **quiet)
     try:
-        yield url
+        yield url, psutil.Process(process.pid)
     finally:
         stop(process)
 
 
-async def person(
-    url: str, row: dict[str, object], tally: Tally, rng: np.random.Generator, think: float, until: float
-) -> None:
-    """Come, start a session, and answer until nothing is left to ask, thinking before every answer."""
-    await asyncio.sleep(rng.uniform(0, think))
-    try:
-        # Each person has a browser of their own, with a connection of its own.
-        async with httpx.AsyncClient(base_url=url, timeout=60, verify=False) as client:
-            started = (await client.post("/api/v1/sessions", json={"subject": row})).json()
-            token, state = started["token"], started["state"]
-            while state["question"] and time.perf_counter() < until:
-                await asyncio.sleep(rng.exponential(think))
-                body = {"question": state["question"]["id"], "revision": state["revision"]}
-                said = {**body, "choice": int(rng.integers(2)), "key": secrets.token_hex(8)}
-                begin = time.perf_counter()
-                answer = await client.post(f"/api/v1/sessions/{token}/answers", json=said)
-                tally.seconds.append(time.perf_counter() - begin)
-                state = answer.raise_for_status().json()["state"]
-                tally.answers += 1
-    except (httpx.HTTPError, KeyError, ValueError):
-        tally.errors += 1
+@dataclass(frozen=True)
+class Spent:
+    """Processor seconds of the server, of the database and of the simulated people."""
+
+    server: float
+    database: float
+    people: float
+
+    @classmethod
+    def now(cls, server: psutil.Process, database: psutil.Process | None) -> Spent:
+        """Read the clocks."""
+        return cls(_seconds(server), 0.0 if database is None else _seconds(database), time.process_time())
+
+    def since(self, before: Spent, answers: int) -> Spent:
+        """Return milliseconds an answer."""
+        each = 1e3 / max(answers, 1)
+        return Spent(*(each * (getattr(self, n) - getattr(before, n)) for n in Spent.__dataclass_fields__))
 
 
-async def crowd(
-    url: str, rows: list[dict[str, object]], people: int, think: float, limit: float
-) -> tuple[Tally, float]:
-    """Let people come, think and answer; return what they saw and how long it took."""
-    tally, begin = Tally(), time.perf_counter()
-    await asyncio.gather(
-        *(
-            person(url, rows[i % len(rows)], tally, np.random.default_rng(i), think, begin + limit)
-            for i in range(people)
-        )
-    )
-    return tally, time.perf_counter() - begin
+def _seconds(process: psutil.Process) -> float:
+    """Processor seconds of a process and all it has started, those that have ended included."""
+    used = 0.0
+    for one in (process, *process.children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            used += sum(one.cpu_times()[:4])
+    return used
 
 
 def counted(database: str) -> int:
@@ -108,33 +94,70 @@ def counted(database: str) -> int:
     return found
 
 
-def measure(kind: str, database: str, folder: Path, rows: list[dict[str, object]], quick: bool) -> list[Row]:
-    people, limit = (20, 30.0) if quick else (PEOPLE, 400.0)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with served(folder, database) as url:
-        calm, spent = asyncio.run(crowd(url, rows, people, 2.0 if quick else THINK, limit))
+def measure(
+    kind: str, database: str, folder: Path, rows: list[dict[str, Any]], quick: bool, cluster: Cluster | None
+) -> list[Row]:
+    """Run the people against one database."""
+    people, think = (20, 1.0) if quick else (PEOPLE, THINK)
+    below = None if cluster is None else psutil.Process(cluster.pid)
+    with served(folder, database) as (url, server):
+        before = Spent.now(server, below)
+        calm, lasted = asyncio.run(crowd(url, rows, people, think, LONGEST))
+        cost = Spent.now(server, below).since(before, len(calm.nexts))
+        memory = sum(one.memory_info().rss for one in server.children(recursive=True)) / 1e6
         stored = counted(database)
-        full, busy = asyncio.run(crowd(url, rows, 8, 0.0, 5.0 if quick else 20.0))
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = (after.ru_utime + after.ru_stime) - (used.ru_utime + used.ru_stime)
-    p95 = float(np.percentile(calm.seconds, 95)) * 1e3
-    note = f"{calm.answers} answers of {people} people in {spent:.0f} s; median {np.median(calm.seconds) * 1e3:.0f} ms"
+        before = Spent.now(server, below)
+        full, busy = asyncio.run(crowd(url, rows, 8 * WORKERS, 0.0, 4.0 if quick else FULL, again=True))
+        strained = Spent.now(server, below).since(before, len(full.nexts))
     return [
-        Row.limit(f"service, {kind}: next question, p95", p95, "ms", at_most=300, note=note),
-        Row.limit(f"service, {kind}: errors", calm.errors + full.errors, "", at_most=0),
-        Row.limit(f"service, {kind}: answers miscounted", abs(stored - calm.answers), "", at_most=0),
+        *latencies(
+            f"service, {kind}", calm, f"{len(calm.nexts)} answers of {people} people in {lasted:.0f} s"
+        ),
+        Row.limit(
+            f"service, {kind}: errors",
+            len(calm.errors) + len(full.errors),
+            "",
+            at_most=0,
+            note="; ".join(sorted({*calm.errors, *full.errors})[:2]),
+        ),
+        Row.limit(
+            f"service, {kind}: answers miscounted",
+            abs(stored - len(calm.nexts)),
+            "",
+            at_most=0,
+            note=f"{stored} in the database",
+        ),
         Row(
             f"service, {kind}: processor time an answer",
-            1e3 * processor / max(calm.answers + full.answers, 1),
+            cost.server,
             "ms",
-            note="of the whole server, its start and the sessions' starts included",
+            note=f"of the server, sessions' starts included; {strained.server:.0f} ms at saturation",
+        ),
+        Row(
+            f"service, {kind}: processor time an answer, database and load",
+            cost.database + cost.people,
+            "ms",
+            note=f"database {cost.database:.1f} ms, simulated people {cost.people:.1f} ms",
         ),
         Row(
             f"service, {kind}: answers a second at saturation",
-            full.answers / busy,
+            len(full.nexts) / busy,
             "/s",
             note=f"{WORKERS} workers and the load on {os.cpu_count()} cores; load average {os.getloadavg()[0]:.1f}",
         ),
+        Row(f"service, {kind}: memory of the workers", memory, "MB", note=f"{people} dialogues live"),
+    ]
+
+
+def latencies(name: str, calm: Tally, note: str) -> list[Row]:
+    """The distribution of what people waited."""
+    p50, p95, p99 = (1e3 * float(np.percentile(calm.nexts or [np.nan], q)) for q in (50, 95, 99))
+    first = 1e3 * float(np.percentile(calm.firsts or [np.nan], 95))
+    return [
+        Row(f"{name}: next question, median", p50, "ms"),
+        Row.limit(f"{name}: next question, p95", p95, "ms", at_most=300, note=note),
+        Row(f"{name}: next question, p99", p99, "ms"),
+        Row(f"{name}: first question, p95", first, "ms", note="while everybody comes at once"),
     ]
 
 
@@ -142,13 +165,13 @@ def run(quick: bool) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="reap-bench-") as name:
         folder = Path(name)
         rows = prepare(folder)
-        found = measure("SQLite", f"sqlite:///{folder}/reap.db", folder, rows, quick)
+        found = measure("SQLite", f"sqlite:///{folder}/reap.db", folder, rows, quick, None)
         try:
-            server = Cluster.start_new()
+            cluster = Cluster.start_new()
         except NotInstalledError:
             return found
         try:
-            found += measure("PostgreSQL", server.new(), folder, rows, quick)
+            found += measure("PostgreSQL", cluster.new(), folder, rows, quick, cluster)
         finally:
-            server.remove()
+            cluster.remove()
     return found

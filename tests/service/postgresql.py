@@ -81,6 +81,11 @@ class Cluster:
             self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    @property
+    def pid(self) -> int:
+        """The id of the server's first process."""
+        return int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+
     def url(self, name: str) -> str:
         """Return the address of a database."""
         return f"postgresql+psycopg://reap@127.0.0.1:{self.port}/{name}"
