@@ -11,6 +11,10 @@ from rich.console import Console
 from reap._commands import _setup
 
 
+#: What is hard for the simulated person.
+_HARD = "employment"
+
+
 def demo(
     questions: int = typer.Option(5, "--questions", "-q", help="Answers to ask for at most."),
     seed: int = _setup.SEED,
@@ -32,12 +36,16 @@ def demo(
     for feature, value in zip(space.features, space.values(z0).values(), strict=True):
         say(f"  {feature.label:<28} {feature.show(value)}")
 
-    # somebody to whom some changes are much harder than others
-    person = reap.subjects.Mahalanobis.random(
-        space.dimension, np.random.default_rng(seed + 3), kind="diagonal"
-    )
+    # somebody whose job will end soon: to stay in it would be hard
+    matrix = np.eye(space.dimension) / 10
+    columns = space.slices[_HARD]
+    matrix[columns, columns] = np.eye(columns.stop - columns.start)
+    person = reap.subjects.Mahalanobis(matrix)
     session = engine.elicit(subject, questions=questions)
-    say("\n[bold]The dialogue[/] (the person is simulated: they know what is hard for them, we do not)\n")
+    say(
+        f"\n[bold]The dialogue[/] (the person is simulated: to them, changing “{space.feature(_HARD).label}” is ten times as "
+        "hard as anything else; nobody has told us)\n"
+    )
     while question := session.ask():
         choice = person.answer(question)
         say(str(question))
