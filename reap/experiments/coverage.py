@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from reap._typing import Frame
-from reap.experiments.measures import judged
 from reap.experiments.results import Result
 from reap.experiments.scope import Scope, make_bench
 
@@ -50,7 +49,7 @@ def run(out: Path, *, engine: str, subjects: tuple[int, int], **bench: Any) -> F
                 "neighbors": plan.neighbors or 0,
                 "changed": float(np.mean(changed)) if len(changed) else np.nan,
                 "seconds": seconds,
-                **judged(plan, made.space, made.classifier),
+                **made.judge(plan),
             }
         )
     return pd.DataFrame(rows)

@@ -13,7 +13,6 @@ from reap._typing import Array, Frame
 from reap.baselines import Wachter
 from reap.experiments import paper, people
 from reap.experiments.dialogues import hold, hold_together, talks
-from reap.experiments.measures import judged
 from reap.experiments.results import Result, Verdict, spread
 from reap.experiments.scope import Bench, Scope, make_bench
 from reap.plan import Plan
@@ -92,7 +91,7 @@ def row(made: Bench, subject: int, k: int, method: str, plan: Plan, truth: Array
         "method": method,
         "cost": float(np.einsum("si,ij,sj->", V, truth, V)) if found else np.nan,
         "valid": plan.valid,
-        "shown": judged(plan, made.space, made.classifier)["valid"],
+        "shown": made.judge(plan)["valid"],
     }
 
 
@@ -126,6 +125,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     said = [
         f"The claim, ReAP below Wachter, holds on {sum(below)} of {len(below)} data sets.",
         *_same_step(frame),
+        *_stalled(frame),
         "Algorithm 1 stops at the first accepted point, as the authors' scripts do; Wachter is Adam, as in CARLA. “Valid” judges "
         "the point in the unit box that the method ends at; “valid as shown” the row it stands for, with whole categories.",
         "Ours gives only rows to be shown, with whole categories; points between categories may cost less but mean nothing.",
@@ -153,4 +153,21 @@ def _same_step(frame: Frame) -> list[str]:
     return [
         f"Over all runs, 5 answers change the cost of Algorithm 1 by {asked:+.1f} % against nothing asked, and knowing the true "
         f"matrix by {known:+.1f} %{seen}."
+    ]
+
+
+def _stalled(frame: Frame) -> list[str]:
+    """Say for how many subjects Algorithm 1 finds nothing: its slope is that of the score, which vanishes near 0."""
+    part = frame[frame["method"] == "ReAP (Algorithm 1, centre)"]
+    if len(part) == 0:
+        return []
+    found = part.groupby(["dataset", "subject"], sort=False)["valid"].any()
+    share = 1 - found.groupby("dataset", sort=False).mean()
+    where = [f"{dataset} {100 * value:.0f} %" for dataset, value in share.items() if value > 0]
+    if not where:
+        return ["Algorithm 1 finds an accepted point for every subject."]
+    return [
+        f"Algorithm 1 finds nothing under any matrix for {100 * (1 - found.mean()):.0f} % of the subjects "
+        f"({', '.join(where)}): the loss of the text falls with the score itself, whose slope vanishes where the model is "
+        "sure of its no, so the descent stalls there. Costs are means over the runs that found something."
     ]

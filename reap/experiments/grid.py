@@ -14,7 +14,6 @@ from reap._typing import Array, Frame
 from reap.baselines._paths import cheapest
 from reap.belief import ConfidenceSet, solve_centers
 from reap.experiments.dialogues import Center, Heard, Talk, hold, hold_together
-from reap.experiments.measures import judged
 from reap.experiments.people import person
 from reap.experiments.scope import Bench, make_bench
 from reap.questions import SimilarCost
@@ -174,9 +173,9 @@ def run(
     return frame
 
 
-def _row(method: str, heard: Heard, someone: Subject, made: Any) -> dict[str, Any]:
+def _row(method: str, heard: Heard, someone: Subject, made: Bench) -> dict[str, Any]:
     plan, sure = heard.plan, heard.plan.confidence
-    truth = judged(plan, made.space, made.classifier)
+    truth = made.judge(plan)
     return {
         "method": method,
         "answers": heard.answers,

@@ -14,7 +14,6 @@ from reap._typing import Frame
 from reap.baselines import FACE, Wachter
 from reap.experiments import people
 from reap.experiments.dialogues import hold
-from reap.experiments.measures import judged
 from reap.experiments.results import Result
 from reap.experiments.scope import Scope, make_bench
 from reap.plan import Plan
@@ -37,50 +36,48 @@ def cells(scope: Scope) -> list[dict[str, Any]]:
 def run(out: Path, *, questions: int, subjects: tuple[int, int], matrices: int, **bench: Any) -> Frame:
     """Return one row a subject, matrix and method."""
     made, seed = make_bench(out, **bench), bench["seed"]
-    ask_nobody: dict[str, Any] = {
+    deaf: dict[str, Any] = {  # one plan for every cost
         "Wachter": Wachter(made.model, made.space).fit(made.train),
         "Wachter, no constraints": Wachter(made.model, made.space, constraints=False).fit(made.train),
         "FACE": FACE(made.model, made.space).fit(made.train),
         "FACE, no constraints": FACE(made.model, made.space, constraints=False).fit(made.train),
-        "Algorithm 1, no constraints": made.engine("algorithm1"),
     }
+    knows: dict[str, Any] = {"Algorithm 1, no constraints": made.engine("algorithm1")}
     sessions: dict[str, tuple[str, dict[str, Any]]] = {
         "published method, graph": ("graph", {"preset": "reap"}),
         "ours, graph": ("graph", {"preset": "bayes"}),
         "ours, gradient": ("gradient", {"preset": "bayes"}),
     }
-    rows = []
+    truth = people.matrices("gaussian", made.dimension, matrices, seed)
+    rows: list[dict[str, Any]] = []
+
+    def add(method: str, i: int, k: int, plan: Plan, seconds: float) -> None:
+        V = plan.moves
+        cost = float(np.einsum("si,ij,sj->", V, truth[k], V)) if plan.status == "ok" else np.nan
+        person = {"dataset": made.name, "subject": i, "matrix": k}
+        rows.append({**person, "method": method, "cost": cost, "seconds": seconds, **made.judge(plan)})
+
     for i in range(*subjects):
         x = made.subjects.iloc[[i]]
+        for method, engine in deaf.items():
+            plan, seconds = timed(engine, x, truth[:1])
+            for k in range(matrices):
+                add(method, i, k, plan, seconds)
         for k in range(matrices):
-            truth = people.matrix("gaussian", made.dimension, k, seed)
-
-            def add(
-                method: str, plan: Plan, seconds: float, i: int = i, k: int = k, truth: Any = truth
-            ) -> None:
-                V = plan.moves
-                cost = float(np.einsum("si,ij,sj->", V, truth, V)) if plan.status == "ok" else np.nan
-                rows.append(
-                    {
-                        "dataset": made.name,
-                        "subject": i,
-                        "matrix": k,
-                        "method": method,
-                        "cost": cost,
-                        "seconds": seconds,
-                        **judged(plan, made.space, made.classifier),
-                    }
-                )
-
-            for method, engine in ask_nobody.items():
-                begin = time.process_time()
-                plan = engine.plans(x, truth)[0]
-                add(method, plan, time.process_time() - begin)
+            for method, engine in knows.items():
+                add(method, i, k, *timed(engine, x, truth[k : k + 1]))
             for method, (kind, settings) in sessions.items():
                 person = people.person("gaussian", made.dimension, k, seed, subject=i)
                 heard = hold(made.engine(kind), x, person, at=[questions], seed=seed, **settings)[-1]
-                add(method, heard.plan, heard.seconds)
+                add(method, i, k, heard.plan, heard.seconds)
     return pd.DataFrame(rows)
+
+
+def timed(engine: Any, x: Any, matrices: Any) -> tuple[Plan, float]:
+    """Return the plan for one matrix (1, d, d), and the CPU seconds it took."""
+    begin = time.process_time()
+    plan: Plan = engine.plans(x, matrices)[0]
+    return plan, time.process_time() - begin
 
 
 def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:

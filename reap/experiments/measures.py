@@ -104,19 +104,33 @@ def smaller(ours: Any, theirs: Any) -> float:
     return float(wilcoxon(ours[both], theirs[both], alternative="less").pvalue)
 
 
-def judged(plan: Plan, space: Any, classifier: Any) -> dict[str, Any]:
-    """Return what is true of a plan, by the model and the data set's own space, whatever the plan says.
+class Judge:
+    """Says what is true of a plan, by the model and the data set's own space, whatever the plan says.
 
     ``valid``: the row as shown is accepted. ``violations``: steps that the space forbids, from their start or from x0.
+    A path is judged once, however often it is recommended.
     """
-    if plan.status != "ok":
-        return {"found": False, "valid": False, "violations": 0, "steps": 0}
-    after = plan.path[1:]
-    legal: Bools = space.allows(plan.path[:-1], after) & space.allows(plan.path[0], after)
-    shown = space.encode(space.decode(plan.path[-1:]))
-    return {
-        "found": True,
-        "valid": bool(classifier.accepts(shown)[0]),
-        "violations": int((~legal).sum()),
-        "steps": len(after),
-    }
+
+    def __init__(self, space: Any, classifier: Any) -> None:
+        self.space, self.classifier = space, classifier
+        self._known: dict[bytes, dict[str, Any]] = {}
+
+    def __call__(self, plan: Plan) -> dict[str, Any]:
+        """Return whether there is a plan, whether it is valid, its violations and steps."""
+        if plan.status != "ok":
+            return {"found": False, "valid": False, "violations": 0, "steps": 0}
+        key = plan.path.tobytes()
+        if key not in self._known:
+            self._known[key] = self._judged(plan)
+        return self._known[key]
+
+    def _judged(self, plan: Plan) -> dict[str, Any]:
+        after = plan.path[1:]
+        legal: Bools = self.space.allows(plan.path[:-1], after) & self.space.allows(plan.path[0], after)
+        shown = self.space.encode(self.space.decode(plan.path[-1:]))
+        return {
+            "found": True,
+            "valid": bool(self.classifier.accepts(shown)[0]),
+            "violations": int((~legal).sum()),
+            "steps": len(after),
+        }

@@ -13,7 +13,9 @@ import numpy as np
 
 from reap._typing import Array, Frame, Series
 from reap.datasets import available, load
+from reap.experiments.measures import Judge
 from reap.models import Classifier, wrap
+from reap.plan import Plan
 from reap.recourse import GradientRecourse, GraphRecourse
 from reap.space import ActionSpace
 
@@ -109,6 +111,13 @@ class Bench:
         if kind not in self._engines:
             self._engines[kind] = _ENGINES[kind](self.model, self.space).fit(self.train)
         return self._engines[kind]
+
+    def judge(self, plan: Plan) -> dict[str, Any]:
+        """Return what is true of a plan; see `Judge`."""
+        if "judge" not in self._engines:
+            self._engines["judge"] = Judge(self.space, self.classifier)
+        found: dict[str, Any] = self._engines["judge"](plan)
+        return found
 
     def candidates(self) -> Array:
         """Return the distinct training rows the model accepts, (N, d): the paper's options."""
