@@ -51,10 +51,11 @@ class GraphRecourse(Engine):
     max_neighbors : int
         K doubles up to this where nothing accepted is in reach.
     tidy : bool
-        Merge steps and undo changes where that is not dearer. False: the raw path, as in the paper.
+        Plans a person would draw up: only changes that the decision needs, only as far as it needs them, in a few even
+        steps. False: the raw path along rows, as in the paper.
     max_steps : int, optional
         Steps of a tidied plan at most, where legal steps allow it (the exact "minimax" keeps its own). Effort is the
-        square of a step, so where rows lie close together the cheapest path creeps in dozens of tiny ones.
+        square of a step, so where rows lie close together the cheapest path creeps in dozens of tiny ones; None allows it.
     candidate_rows : int
         Accepted rows nearest to the subject whose changes, as far as the decision needs them, are the targets of tidied
         plans. More find cheaper plans and take longer.
