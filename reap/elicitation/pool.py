@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from reap._typing import Array
+from reap.elicitation.comparisons import Comparisons
 from reap.plan import Plan
 from reap.space import ActionSpace
 
@@ -32,7 +33,7 @@ class Pool:
     >>> space = reap.ActionSpace.from_frame(X)
     >>> now, *targets = space.encode(X)
     >>> pool = Pool(space, [Plan(space, np.stack([now, to]), np.array([0.2, 0.8])) for to in targets])
-    >>> len(pool), pool.burden().tolist()
+    >>> len(pool), pool.comparisons().burden.tolist()
     (2, [[0.0, 2.0], [2.0, 0.0]])
     >>> len(pool.new(pool.plans))
     0
@@ -40,6 +41,10 @@ class Pool:
 
     def __init__(self, space: ActionSpace, plans: Iterable[Plan] = ()) -> None:
         self.space = space
+        # What follows from other features is not for the person to do.
+        self._free = np.ones(space.dimension, dtype=bool)
+        for feature in space.features:
+            self._free[space.slices[feature.name]] = feature.derived is None
         self.plans: list[Plan] = []
         self.moves: list[Array] = []
         self.places: dict[bytes, int] = {}
@@ -79,11 +84,10 @@ class Pool:
         legal = [plan for plan in self.plans if space.allows(plan.path[:1], plan.path[1:]).all()]
         return self if len(legal) == len(self) else Pool(self.space, legal)
 
-    def burden(self) -> Array:
-        """Return how many features differ between the targets of each pair of plans, (N, N)."""
+    def comparisons(self) -> Comparisons:
+        """Return how the plans compare in the eyes of a person, by the targets they lead to."""
         n = len(self)
-        if n == 0:
-            return np.zeros((0, 0))
         targets = np.stack([plan.path[-1] for plan in self.plans])
         differs = self.space.changed(np.repeat(targets, n, axis=0), np.tile(targets, (n, 1)))
-        return np.asarray(differs.sum(axis=1).reshape(n, n).astype(float))
+        changes = np.nan_to_num(targets - self.plans[0].path[0])[:, self._free]
+        return Comparisons.of(differs.sum(axis=1).reshape(n, n).astype(float), changes)

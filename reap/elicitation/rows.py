@@ -30,6 +30,3 @@ class Rows:
         deviation = np.frombuffer(path).reshape(-1, len(self.start))[-1] - self.start
         hits = np.flatnonzero((np.abs(self.moves - np.nan_to_num(deviation)) < 1e-12).all(axis=1))
         return int(hits[0]) if len(hits) else None
-
-    def burden(self) -> None:
-        """Return nothing: the paper does not weigh how many features differ."""

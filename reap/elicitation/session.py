@@ -232,13 +232,12 @@ class Elicitation:
         asked = [
             [place for path in paths if (place := options.place(path)) is not None] for paths in self._shown
         ]
-        choice = self.strategy.choose(
-            options.moves,
-            self.belief if self._compares_plans else advice.center(self._consistent(), self.center),
-            asked=[here for here, paths in zip(asked, self._shown, strict=True) if len(here) == len(paths)],
-            burden=options.burden(),
-            random_state=rng,
-        )
+        asked = [here for here, paths in zip(asked, self._shown, strict=True) if len(here) == len(paths)]
+        if isinstance(options, Pool):
+            choice = options.comparisons().choose(self.strategy, options.moves, self.belief, asked, rng)
+        else:
+            matrix = advice.center(self._consistent(), self.center)
+            choice = self.strategy.choose(options.moves, matrix, asked=asked, random_state=rng)
         if choice is None:
             return None
         # Which option stands first must not depend on how good it looks: people favour the first.

@@ -6,10 +6,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from reap._errors import InputError
 from reap._typing import Array, Ints
 from reap.questions._options import Options
-from reap.questions._strategy import Asked, Sampled
+from reap.questions._strategy import Asked, Sampled, check_burden
 
 #: All pairs are compared among so many options at most.
 SHORTLIST = 200
@@ -66,10 +65,12 @@ def grow(
     ----------
     kept : (n,) indices of the options `value` is about.
     burden : (N, N), optional. Of the choices that add at least 1 − tolerance of what the best adds, the one
-        of least burden is taken.
+        of least burden is taken; an infinite one keeps two options apart.
     """
     labels, n = options.labels[kept], len(kept)
-    burden = _part(burden, options, kept)
+    burden = check_burden(burden, len(options))
+    if burden is not None:
+        burden = burden[np.ix_(kept, kept)]
     if n < 2:
         return None
     first, second = np.triu_indices(n, 1)
@@ -79,6 +80,8 @@ def grow(
         places = sorted(position[label] for label in question if label in position)
         if len(question) == len(places) == 2:
             worth[places[0], places[1]] = -np.inf
+    if burden is not None:
+        worth[np.isinf(burden)] = -np.inf
     gains = worth[first, second]
     pick = _pick(gains, None if burden is None else burden[first, second], tolerance, rng)
     if not np.isfinite(gains[pick]):
@@ -93,23 +96,15 @@ def grow(
         for question in asked:
             if len(question) == len(chosen) + 1 and names < question:
                 gains[[position[label] for label in question - names if label in position]] = -np.inf
-        pick = _pick(gains, None if burden is None else burden[chosen].sum(axis=0), tolerance, rng)
+        more = None if burden is None else burden[chosen].sum(axis=0)
+        if more is not None:
+            gains[np.isinf(more)] = -np.inf
+        pick = _pick(gains, more, tolerance, rng)
         if gains[pick] <= 1e-9 * max(best, 1e-3):
             break
         chosen.append(pick)
         best += float(gains[pick])
     return Found(tuple(sorted(kept[chosen].tolist())), best, examined)
-
-
-def _part(burden: Array | None, options: Options, kept: Ints) -> Array | None:
-    """The burden between the options kept, (n, n), checked."""
-    if burden is None:
-        return None
-    wanted = (len(options), len(options))
-    if np.shape(burden) != wanted:
-        raise InputError(f"burden has shape {np.shape(burden)}; {len(options)} options need {wanted}")
-    part: Array = np.asarray(burden, dtype=float)[np.ix_(kept, kept)]
-    return part
 
 
 def _pick(gains: Array, burden: Array | None, tolerance: float, rng: np.random.Generator) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, cast, runtime_checkable
 import numpy as np
 
 from reap._errors import InputError
-from reap._typing import Array, Ints, Seed
+from reap._typing import Array, Bools, Ints, Seed
 
 if TYPE_CHECKING:
     from reap.belief import Belief
@@ -86,7 +87,8 @@ class Strategy(Protocol):
         asked : iterable of index tuples
             Questions already shown; the order inside a tuple does not matter.
         burden : array (N, N), optional
-            How many features two options differ in; used to prefer the easier of near-equal questions.
+            How many features two options differ in; used to prefer the easier of near-equal questions. Two
+            options whose burden is infinite are never shown together.
         random_state : int or Generator
             Breaks ties.
         """
@@ -115,6 +117,25 @@ def check_options(options: int) -> None:
     """Refuse a number of options that makes no question."""
     if options != int(options) or options < 2:
         raise InputError(f"options is {options}; a question shows a whole number of options, at least 2")
+
+
+def check_burden(burden: Array | None, count: int) -> Array | None:
+    """The burden (N, N) of `count` options as numbers, or an error about its shape."""
+    if burden is None:
+        return None
+    wanted = (count, count)
+    if np.shape(burden) != wanted:
+        raise InputError(f"burden has shape {np.shape(burden)}; {count} options need {wanted}")
+    return np.asarray(burden, dtype=float)
+
+
+def clashing(burden: Array | None, questions: Ints) -> Bools:
+    """Which questions (n, k), given by the indices of their options, have two that are never shown together."""
+    clash = np.zeros(len(questions), dtype=bool)
+    if burden is not None:
+        for i, j in itertools.combinations(questions.T, 2):
+            clash |= np.isinf(burden[i, j])
+    return clash
 
 
 def matrix_of(belief: Belief | Array, options: Options) -> Array:

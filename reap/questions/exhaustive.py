@@ -10,7 +10,17 @@ import numpy as np
 
 from reap._typing import Array, Ints, Seed
 from reap.questions._options import Options
-from reap.questions._strategy import Asked, Choice, Moves, best_unasked, check_number, first_above, matrix_of
+from reap.questions._strategy import (
+    Asked,
+    Choice,
+    Moves,
+    best_unasked,
+    check_burden,
+    check_number,
+    clashing,
+    first_above,
+    matrix_of,
+)
 
 if TYPE_CHECKING:
     from reap.belief import Belief
@@ -61,18 +71,20 @@ class Exhaustive:
     ) -> Choice | None:
         """Return the nearest pair, or None where every pair was asked; see `Strategy.choose`."""
         options = Options(moves)
-        shown = options.asked(asked)
+        shown, burden = options.asked(asked), check_burden(burden, len(options))
         if len(options) < 2:
             return None
         rng = np.random.default_rng(random_state)
-        return _Search(options, matrix_of(belief, options), shown, rng).run(self.min_gap)
+        return _Search(options, matrix_of(belief, options), shown, burden, rng).run(self.min_gap)
 
 
 class _Search:
     """The nearest unasked pair so far, among options in ascending order of effort."""
 
-    def __init__(self, options: Options, matrix: Array, asked: Asked, rng: np.random.Generator) -> None:
-        self.options, self.matrix, self.asked = options, matrix, asked
+    def __init__(
+        self, options: Options, matrix: Array, asked: Asked, burden: Array | None, rng: np.random.Generator
+    ) -> None:
+        self.options, self.matrix, self.asked, self.burden = options, matrix, asked, burden
         self.order, self.efforts = options.ascending(matrix, rng)
         self.sizes = options.sizes[self.order]
         # Below this a distance is nothing but rounding: no pair can be better, no bound tighter.
@@ -126,6 +138,7 @@ class _Search:
         i, j = self.order[i], self.order[j]
         scores = self.options.distances(self.matrix, i, j)
         self.examined += len(scores)
+        scores[clashing(self.burden, np.column_stack([i, j]))] = np.inf
         labels = self.options.labels
         k = best_unasked(scores, np.column_stack([labels[i], labels[j]]), self.asked)
         if k is not None and scores[k] < self.best:

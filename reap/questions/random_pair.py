@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reap._typing import Array, Seed
+from reap._typing import Array, Ints, Seed
 from reap.questions._options import Options
-from reap.questions._strategy import Choice, Moves, check_options
+from reap.questions._strategy import Asked, Choice, Moves, check_burden, check_options, clashing
 
 if TYPE_CHECKING:
     from reap.belief import Belief
+
+#: Questions drawn before all are listed, and how many are listed at most.
+_TRIES, _LISTED = 1000, 20_000
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Random:
     Parameters
     ----------
     options : int
-        Options to a question; fewer where there are fewer distinct ones.
+        Options to a question; fewer where there are fewer distinct ones, or where no more may stand together.
 
     Examples
     --------
@@ -50,22 +53,36 @@ class Random:
     ) -> Choice | None:
         """Return a random unasked question, or None if there is none; the belief is not looked at."""
         options = Options(moves)
-        shown = options.asked(asked)
+        shown, burden = options.asked(asked), check_burden(burden, len(options))
         rng = np.random.default_rng(random_state)
         distinct = options.distinct(rng)
-        size = min(self.options, len(distinct))
-        if size < 2:
-            return None
-        if math.comb(len(distinct), size) > 2 * len(shown):
-            while True:  # more than half of all questions are new: two draws on average
-                drawn = rng.choice(distinct, size, replace=False)
-                if frozenset(options.labels[drawn].tolist()) not in shown:
-                    return Choice(tuple(sorted(drawn.tolist())), math.nan, 1)
-        new = [
-            question
-            for question in itertools.combinations(distinct.tolist(), size)
-            if frozenset(options.labels[list(question)].tolist()) not in shown
-        ]
-        if not new:
-            return None
-        return Choice(tuple(sorted(new[rng.integers(len(new))])), math.nan, 1)
+        most = min(self.options, len(distinct))
+        least = most if burden is None or np.isfinite(burden).all() else 2
+        for size in range(most, max(least, 2) - 1, -1):
+            drawn = _draw(options, distinct, size, shown, burden, rng)
+            if drawn is not None:
+                return Choice(tuple(sorted(drawn)), math.nan, 1)
+        return None
+
+
+def _draw(
+    options: Options, distinct: Ints, size: int, asked: Asked, burden: Array | None, rng: np.random.Generator
+) -> list[int] | None:
+    """Return a new question of so many options that may stand together; None where none is found."""
+
+    def fits(question: Ints) -> bool:
+        new = frozenset(options.labels[question].tolist()) not in asked
+        return new and not clashing(burden, question[None])[0]
+
+    count = math.comb(len(distinct), size)
+    if count > 2 * len(asked):
+        for _ in range(_TRIES):  # more than half of all questions are new: mostly two draws are enough
+            drawn = rng.choice(distinct, size, replace=False)
+            if fits(drawn):
+                return [int(i) for i in drawn]
+    if count > _LISTED:
+        return None
+    new = [
+        question for question in itertools.combinations(distinct.tolist(), size) if fits(np.array(question))
+    ]
+    return list(new[rng.integers(len(new))]) if new else None

@@ -14,8 +14,10 @@ from reap.questions._strategy import (
     Choice,
     Moves,
     best_unasked,
+    check_burden,
     check_number,
     check_options,
+    clashing,
     first_above,
     matrix_of,
 )
@@ -77,7 +79,7 @@ class SimilarCost:
     ) -> Choice | None:
         """Return the best window, or None where nothing is left to ask; see `Strategy.choose`."""
         options = Options(moves)
-        shown = options.asked(asked)
+        shown, burden = options.asked(asked), check_burden(burden, len(options))
         if len(options) < 2:
             return None
         matrix = matrix_of(belief, options)
@@ -91,6 +93,7 @@ class SimilarCost:
                 pairs = zip(windows.T[:-1], windows.T[1:], strict=True)
                 scores = np.mean([options.distances(matrix, i, j) for i, j in pairs], axis=0)
                 examined += len(scores)
+                scores[clashing(burden, windows)] = np.inf
                 best = best_unasked(scores, options.labels[windows], shown)
                 if best is not None:
                     return Choice(tuple(sorted(windows[best].tolist())), float(scores[best]), examined)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 
 import numpy as np
@@ -184,3 +185,28 @@ def test_choice_is_frozen():
     choice = Choice((0, 1), 0.5, 3)
     with pytest.raises(AttributeError):
         choice.score = 0.0
+
+
+@every
+@pytest.mark.parametrize("kind", ["rows", "plans"])
+def test_an_infinite_burden_keeps_options_apart(strategy, kind):
+    rng = np.random.default_rng(6)
+    moves, belief, asked = data(kind, rng), cloud(9, rng, n=25), []
+    n = len(moves)
+    burden = np.where(rng.random((n, n)) < 0.2, np.inf, 1.0)
+    burden = np.maximum(burden, burden.T)
+    for number in range(30):
+        choice = strategy.choose(moves, belief, asked, burden, random_state=number)
+        if choice is None:
+            break
+        pairs = list(itertools.combinations(choice.options, 2))
+        assert all(np.isfinite(burden[pair]) for pair in pairs)
+        asked.append(choice.options)
+    assert len(asked) >= 3
+    assert strategy.choose(moves, belief, burden=np.full((n, n), np.inf)) is None
+
+
+@every
+def test_refuses_a_burden_of_another_size(strategy):
+    with pytest.raises(InputError, match=r"burden has shape \(2, 2\); 3 options need \(3, 3\)"):
+        strategy.choose(np.eye(3), cloud(3, np.random.default_rng(0)), burden=np.ones((2, 2)))
