@@ -19,15 +19,14 @@ TITLE = (
 )
 DATASETS = ("german", "student", "bank", "compas")
 NEEDS = ("excess",)
-#: Subjects of the data sets that have many more than the rest: 400 runs are enough there.
-_FEWER = {"bank": 40, "compas": 40}
+#: Subjects and matrices of the data sets whose graphs are large.
+_FEWER = {"bank": (25, 4), "compas": (25, 4)}
 #: What design asks of our default: options -> answers -> excess.
 TARGETS = {2: {5: 0.04, 10: 0.02}, 4: {5: 0.015, 10: 0.005}}
 
 
 def cells(scope: Scope) -> list[dict[str, Any]]:
     """Return the parameters of every cell."""
-    subjects, matrices = scope.sizes(100, 10)
     questions = scope.questions(10)
     common = {
         "people": "gaussian",
@@ -35,15 +34,13 @@ def cells(scope: Scope) -> list[dict[str, Any]]:
         "engine": "graph",
         "methods": list(grid.METHODS),
         "answers": list(range(questions + 1)),
-        "matrices": matrices,
     }
+    sizes = {name: scope.sizes(*_FEWER.get(name, (100, 10))) for name in scope.over(DATASETS)}
     return [
-        {**bench, **common, "options": options, "subjects": chunk}
-        for bench in map(scope.bench, scope.over(DATASETS))
+        {**bench, **common, "options": options, "subjects": chunk, "matrices": matrices}
+        for bench, (subjects, matrices) in ((scope.bench(name), size) for name, size in sizes.items())
         for options in (2, 4)
-        for chunk in scope.chunks(
-            bench, scope.subjects or min(subjects, _FEWER.get(bench["dataset"], subjects))
-        )
+        for chunk in scope.chunks(bench, subjects)
     ]
 
 

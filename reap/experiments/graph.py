@@ -14,7 +14,7 @@ from reap.baselines import FACE
 from reap.belief import solve_centers
 from reap.experiments import paper, people
 from reap.experiments.dialogues import hold, hold_together, talks
-from reap.experiments.measures import smaller
+from reap.experiments.measures import fewer, smaller
 from reap.experiments.results import Result, Verdict, spread
 from reap.experiments.scope import Bench, Scope, make_bench
 from reap.plan import Plan
@@ -22,8 +22,8 @@ from reap.plan import Plan
 TITLE = "Graph: path cost after 5 questions (raw paths, no constraints)"
 DATASETS = tuple(paper.GRAPH)
 NEEDS = ("graph",)
-#: Our own dialogue takes longest: it is held where the paper's figures are.
-OURS = ("synthetic", "german", "bank", "student")
+#: Our own dialogue takes longest: it is held on the paper's main data sets, with so many subjects.
+OURS = {"synthetic": 100, "german": 100, "bank": 40, "student": 100}
 
 
 def cells(scope: Scope) -> list[dict[str, Any]]:
@@ -34,7 +34,7 @@ def cells(scope: Scope) -> list[dict[str, Any]]:
             **bench,
             "questions": scope.questions(5),
             "epsilons": [0.01, 0.02, 0.05, 0.1] if bench["dataset"] == "german" else [0.01],
-            "ours": bench["dataset"] in OURS,
+            "ours": chunk[0] < OURS.get(bench["dataset"], 0),
             "subjects": chunk,
             "matrices": matrices,
         }
@@ -111,11 +111,6 @@ def _row(dataset: str, subject: int, k: int, method: str, plan: Plan, truth: Arr
     }
 
 
-def by_subject(frame: Frame, method: str) -> Frame:
-    """Return the cost of a method for each subject, averaged over matrices."""
-    return frame[frame["method"] == method].groupby("subject")["cost"].mean()
-
-
 def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     """Return the table with the paper's figures, and the share of plans at each K."""
     frame = runs["graph"]
@@ -132,6 +127,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
         "oracle",
     )
     for dataset, part in frame.groupby("dataset", sort=False):
+        costs = part.pivot_table(index="subject", columns="method", values="cost", dropna=False)
         for method in shown:
             group = part[part["method"] == method]
             if len(group) == 0:
@@ -143,7 +139,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
                     "method": method,
                     "path cost": spread(group["cost"], 3),
                     "paper": f"{paper.GRAPH[dataset][known]:.2f}" if known else "",
-                    "below FACE, p": f"{smaller(by_subject(part, method), by_subject(part, 'FACE')):.2g}",
+                    "below FACE, p": f"{smaller(costs[method], costs['FACE']):.2g}",
                     "steps": f"{group['steps'][group['steps'] > 0].mean():.2f}",
                     "found": f"{group['valid'].mean():.2f}",
                     "runs": len(group),
@@ -160,6 +156,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
         "The text leaves open which matrix weighs the edges after the questions: both the centre (as the authors' scripts "
         "do) and the worst case are shown. Edge costs are the squared form of the text, not its root.",
         "Levels differ from the paper's, whose scripts take roots of edge costs and sum over ten matrices; compare the order.",
+        *fewer(frame, "ours"),
         "Where no accepted row is reached K doubles; the share of plans at each K is in the table below.",
     ]
     return [Result(TITLE, pd.DataFrame(rows), verdict, said), _neighbors(frame)]

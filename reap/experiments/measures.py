@@ -104,6 +104,16 @@ def smaller(ours: Any, theirs: Any) -> float:
     return float(wilcoxon(ours[both], theirs[both], alternative="less").pvalue)
 
 
+def fewer(runs: Frame, method: str) -> list[str]:
+    """Say, in a sentence, where a method was run with fewer subjects than the others."""
+    counts = runs.groupby(["dataset", "method"], sort=False)["subject"].nunique().unstack("method")
+    if method not in counts:
+        return []
+    short = counts[counts[method] < counts.max(axis=1)][method]
+    where = ", ".join(f"{dataset} ({int(count)})" for dataset, count in short.items())
+    return [f"“{method}” takes longest: fewer subjects, the first ones, on {where}."] if where else []
+
+
 class Judge:
     """Says what is true of a plan, by the model and the data set's own space, whatever the plan says.
 

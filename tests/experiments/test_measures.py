@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reap
-from reap.experiments.measures import excess, jaccard, mean_rank, same_oracle, smaller
+from reap.experiments.measures import Judge, excess, fewer, jaccard, mean_rank, same_oracle, smaller
 
 
 def test_excess_is_a_ratio_of_sums_with_an_interval_around_it():
@@ -81,3 +81,35 @@ def test_wilcoxon_is_one_sided_and_survives_ties():
     assert smaller(theirs * 0.9, theirs) < 1e-6
     assert smaller(theirs * 1.1, theirs) > 0.99
     assert smaller(theirs, theirs) == 1.0
+
+
+def test_a_method_with_fewer_subjects_is_named():
+    runs = pd.DataFrame(
+        [("german", m, s) for m in ("a", "ours") for s in range(3)]
+        + [("bank", "a", s) for s in range(3)]
+        + [("bank", "ours", 0), ("gmc", "a", 0)],
+        columns=["dataset", "method", "subject"],
+    )
+    assert fewer(runs, "a") == []
+    assert fewer(runs, "theirs") == []
+    (said,) = fewer(runs, "ours")
+    assert "bank (1)" in said
+    assert "german" not in said
+    assert "gmc" not in said  # it was not run there at all
+
+
+def test_a_path_is_judged_once_and_as_shown(german, german_graph, german_model, german_rejected):
+    calls = []
+
+    class Counted:
+        def accepts(self, Z):
+            calls.append(len(Z))
+            return german_graph.classifier_.accepts(Z)
+
+    judge = Judge(german.space, Counted())
+    plan = german_graph.plans(german_rejected.iloc[[0]], np.eye(german.space.dimension)[None])[0]
+    wanted = {"found": True, "valid": True, "violations": 0, "steps": len(plan.moves)}
+    assert judge(plan) == judge(plan) == wanted
+    assert calls == [1]
+    back = reap.Plan(german.space, plan.path[::-1], plan.probabilities[::-1])
+    assert not judge(back)["valid"]
