@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import itertools
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,8 @@ from reap.space import Limits
 
 #: A plan counts as best while no other is easier by more than this.
 WITHIN = 0.05
+#: So many sets of limits are tried for a smaller one.
+TRIES = 60
 
 
 def best_expected(engine: Engine, x: Any, belief: Any, pool: Pool, limits: Limits) -> Plan:
@@ -54,21 +58,57 @@ def center(belief: Any, kind: Any) -> Array:
     return np.asarray(belief.center(kind).matrix if isinstance(belief, ConfidenceSet) else belief.estimate())
 
 
-def relaxations(engine: Engine, x: Any, limits: Limits) -> list[str]:
-    """Return the limits, each of which alone would have to go for a plan to exist."""
+def relaxations(engine: Engine, x: Any, limits: Limits) -> list[tuple[str, ...]]:
+    """Return the sets of limits, each of which would have to go for a plan to exist, by their names.
+
+    Where single limits suffice, these; else one set, the smallest that is found: first limits are put back one by one
+    while a plan remains, then smaller sets are tried, `TRIES` at most. Empty where the limits are not to blame.
+    """
     A = np.eye(engine.space.dimension)[None]
-    return [name for name in limits.names if engine.plans(x, A, limits.without(name))[0].status == "ok"]
+
+    def suffices(lifted: Iterable[str]) -> bool:
+        left = functools.reduce(Limits.without, lifted, limits)
+        return engine.plans(x, A, left)[0].status == "ok"
+
+    names = limits.names
+    single: list[tuple[str, ...]] = [(name,) for name in names if suffices((name,))]
+    if single:
+        return single
+    if len(names) < 2 or not suffices(names):
+        return []
+    needed = list(names)
+    for name in names:
+        if len(needed) > 2 and suffices(rest := [other for other in needed if other != name]):
+            needed = rest
+    smaller = (itertools.combinations(names, size) for size in range(2, len(needed)))
+    tried = itertools.islice(itertools.chain.from_iterable(smaller), TRIES)
+    return [next(filter(suffices, tried), tuple(needed))]
+
+
+def together(names: Sequence[str]) -> str:
+    """Return names that go together in words.
+
+    Examples
+    --------
+    >>> together(["age"]), together(["age", "amount"]), together(["age", "amount", "savings"])
+    ('age', 'age together with amount', 'age together with amount and savings')
+    """
+    first, *more = names
+    if not more:
+        return first
+    return f"{first} together with " + " and ".join(filter(None, (", ".join(more[:-1]), more[-1])))
 
 
 def with_advice(plan: Plan, engine: Engine, x: Any, limits: Limits) -> Plan:
     """Return a plan that could not be made, with the limits that would have to go."""
     if plan.status in ("ok", "already_accepted"):
         return plan
-    labels = [
-        "number of changes" if name == "max_changes" else engine.space.feature(name).label
-        for name in relaxations(engine, x, limits)
-    ]
-    if not labels:
+
+    def label(name: str) -> str:
+        return f"“{'number of changes' if name == 'max_changes' else engine.space.feature(name).label}”"
+
+    found = relaxations(engine, x, limits)
+    if not found:
         return plan
-    named = " or ".join(f"“{label}”" for label in labels)
+    named = " or ".join(together([label(name) for name in names]) for names in found)
     return plan.with_(note=f"{plan.note} Without your limit on {named} there is a plan.".strip())

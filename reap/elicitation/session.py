@@ -380,8 +380,11 @@ class Elicitation:
         return advice.with_advice(plan, self.engine, self._x, self.limits)
 
     def relaxations(self) -> list[str]:
-        """Return the limits, each of which alone would have to go for a plan to exist."""
-        return advice.relaxations(self.engine, self._x, self.limits)
+        """Return the limits, each of which alone would have to go for a plan to exist.
+
+        Where none alone is enough, the smallest set found, in words: ``"age together with amount"``.
+        """
+        return [advice.together(names) for names in advice.relaxations(self.engine, self._x, self.limits)]
 
     @property
     def confidence(self) -> Confidence | None:
