@@ -55,6 +55,7 @@ class Live:
     line: list[Event] = field(default_factory=list)
     talk: Elicitation | None = None
     came: float = 0.0  # when the request that holds it came in
+    explained: tuple[int, Any] | None = None  # the plan in words, and the revision at which it was stored
 
     @property
     def revision(self) -> int:
@@ -196,7 +197,7 @@ class Desk:
         if not live.events and not new:
             raise MissingError
         if new:
-            with self._solving(live, "replay"):
+            with self.solving(live, "replay"):
                 live.absorb(self.case.engine, new)
 
     def _append(
@@ -228,7 +229,7 @@ class Desk:
             if kind in _SHOWN:
                 live.absorb(self.case.engine, [event], happened=True)
             else:
-                with self._solving(live, kind):
+                with self.solving(live, kind):
                     live.absorb(self.case.engine, [event])
             return event
 
@@ -237,7 +238,8 @@ class Desk:
         return next((e for e in live.events if key is not None and e.key == key), None)
 
     @contextmanager
-    def _solving(self, live: Live, name: str) -> Iterator[None]:
+    def solving(self, live: Live, name: str) -> Iterator[None]:
+        """Wait for a turn to compute, and tell the metrics how long it took."""
         with self._turns.turn(live.came):
             begin = time.perf_counter()
             yield
@@ -249,7 +251,7 @@ class Desk:
         """Choose the next question and store it before anybody sees it."""
         while live.since_last_act("asked") is None:
             begin = time.perf_counter()
-            with self._solving(live, "ask"):
+            with self.solving(live, "ask"):
                 live.dialogue.ask()
                 shown = {"round": rounds.write(live.dialogue)}
             try:
@@ -358,7 +360,7 @@ class Desk:
         """Return the plan of this state, computed once and stored before anybody sees it."""
         while (found := live.since_last_act("recommended")) is None:
             begin = time.perf_counter()
-            with self._solving(live, "recommend"):
+            with self.solving(live, "recommend"):
                 plan = live.dialogue.recommend()
                 shown = {"plan": plan.to_dict(standalone=False), "round": rounds.write(live.dialogue)}
             try:

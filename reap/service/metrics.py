@@ -41,7 +41,7 @@ class Metrics:
         )
         self._solves = Histogram(
             "reap_solve_seconds",
-            "Time to compute: replay, answer, ask, recommend.",
+            "Time to compute: replay, answered, ask, recommend, explain.",
             ("what",),
             buckets=_BUCKETS,
             registry=self.registry,

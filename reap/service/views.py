@@ -168,8 +168,17 @@ def _short(question: Question, i: int) -> str:
 
 
 def plan(desk: Desk, live: Live) -> out.PlanOut:
-    """Return the plan of this state with all that is said about it."""
+    """Return the plan of this state with all that is said about it; worked out once, since it is looked at often."""
     made = desk.plan(live)
+    stored = next(event.revision for event in reversed(live.line) if event.type == "recommended")
+    if live.explained is None or live.explained[0] != stored:
+        with desk.solving(live, "explain"):
+            live.explained = stored, _explain(desk, live, made)
+    found: out.PlanOut = live.explained[1]
+    return found
+
+
+def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
     talk = live.dialogue
     lines = talk.learned()
     lifted = talk.relaxations() if made.status not in ("ok", "already_accepted") else []
