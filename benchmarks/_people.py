@@ -60,8 +60,8 @@ class Browser:
             self._reader, self._writer = await asyncio.open_connection(self._host, self._port)
         self._writer.write(request)
         head = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-        length = next(line for line in head.split("\r\n") if line.startswith("content-length:"))
-        body = await self._reader.readexactly(int(length.split(":")[1]))
+        fields = dict(line.partition(":")[::2] for line in head.split("\r\n")[1:])
+        body = await self._reader.readexactly(int(fields.get("content-length", "0")))
         status = int(head.split(" ", 2)[1])
         if not 200 <= status < 300:
             raise ValueError(f"status {status}: {body[:200].decode(errors='replace')}")
@@ -101,7 +101,7 @@ async def person(
                 await session(browser, rows[int(rng.integers(len(rows)))], tally, rng, think, until)
                 if not again or time.perf_counter() >= until:
                     return
-    except (OSError, EOFError, ValueError, KeyError, StopIteration, TimeoutError) as error:
+    except (OSError, EOFError, ValueError, KeyError) as error:
         tally.errors.append(f"{type(error).__name__}: {error}")
 
 
