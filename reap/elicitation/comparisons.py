@@ -35,8 +35,9 @@ class Comparisons:
     @classmethod
     def of(cls, burden: Array, changes: Array) -> Comparisons:
         """Compare options by what they change (N, d), for a known burden."""
-        less = asks_less(changes, changes)
-        return cls(burden, same_target(changes, changes), less | less.T)
+        moving = changes[:, (np.abs(changes) > _RESOLUTION).any(axis=0)]
+        no_more = asks_no_more(moving, moving)
+        return cls(burden, no_more & no_more.T, no_more ^ no_more.T)
 
     def choose(
         self,
@@ -68,30 +69,18 @@ class Comparisons:
         return choice if neat is None or choice.gain > WORTH * neat.gain else neat
 
 
-def asks_less(changes: Array, others: Array) -> Bools:
-    """Return which changes (n, d) ask for less than which others (m, d): in no column more, in some less; (n, m).
+def asks_no_more(changes: Array, others: Array) -> Bools:
+    """Return which changes (n, d) ask for no more than which others (m, d) in any column; (n, m).
 
-    One asks for no more than another where every column moves no farther and to the same side. A level of a category
-    is a move of its columns, so either the other option takes the same level or the first keeps its own.
+    Every column moves no farther, and to the same side. A level of a category is a move of its columns, so either
+    both take the same level or the first keeps its own. Two that ask for no more than each other end in the same row.
 
     Examples
     --------
     >>> amount, both, age = np.array([[-0.5, 0.0], [-0.5, 0.2], [0.0, 0.1]])
-    >>> asks_less(np.array([amount, age]), np.array([both, amount])).tolist()
-    [[True, False], [True, False]]
+    >>> asks_no_more(np.array([amount, age]), np.array([both, amount])).tolist()
+    [[True, True], [True, False]]
     """
     mine, theirs = changes[:, None], others[None]
-    still = np.abs(mine) <= _RESOLUTION
-    no_more = (mine * theirs > 0) & (np.abs(mine) <= np.abs(theirs) + _RESOLUTION)
-    return np.asarray((still | no_more).all(axis=-1) & ~same_target(changes, others))
-
-
-def same_target(changes: Array, others: Array) -> Bools:
-    """Return which changes (n, d) end in the same place as which others (m, d), by whatever steps; (n, m).
-
-    Examples
-    --------
-    >>> same_target(np.eye(2), np.array([[0.0, 1.0]])).tolist()
-    [[False], [True]]
-    """
-    return np.asarray((np.abs(changes[:, None] - others[None]) <= _RESOLUTION).all(axis=-1))
+    no_farther = (mine * theirs > 0) & (np.abs(mine) <= np.abs(theirs) + _RESOLUTION)
+    return np.asarray(((np.abs(mine) <= _RESOLUTION) | no_farther).all(axis=-1))

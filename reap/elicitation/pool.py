@@ -86,8 +86,9 @@ class Pool:
 
     def comparisons(self) -> Comparisons:
         """Return how the plans compare in the eyes of a person, by the targets they lead to."""
-        n = len(self)
         targets = np.stack([plan.path[-1] for plan in self.plans])
-        differs = self.space.changed(np.repeat(targets, n, axis=0), np.tile(targets, (n, 1)))
+        first, second = np.triu_indices(len(self), 1)
+        burden = np.zeros((len(self), len(self)))
+        burden[first, second] = self.space.changed(targets[first], targets[second]).sum(axis=1)
         changes = np.nan_to_num(targets - self.plans[0].path[0])[:, self._free]
-        return Comparisons.of(differs.sum(axis=1).reshape(n, n).astype(float), changes)
+        return Comparisons.of(burden + burden.T, changes)

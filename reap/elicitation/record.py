@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +121,7 @@ class Plans:
             "number": question.number,
             "options": [self.add(option) for option in question.options],
             "why": question.why,
-            "gain": None if np.isnan(question.gain) else question.gain,
+            "gain": None if math.isnan(question.gain) else question.gain,
         }
 
 
@@ -156,7 +157,7 @@ def read_question(item: dict[str, Any] | None, plans: list[Plan]) -> Question | 
 
 def numbers(z: Array) -> list[float | None]:
     """Return a vector as JSON numbers, missing values as null."""
-    return [None if np.isnan(v) else float(v) for v in z]
+    return [None if math.isnan(v) else v for v in z.tolist()]
 
 
 def vector(items: list[float | None]) -> Array:

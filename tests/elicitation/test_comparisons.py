@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from reap.elicitation.comparisons import WORTH, Comparisons, asks_less, same_target
+from reap.elicitation.comparisons import WORTH, Comparisons, asks_no_more
 from reap.questions import Choice, Decision
 from tests.questions.helpers import Cloud, cloud
 
@@ -20,21 +20,23 @@ CHANGES = arrays(
 
 
 @given(CHANGES)
-def test_asking_less_is_to_stop_on_the_way_in_every_column(changes):
-    """By the definition, in words: between nothing and what the other does, and not the same."""
-    less = asks_less(changes, changes)
+def test_asking_no_more_is_to_stop_on_the_way_in_every_column(changes):
+    """By the definition, in words: between nothing and what the other does."""
+    found, pairs = asks_no_more(changes, changes), compare(changes)
     for (i, a), (j, b) in itertools.product(enumerate(changes), repeat=2):
-        between = all(min(0, y) <= x <= max(0, y) for x, y in zip(a, b, strict=True))
-        assert less[i, j] == (between and not np.array_equal(a, b))
-    assert not (less & less.T).any()
-    assert not (less & same_target(changes, changes)).any()
+        forth, back = (
+            all(min(0, y) <= x <= max(0, y) for x, y in zip(*both, strict=True)) for both in ((a, b), (b, a))
+        )
+        assert found[i, j] == forth
+        assert pairs.alike[i, j] == np.array_equal(a, b)
+        assert pairs.nested[i, j] == ((forth or back) and not np.array_equal(a, b))
 
 
 @given(CHANGES, st.randoms(use_true_random=False))
-def test_who_asks_less_is_easier_for_everybody_without_cross_terms(changes, random):
+def test_who_asks_for_less_is_easier_for_everybody_without_cross_terms(changes, random):
     weights = np.array([random.uniform(0.01, 1) for _ in range(changes.shape[1])])
     efforts = changes**2 @ weights
-    i, j = np.nonzero(asks_less(changes, changes))
+    i, j = np.nonzero(asks_no_more(changes, changes) & compare(changes).nested)
     assert (efforts[i] < efforts[j]).all()
 
 
