@@ -119,7 +119,7 @@ def test_it_stops_when_nothing_is_left_to_decide(start):
 
 def test_questions_help_a_simulated_person(german_graph, german_rejected):
     with_answers, without = 0.0, 0.0
-    for k in range(12):
+    for k in range(24):  # for some of them one plan is the best whatever they answer
         person = reap.subjects.Mahalanobis.random(german_graph.space.dimension, np.random.default_rng(k))
         session = german_graph.elicit(german_rejected.iloc[k], questions=5)
         without += person.effort(session.recommend().moves)
