@@ -51,7 +51,7 @@ class Decision:
 
     options: int = 2
     min_gain: float = 0.005
-    tolerance: float = 0.1
+    tolerance: float = 0.02
 
     def __post_init__(self) -> None:
         check_options(self.options)

@@ -70,7 +70,7 @@ def test_mean_equals_a_long_random_walk_metropolis_run(d, k):
 def people_by_hand(n, d, rng):
     """Draw from the mixture, written from its definition."""
     G, u = rng.standard_normal((n, d, d)), rng.standard_normal((n, d))
-    family = rng.choice(7, size=n)
+    family = rng.choice(7, size=n, p=np.array([2, 2, 1, 0.25, 0.25, 1, 1]) / 7.5)
     A = G @ G.transpose(0, 2, 1)  # 0, 1
     P = np.abs(G)
     A[family == 2] = (P @ P.transpose(0, 2, 1))[family == 2]

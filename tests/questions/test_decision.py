@@ -80,9 +80,10 @@ def test_among_near_equal_questions_the_lighter_is_asked():
     belief = Cloud([np.diag(row) for row in ([0.1, 1, 1], [1, 0.1, 1], [1, 1, 0.1])])
     burden = np.array([[0, 5, 2], [5, 0, 5], [2, 5, 0]])
     assert Decision().choose(moves, belief).options == (0, 1)
-    assert Decision().choose(moves, belief, burden=burden).options == (0, 2)
+    lenient = Decision(tolerance=0.1)
+    assert lenient.choose(moves, belief, burden=burden).options == (0, 2)
     assert Decision(tolerance=0.0).choose(moves, belief, burden=burden).options == (0, 1)
-    best, light = Decision().choose(moves, belief), Decision().choose(moves, belief, burden=burden)
+    best, light = Decision().choose(moves, belief), lenient.choose(moves, belief, burden=burden)
     assert light.gain >= 0.9 * best.gain
 
 
