@@ -10,7 +10,6 @@ from rich.console import Console
 
 from reap._commands import _setup
 
-
 #: What is hard for the simulated person.
 _HARD = "employment"
 
