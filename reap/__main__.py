@@ -1,6 +1,6 @@
 """``python -m reap`` is the command ``reap``."""
 
-from reap.cli import app
+from reap.cli import main
 
 if __name__ == "__main__":
-    app()
+    main()
