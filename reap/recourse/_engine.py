@@ -151,7 +151,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         z = self.space.vector(x)
         space = self.space.tighten(limits)
         probability = float(self.classifier_.probability(z[None])[0])
-        accepted = bool(self.classifier_.accepts(z[None])[0])
+        accepted = probability > self.threshold
         return Subject(
             z, space, probability, self.threshold, accepted, None if accepted else space.obstacle(z)
         )

@@ -89,6 +89,9 @@ class Region:
 
     def reaches(self, deadline: float = np.inf) -> bool:
         """Return whether an accepted place is linked to the subject, by any number of steps."""
+        if self._reaches is None and self.view.simple:
+            near = self.view.nearest(self.neighbors)  # the subject's own links, which keep all directions
+            self._reaches = bool(self.view.accepts(self.view.score(near)).any()) or None
         if self._reaches is None:
             frontier, seen = np.zeros(1, dtype=np.intp), np.ones(1, dtype=bool)
             while len(frontier) and time.monotonic() <= deadline:

@@ -95,7 +95,7 @@ class GraphRecourse(Engine):
         max_neighbors: int = 160,
         tidy: bool = True,
         max_steps: int | None = 4,
-        candidate_rows: int = 256,
+        candidate_rows: int = 128,
         anonymity: int | None = None,
         approximate: bool = False,
         random_state: int = 0,
