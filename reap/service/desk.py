@@ -131,8 +131,11 @@ class Desk:
         limits: Limits | None = None,
         seed: int = 0,
     ) -> str:
-        """Start a session for a subject (d,); return its token, which is kept nowhere."""
-        token = new_token()
+        """Start a session for a subject (d,) with its first question; return its token, which is kept nowhere.
+
+        Both are stored or neither: whoever is told that nothing could be stored has left nothing behind.
+        """
+        token, begin = new_token(), time.perf_counter()
         payload = {
             "z": record.numbers(z),
             "subject": self.space.values(z),
@@ -145,14 +148,24 @@ class Desk:
             "data": self.case.data,
             "reap": __version__,
         }
-        self.store.create(
+        with self._turns.turn(time.monotonic()):
+            talk = replay.begin(self.case.engine, payload)
+            talk.ask()
+            shown = {"round": rounds.write(talk)}
+        seconds = time.perf_counter() - begin
+        self._solved("ask", seconds)
+        kept, events = self.store.create(
             fingerprint(token),
             days=self.settings.expire_days,
             model=self.case.model,
             data=self.case.data,
             version=__version__,
             payload=payload,
+            asked=shown,
+            milliseconds=1000 * seconds,
         )
+        with self._directory:
+            self._live[kept.id] = Live(kept, events=events, line=line(events), talk=talk)
         return token
 
     def log(self, token: str) -> tuple[Kept, list[Event]]:

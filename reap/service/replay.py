@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reap._errors import InputError
@@ -15,9 +15,8 @@ from reap.space import Limits
 FORMAT, VERSION = "reap.log", 1
 
 
-def begin(engine: Any, event: Event) -> Elicitation:
-    """Return the dialogue as it was when a session started."""
-    said = event.payload
+def begin(engine: Any, said: Mapping[str, Any]) -> Elicitation:
+    """Return the dialogue as it was when a session started, from what its first event says."""
     if said["space"] != engine.space.digest:
         raise InputError("the session was made with another action space")
     return Elicitation(
@@ -53,7 +52,7 @@ def apply(talk: Elicitation, event: Event) -> None:
 
 def rebuild(engine: Any, events: Sequence[Event]) -> Elicitation:
     """Return the dialogue after a sequence of events in force."""
-    talk = begin(engine, events[0])
+    talk = begin(engine, events[0].payload)
     for event in events[1:]:
         apply(talk, event)
     return talk

@@ -113,7 +113,7 @@ class Store:
     --------
     >>> store = Store("sqlite://")
     >>> store.prepare()
-    >>> made = store.create("ab" * 32, days=1, model="m", data="d", version="1", payload={"seed": 0})
+    >>> made, _ = store.create("ab" * 32, days=1, model="m", data="d", version="1", payload={"seed": 0})
     >>> store.append(made, 1, "asked", {"number": 1}).revision
     1
     >>> [event.type for event in store.events(made.id)], list(store.faults())
@@ -175,18 +175,29 @@ class Store:
     # sessions ----------------------------------------------------------------------------------------
 
     def create(
-        self, token_hash: str, *, days: float, model: str, data: str, version: str, payload: Mapping[str, Any]
-    ) -> Kept:
-        """Start a session: its row and its first event, both or none."""
+        self,
+        token_hash: str,
+        *,
+        days: float,
+        model: str,
+        data: str,
+        version: str,
+        payload: Mapping[str, Any],
+        asked: Mapping[str, Any] | None = None,
+        milliseconds: float | None = None,
+    ) -> tuple[Kept, list[Event]]:
+        """Start a session: its row, its first event and, where given, its first question, all or none."""
         created = now()
         expires = (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="microseconds")
         name = secrets.token_hex(8)
-        event = _event(name, 0, "started", payload, None, created, "", None)
-        row = Kept(name, created, expires, model, data, version, 1, event.hash)
+        events = [_event(name, 0, "started", payload, None, created, "", None)]
+        if asked is not None:
+            events.append(_event(name, 1, "asked", asked, None, now(), events[0].hash, milliseconds))
+        row = Kept(name, created, expires, model, data, version, len(events), events[-1].hash)
         with self._write() as connection:
             connection.execute(SESSIONS.insert().values(token_hash=token_hash, **vars(row)))
-            connection.execute(_ADD, _columns(event))
-        return row
+            connection.execute(_ADD, [_columns(event) for event in events])
+        return row, events
 
     def find(self, token_hash: str) -> Kept | None:
         """Return the session of a token, or None: unknown, deleted and expired look alike."""

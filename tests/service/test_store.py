@@ -19,7 +19,7 @@ def store(database):
 
 
 def begin(store, token="a" * 64, days=1):
-    return store.create(token, days=days, model="m", data="d", version="1", payload={"seed": 0})
+    return store.create(token, days=days, model="m", data="d", version="1", payload={"seed": 0})[0]
 
 
 def test_a_place_is_taken_once(store):
