@@ -51,6 +51,8 @@ def batch(
     quiet: bool = typer.Option(False, "--quiet", help="No progress bar."),
 ) -> None:
     """Find a plan for every row of a table, on one machine or a cluster; a killed run can be resumed."""
+    import warnings
+
     import reap
     from reap.batch.tables import file_digest, open_table, read_frame
     from reap.models.files import load_model
@@ -70,6 +72,8 @@ def batch(
             f"the model accepts nobody in {str(input)!r}, so there is no one to lead to; name a table with accepted "
             "people, such as the training data, with --data"
         )
+    # joblib renews processes that have grown; no work is lost by it
+    warnings.filterwarnings("ignore", "A worker stopped")
     result = reap.batch.run(
         made,
         input,
