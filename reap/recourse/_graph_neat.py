@@ -54,7 +54,7 @@ class Neat:
         columns = self.view.movable
         moves = some.moves[:, :, columns].reshape(-1, len(columns))
         each = efforts(matrices[:, columns[:, None], columns])(moves, np.arange(0))
-        return np.asarray(each.reshape(len(some), -1, len(matrices)).sum(axis=1).T)
+        return np.asarray(each.reshape(*some.moves.shape[:2], len(matrices)).sum(axis=1).T)
 
     def choose(self, paths: Sequence[Array | None], matrices: Array, costs: Array) -> list[Array | None]:
         """Return the cheapest plan (s + 1, d) for each matrix; ``costs`` are those of the direct ways."""

@@ -8,6 +8,7 @@ import pytest
 
 import reap
 from reap.recourse import GraphRecourse
+from reap.recourse._graph_neat import Neat
 from reap.recourse._graph_shortcuts import shortcuts
 from reap.recourse._graph_ways import nearer, ways
 from tests.spaces import random_world
@@ -101,3 +102,12 @@ def test_a_value_between_steps_stays_where_it_is():
     plan = engine.plans(x, A)[0]
     assert {change.feature for step in plan.steps for change in step.changes} == {"b"}
     assert engine.space.allows(plan.path[:-1], plan.path[1:]).all()
+
+
+def test_no_way_at_all_is_no_error():
+    view = views(0)[0]
+    none = Neat(view, 4, 4, 0)
+    none.ways = ways(view, np.empty((0, view.space.dimension)), 4)
+    matrices = np.stack([np.eye(view.space.dimension)] * 3)
+    assert none.costs(matrices).shape == (3, 0)
+    assert none.choose([None] * 3, matrices, none.costs(matrices)) == [None] * 3
