@@ -315,16 +315,17 @@ class GraphRecourse(Engine):
             return [self._nothing(view, time.monotonic() > deadline)] * len(matrices)
         neat = self._neat(view)
         costs = neat.costs(matrices)
-        paths: list[Array | None] = [None] * len(matrices)
+        chosen = neat.choose([None] * len(matrices), matrices, costs)
         timed_out = False
-        if self.max_steps is None or len(neat.ways) == 0:
+        if self.max_steps is None or any(path is None for path in chosen):
             # a path of many small steps may be cheaper still; one that is dearer than a way already is not looked for
             weigh = efforts(matrices[:, view.movable[:, None], view.movable])
-            most = costs.min(axis=1, initial=np.inf)
+            none = np.array([path is None for path in chosen])
+            most = np.where(none, np.inf, costs.min(axis=1, initial=np.inf))
             found = self._legal_search(region, weigh, len(matrices), deadline, most)
             paths = [None if edges is None else region.path(edges) for edges in found.edges]
-            timed_out = found.timed_out
-        return self._finish(region, neat.choose(paths, matrices, costs), matrices, timed_out)
+            chosen, timed_out = neat.choose(paths, matrices, costs), found.timed_out
+        return self._finish(region, chosen, matrices, timed_out)
 
     def _linked(self, view: View, deadline: float) -> Region | None:
         """Return the graph with K neighbours, or twice as many while nothing accepted is linked to the subject."""

@@ -111,3 +111,15 @@ def test_no_way_at_all_is_no_error():
     matrices = np.stack([np.eye(view.space.dimension)] * 3)
     assert none.costs(matrices).shape == (3, 0)
     assert none.choose([None] * 3, matrices, none.costs(matrices)) == [None] * 3
+
+
+def test_where_no_way_is_legal_the_path_is_the_plan(monkeypatch):
+    engine, x = line(), pd.Series({"a": 0.2, "b": 0.2})
+    bent = Neat._walked
+
+    def broken(self, path):
+        return np.concatenate([bent(self, path)[:-1], bent(self, path)[-1:] + 5.0])  # outside the bounds
+
+    monkeypatch.setattr(Neat, "_walked", broken)
+    plan = engine.plans(x, np.eye(2))[0]
+    assert (plan.status, plan.valid) == ("ok", True)
