@@ -158,7 +158,7 @@ class Plan:
     def shown(self, probability: float) -> str:
         """Return a score with two decimals, or as many as tell it from the threshold."""
         texts = [f"{probability:.{digits}f}" for digits in (2, 3, 4)]
-        return next((text for text in texts if float(text) != round(self.threshold, 4)), texts[-1])
+        return next((text for text in texts if float(text) != round(self.threshold, 2)), texts[-1])
 
     @property
     def valid(self) -> bool:

@@ -140,3 +140,11 @@ def test_html_escapes(space):
     html = Plan(odd, odd.encode(X.iloc[[0, 2]]), np.array([0.1, 0.9]))._repr_html_()
     assert "a<b>" not in html
     assert "a&lt;b&gt;" in html
+
+
+@pytest.mark.parametrize(
+    ("threshold", "score", "text"), [(0.5, 0.7, "0.70"), (0.5, 0.5021, "0.502"), (0.333, 0.3334, "0.333")]
+)
+def test_a_score_just_above_the_threshold_shows_that_it_is(space, threshold, score, text):
+    z = np.zeros((1, space.dimension))
+    assert Plan(space, z, np.array([score]), threshold=threshold).shown(score) == text
