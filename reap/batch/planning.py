@@ -95,17 +95,17 @@ class Planner:
         return plan
 
     def _asked(self, row: Frame, answers: Answers) -> Plan:
-        """Return the plan of least expected relative effort, as a session with these answers would."""
+        """Return the plan of least expected effort, as a session with these answers would."""
         space, limits = self.engine.space, (self.limits or Limits()).merge(answers.limits)
         if not answers.given:
             return self._plan(row, self.matrix, limits)
         try:
-            belief, shown = answers.belief(space, space.vector(row), self.engine.random_state)
+            belief = answers.belief(space, space.vector(row), self.engine.random_state)
         except InputError as error:
             raise InputError(f"the answers do not fit the row: {error}") from None
         matrices = np.concatenate([belief.mean[None], belief.sample(_SAMPLES)])
         pool = [p for p in self.engine.plans(row, matrices, limits) if p.status == "ok" and p.valid]
-        A = belief.estimate([*(plan.moves for plan in pool), *shown])
+        A = belief.estimate()
         plan = self._plan(row, A, limits)
         if plan.status != "ok":
             return plan

@@ -54,13 +54,12 @@ class Answers:
         """Return the answers with every plan as moves (s, d) from the subject's row."""
         return [([_moves(space, z0, plan) for plan in options], choice) for options, choice in self.given]
 
-    def belief(self, space: ActionSpace, z0: Array, seed: int) -> tuple[Posterior, list[Array]]:
-        """Return what the answers say about the person, and the moves of all plans shown to them."""
+    def belief(self, space: ActionSpace, z0: Array, seed: int) -> Posterior:
+        """Return what the answers say about the person."""
         belief = Posterior(space.dimension, columns=space.movable, random_state=seed)
-        asked = self.moves(space, z0)
-        for options, choice in asked:
+        for options, choice in self.moves(space, z0):
             Answer.to(options, choice).teach(belief)
-        return belief, [move for options, _ in asked for move in options]
+        return belief
 
 
 def _moves(space: ActionSpace, z0: Array, plan: Steps) -> Array:

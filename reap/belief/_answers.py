@@ -15,16 +15,19 @@ from reap.belief.cuts import as_moves
 
 #: "Same" is said where the relative difference `(c_max − c_min) / (c_max + c_min)` is about this or less.
 SAME = 0.05
+#: The default kinds of people: sharpness, chance of a slip, share.
+CAREFUL, MIDDLING, CARELESS = (200.0, 0.005, 0.6), (50.0, 0.05, 0.3), (20.0, 0.15, 0.1)
 _TINY = 1e-300
 #: An exponent whose power can still be summed.
 _HUGE = 650.0
 
 
 class People(NamedTuple):
-    """Kinds of people, most careful first: `sharpness` κ `(t,)` and chance of a slip `η` `(t,)`, half the lapses."""
+    """Kinds of people, most careful first: sharpness κ, chance of a slip η (half the lapses), share; each `(t,)`."""
 
     sharpness: Array
     slip: Array
+    share: Array
 
 
 def people(lapse: float | None = None, sharpness: float | None = None) -> People:
@@ -43,14 +46,14 @@ def people(lapse: float | None = None, sharpness: float | None = None) -> People
     ([200.0, 50.0, 20.0], [0.1])
     """
     if lapse is None and sharpness is None:
-        return People(np.array([200.0, 50.0, 20.0]), np.array([0.005, 0.05, 0.15]))
+        return People(*np.array([CAREFUL, MIDDLING, CARELESS]).T)
     lapse = 0.1 if lapse is None else lapse
     sharpness = 50.0 if sharpness is None else sharpness
     if not 0 <= lapse <= 1:
         raise InputError(f"lapse is {lapse}; it is a share of answers, from 0 to 1.")
     if not 0 < sharpness < np.inf:
         raise InputError(f"sharpness is {sharpness}; it must be a positive, finite number.")
-    return People(np.array([float(sharpness)]), np.array([lapse / 2]))
+    return People(np.array([float(sharpness)]), np.array([lapse / 2]), np.ones(1))
 
 
 def choice_probability(costs: Array, who: People) -> Array:

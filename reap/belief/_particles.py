@@ -23,13 +23,13 @@ STATE = ("_latents", "_families", "matrices", "_before", "_last")
 class Particles:
     """People that may be the one who answers, as latents of the prior, with what each makes of the answers.
 
-    The target is `p(z) Σ_t Π_k P(answer_k | A(z), t)` over latents z and families, t the kinds of people.
+    The target is `p(z) Σ_t p(t) Π_k P(answer_k | A(z), t)` over latents z and families, t the kinds of people.
 
     Parameters
     ----------
     prior : Prior
     who : People
-        Kinds of people t, equally likely.
+        Kinds of people t.
     n : int
         Number of particles.
     rng : Generator
@@ -48,8 +48,9 @@ class Particles:
         self._prior, self._people = prior, who
         self._latents, self._families = prior.draw(n, rng)
         self.matrices = prior.matrices(self._latents, self._families)
-        # Log-likelihood per particle and kind of people: of the answers before the last one, and of the last.
-        self._before = np.zeros((n, len(who.slip)))
+        # Per particle and kind of people: log-likelihood of the answers before the last one and how usual that kind
+        # is, and log-likelihood of the last.
+        self._before = np.tile(np.log(who.share), (n, 1))
         self._last = np.zeros_like(self._before)
         self.step = 0.4
         self.acceptance = float("nan")
@@ -124,12 +125,13 @@ class Particles:
         return float(yes.mean())
 
     def _likelihood(self, matrices: Array, answers: Answers) -> tuple[Array, Array]:
-        """Return log-likelihoods `(n, t)` of the answers before the last one, and of the last."""
+        """Return log-likelihoods `(n, t)`: of the answers before the last one with the kind's share, and of the last."""
+        usual = np.log(self._people.share)
         if not answers.count:
-            return np.zeros_like(self._before), np.zeros_like(self._last)
+            return np.tile(usual, (len(matrices), 1)), np.zeros_like(self._last)
         costs = np.maximum(matrices.reshape(len(matrices), -1) @ answers.grams.T, 0.0)
         each = answers.log_likelihood(costs, self._people)
-        return each[:, :-1].sum(axis=1), each[:, -1]
+        return usual + each[:, :-1].sum(axis=1), each[:, -1]
 
     def _gain(self, power: float, following: float) -> Array:
         """Return the log-weights `(n,)` when the power of the last answer grows."""

@@ -32,8 +32,8 @@ class Belief(Protocol):
         """Learn that the options cost about the same."""
         ...
 
-    def estimate(self, pool: Sequence[Moves] | None = None) -> Array:
-        """One matrix (d, d) to plan with; `pool` lists plans that could be recommended, where that matters."""
+    def estimate(self) -> Array:
+        """One matrix (d, d) to plan with."""
         ...
 
     def copy(self) -> Self:

@@ -161,8 +161,8 @@ class ConfidenceSet:
         self._known[f"reduced {form}"] = B
         return Center(cuts.lift(B), r, centers.upper_bound(cuts, u, form))
 
-    def estimate(self, pool: Sequence[Moves] | None = None) -> Array:
-        """Return the Chebyshev centre (d, d), the matrix to plan with; `pool` changes nothing."""
+    def estimate(self) -> Array:
+        """Return the Chebyshev centre (d, d), the matrix to plan with."""
         return self.center().matrix
 
     def contains(self, A: Array, tolerance: float = 1e-8) -> bool:

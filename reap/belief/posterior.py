@@ -21,7 +21,7 @@ _CHUNK = 2048
 class Posterior:
     """What a person's answers say about the cost matrix, where answers may be wrong.
 
-    Particles `A_1 … A_n`, each of trace d, follow `p(A) Σ_t Π_k P(answer_k | A, κ_t, η_t)`: a prior over people,
+    Particles `A_1 … A_n`, each of trace d, follow `p(A) Σ_t p_t Π_k P(answer_k | A, κ_t, η_t)`: a prior over people,
     and kinds t of careful and careless ones, summed out for each particle over all answers. Sequential Monte
     Carlo: each answer weighs the particles, resamples them systematically, and moves them by steps that leave
     the prior as it is.
@@ -36,7 +36,7 @@ class Posterior:
         to "very hard", that scale the mixture.
     lapse : float, optional
         Share of answers given at random. With `lapse` or `sharpness` there is one kind of people; by default there
-        are three, (κ, lapse) = (200, .01), (50, .1), (20, .3), equally likely.
+        are three, (κ, lapse) = (200, .01), (50, .1), (20, .3), of shares .6, .3, .1.
     sharpness : float, optional
         κ, the slope by which relative differences of effort decide an answer.
     particles : int, default 500
@@ -144,7 +144,7 @@ class Posterior:
     def consistency(self) -> float:
         """How well the answers agree with one another, from 0 to 1: careful people count 1, middling ½, careless 0.
 
-        The expectation over `kinds`: ½ before any answer, rising while answers fit one cost matrix and falling
+        The expectation over `kinds`: ¾ before any answer, rising while answers fit one cost matrix and falling
         with every contradiction. With a single kind given there is nothing to compare: 1.
         """
         kinds = self.kinds
@@ -155,15 +155,9 @@ class Posterior:
         """The expected cost matrix `(d, d)`, of trace d."""
         return self._whole(self._cloud.matrices.mean(axis=0))
 
-    def estimate(self, pool: Sequence[Array] | Array | None = None) -> Array:
-        """Return the matrix `(d, d)` to plan with.
-
-        Effort is linear in A, so the cheapest plan under the mean of the particles, weighted by `relative_weights`
-        of the plans that could be recommended, has the least expected *relative* effort.
-        """
-        if pool is None or len(pool) == 0:
-            return self.mean
-        return self._whole(np.tensordot(self.relative_weights(pool), self._cloud.matrices, axes=1))
+    def estimate(self) -> Array:
+        """Return the matrix `(d, d)` to plan with, the mean: effort is linear in A, so its plan has least expected effort."""
+        return self.mean
 
     def sample(self, n: int, random_state: Seed | None = None) -> Array:
         """Draw n particles `(n, d, d)`, without repetition while there are enough.
@@ -183,17 +177,6 @@ class Posterior:
             flat @ self._grams(options[start : start + _CHUNK]).T for start in range(0, len(options), _CHUNK)
         ]
         return np.maximum(np.hstack(parts), 0.0) if parts else np.empty((len(flat), 0))
-
-    def relative_weights(self, pool: Sequence[Array] | Array) -> Array:
-        """Return weights `(particles,)` of sum 1 under which efforts count relative to each particle's own best.
-
-        `w_i ∝ 1 / max(min_j c_ij, median_j c_ij / 10)` with `c_ij` the effort of plan j in the pool: what counts is
-        being near *that* person's best, not people whose efforts are large; the floor keeps a person whose best is
-        nearly free from outweighing everybody.
-        """
-        weights = 1 / _yardstick(self._pool(pool))
-        result: Array = weights / weights.sum()
-        return result
 
     def probability_best(self, options: Sequence[Array] | Array, tolerance: float = 0.0) -> Array:
         """Return `P(c_j ≤ (1 + tolerance) min_l c_l)` `(m,)` for each of m options."""

@@ -26,10 +26,10 @@ TRIES = 60
 def best_expected(engine: Engine, x: Any, belief: Any, pool: Pool, limits: Limits) -> Plan:
     """Return the cheapest plan at the belief's estimate, with how sure we are of it.
 
-    Effort is linear in A, so the plan that is cheapest at the (relatively weighted) mean has the least expected
-    (relative) effort; the plans known already compete with the one the engine finds for it.
+    Effort is linear in A, so the plan that is cheapest at the mean has the least expected effort; the plans known
+    already compete with the one the engine finds for it.
     """
-    A = belief.estimate(pool.moves)
+    A = belief.estimate()
     found = engine.plans(x, A[None], limits)[0]
     new = [found] if found.status == "ok" and found.valid else []
     known: list[Plan] = [*pool, *new]

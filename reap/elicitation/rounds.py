@@ -65,7 +65,7 @@ def revise(session: Elicitation, position: int, choice: int | str, impossible: l
 
 def matrix(session: Elicitation) -> Array:
     """Return the cost matrix (d, d) that the session's plan is the cheapest for."""
-    return np.asarray(session.belief.estimate(session.pool.moves))
+    return np.asarray(session.belief.estimate())
 
 
 def effort(session: Elicitation, plan: Plan) -> float:

@@ -203,8 +203,9 @@ class Elicitation:
         matrices = self.belief.sample(
             self.samples, random_state=np.random.default_rng([self.seed, self.revision])
         )
-        estimate = self.belief.estimate(self._pool.moves)
-        found = self.engine.plans(self._x, np.concatenate([estimate[None], matrices]), self.limits)
+        found = self.engine.plans(
+            self._x, np.concatenate([self.belief.estimate()[None], matrices]), self.limits
+        )
         self._status = found[0]
         self._grow(self._pool.new(found))
 
@@ -411,7 +412,7 @@ class Elicitation:
 
     def learned(self) -> Learned:
         """Return what the answers say about the person: which changes are hard, which go together."""
-        return learned(self.space, self.belief.estimate(self._pool.moves), self._z)
+        return learned(self.space, self.belief.estimate(), self._z)
 
     @property
     def history(self) -> list[tuple[Question, int | str]]:

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias, cast, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -103,9 +103,6 @@ class Sampled(Protocol):
     def efforts(self, options: Moves) -> Array:
         """Effort of each option under each sample, ``(particles, N)``."""
 
-    def relative_weights(self, pool: Moves) -> Array:
-        """Weights ``(particles,)`` under which a mean of efforts is a mean of relative efforts."""
-
 
 def check_number(name: str, value: float, least: float) -> None:
     """Refuse a parameter under `least` (or not a finite number)."""
@@ -141,7 +138,7 @@ def clashing(burden: Array | None, questions: Ints) -> Bools:
 def matrix_of(belief: Belief | Array, options: Options) -> Array:
     """The effort matrix (d, d) a belief stands for, or the matrix itself, checked."""
     if hasattr(belief, "estimate"):
-        belief = belief.estimate(cast("Sequence[Array]", options.moves))  # (N, d) is a sequence of (d,)
+        belief = belief.estimate()
     matrix = np.asarray(belief, dtype=float)
     d = options.dimension
     if matrix.shape != (d, d):

@@ -22,11 +22,10 @@ class Decision:
     """The question whose better option costs least on average: ``min E_A[min_i ⟨A, V_iᵀV_i⟩]``.
 
     Give it the plans that could be recommended (what an engine answers to samples of the belief): then the
-    expectation is the effort of the plan the person would get by taking the option they choose. The mean is
-    over the samples with the belief's relative weights, so that people whose efforts are large do not decide
-    alone. All pairs are compared, more options are added greedily, and an option that no sample would choose
-    is not shown. `Choice.score` is the expectation; `Choice.gain` is ``1 − score / least expected effort of a
-    single plan``, the share of effort the answer is expected to save.
+    expectation is the effort of the plan the person would get by taking the option they choose. All pairs are
+    compared, more options are added greedily, and an option that no sample would choose is not shown.
+    `Choice.score` is the expectation; `Choice.gain` is ``1 − score / least expected effort of a single plan``, the
+    share of effort the answer is expected to save.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ class Decision:
         if len(options) < 2:
             return None
         rng = np.random.default_rng(random_state)
-        weights = samples.relative_weights(moves)
+        weights = samples.weights / samples.weights.sum()
         kept, efforts = shortlist(options, samples, weights, rng)
         value = _Saving(efforts * weights[:, None])
         if value.single <= 0.0:

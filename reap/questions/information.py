@@ -76,7 +76,7 @@ class Information:
         who = people(self.lapse, self.sharpness)
         kinds = np.asarray(getattr(belief, "kinds", ()), dtype=float)
         if kinds.shape != who.slip.shape:
-            kinds = np.full(len(who.slip), 1 / len(who.slip))
+            kinds = who.share
         weights = samples.weights / samples.weights.sum()
         kept, efforts = shortlist(options, samples, weights, rng)
         value = _Bits(efforts, weights, who, kinds)

@@ -88,12 +88,13 @@ def test_the_mixture_equals_importance_sampling():
     questions = list(rng.standard_normal((2, 2, d))) + list(rng.standard_normal((2, 4, d)))
     A = people_by_hand(300_000, d, rng)
     kinds = [(200.0, 0.005), (50.0, 0.05), (20.0, 0.15)]
-    likelihood = np.exp([log_likelihood(A, questions, *kind) for kind in kinds])  # (3, n)
+    usual = np.array([[0.6], [0.3], [0.1]])
+    likelihood = usual * np.exp([log_likelihood(A, questions, *kind) for kind in kinds])  # (3, n)
     weights = likelihood.sum(axis=0) / likelihood.sum()
     expected = np.tensordot(weights, A, axes=1)
 
     runs, shares = [], []
-    for seed in range(40):
+    for seed in range(80):
         belief = Posterior(d, random_state=seed)
         for first, *rest in questions:
             belief.update(first, rest)
@@ -101,7 +102,7 @@ def test_the_mixture_equals_importance_sampling():
         shares.append(belief.kinds)
     sampling = np.sqrt(np.tensordot(weights**2, (A - expected) ** 2, axes=1))
     error = np.sqrt(np.var(runs, axis=0) / len(runs) + sampling**2)
-    assert error.max() < 0.02
+    assert error.max() < 0.025
     assert (np.abs(np.mean(runs, axis=0) - expected) < 4 * error + 0.005).all()
     np.testing.assert_allclose(np.mean(shares, axis=0), likelihood.sum(axis=1) / likelihood.sum(), atol=0.02)
 
@@ -115,8 +116,8 @@ def test_stated_probabilities_match_what_happens():
         rng = np.random.default_rng([2024, session])
         prior = Prior(d)
         A = prior.matrices(*prior.draw(1, rng))[0]
-        kind = rng.integers(3)
-        person = People(who.sharpness[[kind]], who.slip[[kind]])
+        kind = rng.choice(3, p=who.share)
+        person = People(who.sharpness[[kind]], who.slip[[kind]], np.ones(1))
         pool = rng.standard_normal((m, d))
         costs = np.maximum(np.einsum("mi,ij,mj->m", pool, A, pool), 0)
         belief = Posterior(d, particles=300, random_state=session)
@@ -125,7 +126,7 @@ def test_stated_probabilities_match_what_happens():
             chances = choice_probabilities(costs[shown], person)[:, 0]
             chosen = rng.choice(k, p=chances)
             belief.update(pool[shown[chosen]], [pool[j] for j in np.delete(shown, chosen)])
-        E = belief.estimate(pool)
+        E = belief.estimate()
         plan = int(np.argmin(np.einsum("mi,ij,mj->m", pool, E, pool)))
         stated.append(belief.probability_best(pool, tolerance=0.05)[plan])
         hits.append(costs[plan] <= 1.05 * costs.min())

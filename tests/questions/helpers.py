@@ -18,15 +18,8 @@ class Cloud:
         grams = np.array([v.T @ v for v in map(np.atleast_2d, options)])
         return np.einsum("pij,nij->pn", self.matrices, grams)
 
-    def relative_weights(self, pool):
-        efforts = self.efforts(pool)
-        floor = np.maximum(np.median(efforts, axis=1) / 10, 1e-300)
-        weights = self.weights / np.maximum(efforts.min(axis=1), floor)
-        return weights / weights.sum()
-
-    def estimate(self, pool=None):
-        weights = self.weights if pool is None else self.relative_weights(pool)
-        return np.einsum("p,pij->ij", weights, self.matrices)
+    def estimate(self):
+        return np.einsum("p,pij->ij", self.weights, self.matrices)
 
 
 def spd(d, rng):

@@ -17,7 +17,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 def saving(belief, moves, question):
     """1 − E[min over the question] / min over plans of E[effort], by the definition."""
-    weights, efforts = belief.relative_weights(moves), belief.efforts(moves)
+    weights, efforts = belief.weights, belief.efforts(moves)
     return 1 - weights @ efforts[:, list(question)].min(axis=1) / (weights @ efforts).min()
 
 
@@ -31,7 +31,7 @@ def test_pairs_are_the_best_of_all(seed, n, steps):
     best = max(saving(belief, moves, pair) for pair in itertools.combinations(range(n), 2))
     assert choice.gain == pytest.approx(best, abs=1e-12)
     assert saving(belief, moves, choice.options) == pytest.approx(best, abs=1e-12)
-    weights = belief.relative_weights(moves)
+    weights = belief.weights
     expected = weights @ belief.efforts(moves)[:, list(choice.options)].min(axis=1)
     assert choice.score == pytest.approx(expected)
 
@@ -91,7 +91,7 @@ def test_a_long_list_is_shortened_to_what_may_be_recommended():
     rng = np.random.default_rng(0)
     moves, belief = rng.normal(size=(400, 5)), cloud(5, rng, n=100)
     choice = Decision(min_gain=0.0).choose(moves, belief)
-    weights, efforts = belief.relative_weights(moves), belief.efforts(moves)
+    weights, efforts = belief.weights, belief.efforts(moves)
     winners = itertools.combinations(np.unique(efforts.argmin(axis=1)), 2)
     assert choice.score <= min(weights @ efforts[:, pair].min(axis=1) for pair in map(list, winners)) + 1e-12
     assert choice.examined < 200**2
@@ -112,7 +112,7 @@ def test_with_the_posterior_answers_lead_to_the_best_plan():
             asked.append(choice.options)
             best = min(choice.options, key=efforts.__getitem__)
             belief.update(moves[best], [moves[i] for i in choice.options if i != best])
-        A = belief.estimate(list(moves))
+        A = belief.estimate()
         excess.append(efforts[np.einsum("nd,de,ne->n", moves, A, moves).argmin()] / efforts.min() - 1)
     assert np.mean(excess) < 0.1
 

@@ -98,8 +98,8 @@ def test_same_seed_same_question_and_input_untouched(strategy):
 
 @every
 def test_ties_are_broken_by_the_seed(strategy):
-    moves = np.eye(6)
-    belief = Cloud([np.diag(np.where(np.arange(6) == i, 0.1, 1.0)) for i in range(6)])
+    moves = np.eye(8)  # eighths, so that equal efforts are equal to the bit
+    belief = Cloud([np.diag(np.where(np.arange(8) == i, 0.125, 1.0)) for i in range(8)])
     assert len({strategy.choose(moves, belief, random_state=seed).options for seed in range(20)}) > 3
 
 

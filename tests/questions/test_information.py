@@ -14,18 +14,18 @@ from reap.questions import Information
 from tests.questions.helpers import Cloud, cloud, spd
 
 
-def information(belief, moves, question, kinds=((200, 0.005), (50, 0.05), (20, 0.15))):
+def information(belief, moves, question, kinds=((200, 0.005, 0.6), (50, 0.05, 0.3), (20, 0.15, 0.1))):
     """Mutual information in bits from the joint table of answers and matrices, by the definition."""
     efforts, k = belief.efforts(moves)[:, list(question)], len(question)
     joint = np.zeros((len(efforts), k))
     for p, costs in enumerate(efforts):
         for i in range(k):
-            for kappa, eta in kinds:
+            for kappa, eta, share in kinds:
                 if k == 2:
                     clear = expit(kappa * (costs[1 - i] - costs[i]) / costs.sum())
                 else:
                     clear = softmax(-np.log(costs) * kappa / 2)[i]
-                joint[p, i] += belief.weights[p] * (2 * eta / k + (1 - 2 * eta) * clear) / len(kinds)
+                joint[p, i] += belief.weights[p] * share * (2 * eta / k + (1 - 2 * eta) * clear)
     product = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     return (joint * np.log2(joint / product)).sum()
 
