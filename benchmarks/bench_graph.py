@@ -90,11 +90,15 @@ def run(quick: bool) -> list[Row]:
     # kilobytes on Linux, bytes on a Mac; the whole process, data and libraries included
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
 
-    plans = []
-    cold = timed(lambda x: plans.extend(engine.plans(x, random_matrices(rng, d, 1))), subjects)
+    def planned(people, matrices):
+        """Seconds for each person, and their plans; every one has matrices of their own, drawn beforehand."""
+        items, found = [(x, random_matrices(rng, d, matrices)) for x in people], []
+        return timed(lambda item: found.extend(engine.plans(*item)), items), found
+
+    cold, plans = planned(subjects, 1)
     recent = subjects[-8:]
-    warm = timed(lambda x: engine.plans(x, random_matrices(rng, d, 1)), recent * 3)
-    forty = timed(lambda x: engine.plans(x, random_matrices(rng, d, 40)), recent * 3)
+    warm, _ = planned(recent * 3, 1)
+    forty, _ = planned(recent * 3, 40)
     sets = {id(x): answered(rng, engine, x) for x in subjects[:40]}
     engine._views.clear()
     robust = timed(lambda x: engine.robust(x, sets[id(x)]), subjects[:40])

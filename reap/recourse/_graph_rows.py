@@ -6,6 +6,7 @@ two nodes are: rows are told apart, and neighbours found, by the other columns o
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -206,10 +207,15 @@ def distinct_rows(Z: Array) -> Ints:
     return np.sort(np.unique(keys, return_index=True)[1])
 
 
+@cache
+def _salt(width: int) -> Any:
+    return np.random.default_rng(0).integers(2**64, size=width, dtype=np.uint64)
+
+
 def _hash(Z: Array) -> Any:
     """Return 64 well-mixed bits for each value (n, d), different in each column."""
     bits = np.ascontiguousarray(Z + 0.0).view(np.uint64)  # + 0.0: minus zero is zero
-    bits = bits + np.random.default_rng(0).integers(2**64, size=Z.shape[1], dtype=np.uint64)
+    bits = bits + _salt(Z.shape[1])
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
     return bits ^ (bits >> np.uint64(31))

@@ -27,15 +27,14 @@ def shortcuts(view: View, count: int, seed: int) -> Array:
     """Return the targets (m, d) of direct plans, made of so many rows: accepted, legal, each once."""
     nodes = _accepted(view, count)
     rows = view.vectors(nodes)
-    rows = rows[view.space.allows(view.z0, rows)] if len(rows) else rows
+    if not view.simple:  # else what a row was projected to is legal
+        rows = rows[view.space.allows(view.z0, rows)]
     if len(rows) == 0:
         return np.empty((0, view.space.dimension))
     taste = np.random.default_rng(seed).exponential(size=(len(rows), len(view.space.features)))
     taste[:_PLAIN] = 1.0
     targets = _strip(rows, taste, view)
-    targets = targets[distinct_rows(targets)]
-    fine = view.accepts(view.score_rows(targets)) & view.space.allows(view.z0, targets)
-    return np.asarray(targets[fine])
+    return np.asarray(targets[distinct_rows(targets)])
 
 
 def _accepted(view: View, most: int) -> Ints:
