@@ -17,7 +17,7 @@ from reap.experiments.dialogues import Center, Heard, Talk, hold, hold_together
 from reap.experiments.people import person
 from reap.experiments.scope import Bench, make_bench
 from reap.questions import SimilarCost
-from reap.subjects import L1, Subject
+from reap.subjects import L1, Mahalanobis, Subject
 
 #: The methods compared, as settings of a session; None asks nothing.
 METHODS: dict[str, dict[str, Any] | None] = {
@@ -193,7 +193,7 @@ def _oracles(cell: Cell, i: int) -> list[float]:
     persons = [cell.person(i, k, lapse=0.0) for k in range(cell.matrices)]
     if isinstance(persons[0], L1):
         return [_shortest(cell.planner, cell.x(i), someone) for someone in persons]
-    truth = np.stack([someone.matrix for someone in persons])  # type: ignore[attr-defined]
+    truth = np.stack([someone.matrix for someone in persons if isinstance(someone, Mahalanobis)])
     plans = cell.planner.plans(cell.x(i), truth)
     return [
         someone.effort(plan.moves) if plan.status == "ok" else np.inf
