@@ -29,6 +29,7 @@ NAMES = (
     "gap",
     "random",
     "excess",
+    "quality",
     "factors",
     "within",
     "calibration",
