@@ -112,7 +112,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
                 {
                     "data": dataset,
                     "method": method,
-                    "cost": spread(group["cost"], 3),
+                    "cost": spread(group["cost"]),
                     "paper's cost": f"{printed[0]:.2f}" if printed else "",
                     "valid": f"{group['valid'].mean():.2f}",
                     "paper's validity": f"{printed[1]:.2f}" if printed else "",

@@ -137,7 +137,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
                 {
                     "data": dataset,
                     "method": method,
-                    "path cost": spread(group["cost"], 3),
+                    "path cost": spread(group["cost"]),
                     "paper": f"{paper.GRAPH[dataset][known]:.2f}" if known else "",
                     "below FACE, p": f"{smaller(costs[method], costs['FACE']):.2g}",
                     "steps": f"{group['steps'][group['steps'] > 0].mean():.2f}",

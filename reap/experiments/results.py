@@ -49,17 +49,21 @@ class Result:
     plot: Plot | None = None
 
 
-def spread(values: Any, digits: int = 2) -> str:
-    """Return "mean ± standard deviation".
+def spread(values: Any) -> str:
+    """Return "mean ± standard deviation", with three significant digits of the mean, two decimals at least.
 
     Examples
     --------
-    >>> spread([1.0, 3.0])
-    '2.00 ± 1.00'
+    >>> spread([1.0, 3.0]), spread([0.001, 0.003])
+    ('2.00 ± 1.00', '0.00200 ± 0.00100')
     """
     values = np.asarray(values, dtype=float)
     values = values[np.isfinite(values)]
-    return f"{values.mean():.{digits}f} ± {values.std():.{digits}f}" if len(values) else "–"
+    if len(values) == 0:
+        return "–"
+    mean = abs(values.mean())
+    digits = max(2, 2 - int(np.floor(np.log10(mean)))) if mean > 0 else 2
+    return f"{values.mean():.{digits}f} ± {values.std():.{digits}f}"
 
 
 def percent(value: float) -> str:
