@@ -101,6 +101,11 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
                     ]
                     if short:
                         said.append(f"{dataset}, {factor}: falls short, {' and '.join(short)}.")
+    if any("gradient engine" in line for line in said):
+        said.append(
+            "Why the gradient engine: one person's one-step plans come in hundreds where features are many; a round of the "
+            "dialogue sees some tens of them, so that the very best is often not among those it asks about."
+        )
     if last == 10 and not said:
         said.append("Our default meets the quality line of the design in every cell that has one.")
     return [Result(TITLE, pd.DataFrame(rows), "beyond the paper", said, _plot(frame))]

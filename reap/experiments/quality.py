@@ -61,4 +61,6 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
         said += against_targets(part, f"{dataset}, {options} options", int(options))
     short = [line for line in said if "falls short" in line]
     met = f"Our default meets the targets of the design in {len(said) - len(short)} of {len(said)} places."
-    return [Result(TITLE, pd.DataFrame(rows), "beyond the paper", [met, *short] if said else [])]
+    why = "Why: many different plans may be the best one for a person there, and the answers leave several of them."
+    remarks = [met, *short, *([why] if short else [])]
+    return [Result(TITLE, pd.DataFrame(rows), "beyond the paper", remarks if said else [])]
