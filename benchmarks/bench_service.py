@@ -36,7 +36,7 @@ LONGEST, FULL = 240.0, 20.0
 
 def prepare(folder: Path) -> list[dict[str, Any]]:
     """Train the example's network, save it, and return rejected applicants as JSON rows."""
-    from reap._commands import _setup
+    from reap.cli import _setup
 
     setup = _setup.prepare("german", None, None, None, "graph", 0)
     save_model(setup.engine.model, folder / "model.skops")

@@ -20,23 +20,32 @@ _NAMES = {
     "Posterior": "reap.belief",
     "Elicitation": "reap.elicitation",
     "Question": "reap.elicitation",
+    "Recourse": "reap.recourse",
     "GraphRecourse": "reap.recourse",
     "GradientRecourse": "reap.recourse",
     "PoolRecourse": "reap.recourse",
     "audit": "reap.auditing",
 }
-_MODULES = (
-    "baselines",
-    "batch",
-    "belief",
-    "datasets",
-    "experiments",
-    "models",
-    "questions",
-    "recourse",
-    "space",
-    "subjects",
-)
+_MODULES = {
+    **{
+        name: f"reap.{name}"
+        for name in (
+            "batch",
+            "belief",
+            "checks",
+            "datasets",
+            "effort",
+            "models",
+            "questions",
+            "recourse",
+            "research",
+            "space",
+        )
+    },
+    "baselines": "reap.research.baselines",
+    "experiments": "reap.research.experiments",
+    "subjects": "reap.research.subjects",
+}
 
 __all__ = [*_NAMES, *_MODULES, "__version__"]
 
@@ -45,7 +54,7 @@ def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(importlib.import_module(_NAMES[name]), name)
     if name in _MODULES:
-        return importlib.import_module(f"reap.{name}")
+        return importlib.import_module(_MODULES[name])
     raise AttributeError(f"module 'reap' has no attribute {name!r}")
 
 

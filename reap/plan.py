@@ -1,4 +1,8 @@
-"""What the subject receives: where to go, by which steps, and the truth about it."""
+"""What the subject receives: what to change, in which steps, and the truth about it.
+
+A plan costs the effort of its *whole change* (``reap.effort``), whatever its steps. Only the paper's graph paths, marked by
+``along``, cost the effort of each of their moves.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +14,15 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from reap._arrays import zero_missing
+from reap import words
 from reap._errors import InputError
 from reap._typing import Array, Frame, Series
+from reap.effort import moves
 from reap.space import ActionSpace, Change
 
 Status = Literal["ok", "already_accepted", "none_found", "unreachable", "infeasible", "time_limit"]
 STATUSES: tuple[str, ...] = get_args(Status)
 _FORMAT = "reap.plan"
-_HEADLINE = {
-    "already_accepted": "Nothing needs to change: the model accepts you as you are.",
-    "none_found": "No plan was found.",
-    "unreachable": "No accepted position can be reached from where you are.",
-    "infeasible": "No plan is possible within the limits.",
-    "time_limit": "No plan was found in the time allowed.",
-}
 
 
 @dataclass(frozen=True)
@@ -48,21 +46,20 @@ class Confidence:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a plan: what changes, and the model's score after it."""
+    """One step of a plan: what the person changes in it, what follows from that, and the model's score once it is done."""
 
     number: int
     changes: tuple[Change, ...]
     probability: float
+    follows: tuple[Change, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.number}. " + "; ".join(
-            str(c) if i == 0 else _small(str(c)) for i, c in enumerate(self.changes)
-        )
+        return f"{self.number}. {words.listed(self.changes or self.follows)}"
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A way from where the subject stands to a row the model accepts, or the reason why there is none.
+    """What a person could change so that the model accepts them, or the reason why there is no such plan.
 
     Parameters
     ----------
@@ -71,8 +68,8 @@ class Plan:
         The start, then the vector after each step; one row alone where there is no plan.
     probabilities : (s + 1,)
         The model's score of the favourable class along the path.
-    cost : float
-        Effort ``Σ vᵀAv`` over the steps, for the cost matrix the plan was made for.
+    effort : float
+        ``ΔᵀAΔ`` of the whole change, for the matrix the plan was made for.
     status : str
         "ok", "already_accepted", "none_found", "unreachable", "infeasible" or "time_limit".
     threshold : float
@@ -81,18 +78,20 @@ class Plan:
         A sentence on what could be relaxed, or on how the plan was found.
     confidence : Confidence, optional
     bound : float, optional
-        A proven lower bound of the robust cost, where the engine has one.
+        A proven lower bound of the robust effort, where the engine has one.
     neighbors : int, optional
-        The neighbourhood size a graph plan needed.
+        The neighbourhood size a graph path needed.
+    along : bool
+        Whether effort counts along the path, ``Σ vᵀAv`` over its moves, as the paper's graph paths do.
 
     Examples
     --------
     >>> import pandas as pd, reap
     >>> X = pd.DataFrame({"income": [900, 2000, 3000], "debts": [3, 1, 0]})
     >>> space = reap.ActionSpace.from_frame(X, units={"income": "EUR"})
-    >>> plan = Plan(space, space.encode(X.iloc[:2]), np.array([0.2, 0.8]), cost=0.5)
+    >>> plan = Plan(space, space.encode(X.iloc[:2]), np.array([0.2, 0.8]), effort=0.5)
     >>> print(plan)
-    Your plan: 1 step, and the score rises from 0.20 to 0.80 (needed: more than 0.50).
+    Your plan: 2 changes, and the score rises from 0.20 to 0.80 (needed: more than 0.50).
     1. Increase income from 900 to 2,000 EUR; reduce debts from 3 to 1
     >>> plan.valid, int(plan.target["income"])
     (True, 2000)
@@ -101,13 +100,14 @@ class Plan:
     space: ActionSpace = field(repr=False)
     path: Array = field(repr=False)
     probabilities: Array = field(repr=False)
-    cost: float = 0.0
+    effort: float = 0.0
     status: Status = "ok"
     threshold: float = 0.5
     note: str = ""
     confidence: Confidence | None = None
     bound: float | None = None
     neighbors: int | None = None
+    along: bool = False
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
@@ -129,26 +129,26 @@ class Plan:
         note: str = "",
     ) -> Plan:
         """Return the plan of somebody who stays where they are: accepted already, or nothing found."""
-        cost = 0.0 if status == "already_accepted" else np.nan
-        return cls(space, z0[None], np.array([probability]), cost, status, threshold, note)
+        effort = 0.0 if status == "already_accepted" else np.nan
+        return cls(space, z0[None], np.array([probability]), effort, status, threshold, note)
 
     def with_(
-        self, *, confidence: Confidence | None = None, note: str | None = None, cost: float | None = None
+        self, *, confidence: Confidence | None = None, note: str | None = None, effort: float | None = None
     ) -> Plan:
-        """Return the same plan with another confidence, note or cost."""
+        """Return the same plan with another confidence, note or effort."""
         return replace(
             self,
             confidence=confidence if confidence is not None else self.confidence,
             note=self.note if note is None else note,
-            cost=self.cost if cost is None else cost,
+            effort=self.effort if effort is None else effort,
         )
 
     # what it is --------------------------------------------------------------------------------------
 
     @property
     def moves(self) -> Array:
-        """The steps as vectors (s, d); a plan's effort is ``⟨A, VᵀV⟩``."""
-        return zero_missing(np.diff(self.path, axis=0))
+        """What effort is counted of: the whole change (1, d); of a path its moves (s, d). Without a plan, nothing, (0, d)."""
+        return moves(self.path if self.along or len(self.path) < 2 else self.path[[0, -1]])
 
     @property
     def probability(self) -> float:
@@ -181,39 +181,44 @@ class Plan:
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """What changes at each step, in words and units, with the score after it."""
-        return tuple(
-            Step(
-                i + 1,
-                tuple(self.space.changes(self.path[i], self.path[i + 1])),
-                float(self.probabilities[i + 1]),
-            )
-            for i in range(len(self.path) - 1)
+        """What changes at each step, in words and units, with the score once it is done."""
+        made = []
+        for i in range(len(self.path) - 1):
+            changes, follows = self._between(i, i + 1)
+            made.append(Step(i + 1, changes, float(self.probabilities[i + 1]), follows))
+        return tuple(made)
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The actions: what the person changes from the start to the target, each feature once, in the order of the steps."""
+        changes = self._between(0, -1)[0]
+        first = {c.feature: step.number for step in reversed(self.steps) for c in step.changes}
+        return tuple(sorted(changes, key=lambda change: first.get(change.feature, 0)))
+
+    @property
+    def follows(self) -> tuple[Change, ...]:
+        """What changes by itself as a result: derived features."""
+        return self._between(0, -1)[1]
+
+    def _between(self, i: int, j: int) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+        """Return what a person does between two stages, and what follows from it."""
+        every = self.space.changes(self.path[i], self.path[j])
+        derived = {feature.name for feature in self.space.features if feature.derived is not None}
+        return (
+            tuple(change for change in every if change.feature not in derived),
+            tuple(change for change in every if change.feature in derived),
         )
 
-    @cached_property
-    def changes(self) -> tuple[Change, ...]:
-        """What changes from the start to the target, whatever the steps."""
-        return tuple(self.space.changes(self.path[0], self.path[-1]))
+    @property
+    def setback(self) -> Step | None:
+        """The first step after which the score is lower than before it; None where every step raises it."""
+        lower = np.flatnonzero(np.diff(self.probabilities) < -1e-9)
+        return self.steps[lower[0]] if len(lower) else None
 
     # views -------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        if self.status != "ok":
-            return " ".join(filter(None, (_HEADLINE[self.status], self.note)))
-        count = len(self.steps)
-        lines = [
-            f"Your plan: {count} step{'s' if count != 1 else ''}, and the score rises from "
-            f"{self.shown(self.probabilities[0])} to {self.shown(self.probability)} (needed: more than {self.threshold:.2f})."
-        ]
-        for step in self.steps:
-            after = f"  (score {self.shown(step.probability)})" if count > 1 else ""
-            lines.append(f"{step}{after}")
-        if self.confidence is not None:
-            lines.append(f"How sure: {self.confidence}.")
-        if self.note:
-            lines.append(self.note)
-        return "\n".join(lines)
+        return words.plan(self)
 
     def _repr_html_(self) -> str:
         from reap._views import plan_html
@@ -221,7 +226,7 @@ class Plan:
         return plan_html(self)
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the way: changed features by step, and the score along it. Needs the extra ``plots``."""
+        """Draw the changed features by step, and the score along them. Needs the extra ``plots``."""
         from reap._views import plan_figure
 
         return plan_figure(self, axes)
@@ -242,7 +247,8 @@ class Plan:
             "version": 1,
             "status": self.status,
             "valid": self.valid,
-            "cost": None if np.isnan(self.cost) else float(self.cost),
+            "effort": None if np.isnan(self.effort) else float(self.effort),
+            "changes": [str(change) for change in self.changes],
             "threshold": self.threshold,
             "probabilities": self.probabilities.tolist(),
             "path": [[None if np.isnan(v) else v for v in row] for row in self.path.tolist()],
@@ -254,6 +260,7 @@ class Plan:
             "confidence": None if self.confidence is None else vars(self.confidence),
             "bound": self.bound,
             "neighbors": self.neighbors,
+            "along": self.along,
         }
         if standalone:
             data["space"] = self.space.to_toml()
@@ -277,13 +284,14 @@ class Plan:
                     [[np.nan if v is None else v for v in row] for row in data["path"]], dtype=float
                 ),
                 probabilities=np.array(data["probabilities"], dtype=float),
-                cost=np.nan if data["cost"] is None else float(data["cost"]),
+                effort=np.nan if data["effort"] is None else float(data["effort"]),
                 status=data["status"],
                 threshold=float(data["threshold"]),
                 note=str(data["note"]),
                 confidence=Confidence(**data["confidence"]) if data.get("confidence") else None,
                 bound=data.get("bound"),
                 neighbors=data.get("neighbors"),
+                along=bool(data.get("along", False)),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"the plan is damaged: {error}") from None
@@ -299,7 +307,3 @@ class Plan:
         except json.JSONDecodeError as error:
             raise InputError(f"the plan is not valid JSON: {error}") from None
         return cls.from_dict(data, space)
-
-
-def _small(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]

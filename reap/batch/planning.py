@@ -18,6 +18,7 @@ from reap import __version__
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.batch.preferences import Answers
+from reap.effort import of_moves
 from reap.plan import Plan
 from reap.space import Limits
 
@@ -109,10 +110,10 @@ class Planner:
         plan = self._plan(row, A, limits)
         if plan.status != "ok":
             return plan
-        efforts = [float(np.einsum("si,ij,sj->", p.moves, A, p.moves)) for p in (plan, *pool)]
+        efforts = [of_moves(A, p.moves) for p in (plan, *pool)]
         best = int(np.argmin(efforts))
         chosen: Plan = (plan, *pool)[best]
-        return chosen.with_(cost=efforts[best])
+        return chosen.with_(effort=efforts[best])
 
     def _targets(self, rows: Frame, found: list[Plan | Failure]) -> Frame:
         """Return the table that ``recommend`` would; a row that failed repeats its own values."""
@@ -122,9 +123,9 @@ class Planner:
             tables.append(self.engine.table(rows[planned], [o for o in found if isinstance(o, Plan)]))
         if not planned.all():
             own = rows[~planned].copy()
-            own["recourse_valid"], own["recourse_cost"] = False, np.nan
+            own["recourse_valid"], own["recourse_effort"] = False, np.nan
             own["recourse_status"] = [o.status for o in found if isinstance(o, Failure)]
-            own["recourse_steps"] = 0
+            own["recourse_changes"] = 0
             tables.append(own)
         if len(tables) == 1:
             return tables[0]

@@ -17,8 +17,8 @@ from reap.plan import Plan
 from reap.space import ActionSpace
 
 if TYPE_CHECKING:
-    from reap.elicitation.protocols import Engine
     from reap.elicitation.session import Elicitation
+    from reap.recourse import Engine
 
 FORMAT, VERSION = "reap.session", 1
 _SETTINGS = ("questions", "options", "preset", "samples", "center", "tolerance", "objective")
@@ -104,10 +104,11 @@ class Plans:
                 {
                     "path": [numbers(row) for row in plan.path],
                     "probabilities": plan.probabilities.tolist(),
-                    "cost": plan.cost,
+                    "effort": plan.effort,
                     "threshold": plan.threshold,
                     "note": plan.note,
                     "neighbors": plan.neighbors,
+                    "along": plan.along,
                 }
             )
         return self._known[id(plan)]
@@ -138,10 +139,11 @@ def _plan(item: dict[str, Any], space: ActionSpace) -> Plan:
         space,
         path,
         np.array(item["probabilities"], dtype=float),
-        cost=float(item["cost"]),
+        effort=float(item["effort"]),
         threshold=float(item["threshold"]),
         note=item["note"],
         neighbors=item["neighbors"],
+        along=item["along"],
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array
+from reap.effort import of_moves
 from reap.elicitation import record
 from reap.elicitation.answers import read_choice
 from reap.elicitation.question import Question
@@ -69,9 +70,8 @@ def matrix(session: Elicitation) -> Array:
 
 
 def effort(session: Elicitation, plan: Plan) -> float:
-    """Return what a plan costs the person, as far as is known: ``⟨A, VᵀV⟩``."""
-    moves = plan.moves
-    return float(np.einsum("si,ij,sj->", moves, matrix(session), moves))
+    """Return what a plan asks of the person, as far as is known."""
+    return of_moves(matrix(session), plan.moves)
 
 
 def here(session: Elicitation) -> Array:

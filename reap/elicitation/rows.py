@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from reap._typing import Array
-from reap.elicitation.protocols import Options
 from reap.plan import Plan
+from reap.recourse import Candidates
 
 
 class Rows:
@@ -14,11 +14,11 @@ class Rows:
 
     Parameters
     ----------
-    candidates : Options
+    candidates : Candidates
     start : (d,)
     """
 
-    def __init__(self, candidates: Options, start: Array) -> None:
+    def __init__(self, candidates: Candidates, start: Array) -> None:
         self.candidates, self.start = candidates, start
         self.moves = candidates.moves
 

@@ -20,11 +20,12 @@ from reap.elicitation.learned import Learned, learned
 from reap.elicitation.pool import Pool
 from reap.elicitation.presets import DIFFICULTY, PRESETS, Preset
 from reap.elicitation.progress import Progress
-from reap.elicitation.protocols import Engine
 from reap.elicitation.question import Question, why
 from reap.elicitation.rows import Rows
 from reap.elicitation.story import Event, Story, answered, constrained
 from reap.plan import Confidence, Plan
+from reap.recourse import Engine
+from reap.recourse.relaxation import together
 from reap.space import Limits
 
 __all__ = ["DIFFICULTY", "Elicitation", "Preset", "Progress"]
@@ -370,7 +371,7 @@ class Elicitation:
         if len(self._pool):
             return advice.best_expected(self.engine, self._x, self.belief, self._pool, self.limits)
         plan = self._status or self.engine.plans(self._x, self.belief.estimate()[None], self.limits)[0]
-        return advice.with_advice(plan, self.engine, self._x, self.limits)
+        return self.engine.advised(plan, self._x, self.limits)
 
     def _of_set(self) -> Plan:
         belief = self._consistent()
@@ -378,14 +379,14 @@ class Elicitation:
             plan = self.engine.plans(self._x, advice.center(belief, self.center)[None], self.limits)[0]
         else:
             plan = self.engine.robust(self._x, belief, self.objective, self.limits)
-        return advice.with_advice(plan, self.engine, self._x, self.limits)
+        return self.engine.advised(plan, self._x, self.limits)
 
     def relaxations(self) -> list[str]:
         """Return the limits, each of which alone would have to go for a plan to exist.
 
         Where none alone is enough, the smallest set found, in words: ``"age together with amount"``.
         """
-        return [advice.together(names) for names in advice.relaxations(self.engine, self._x, self.limits)]
+        return [together(names) for names in self.engine.relaxations(self._x, self.limits)]
 
     @property
     def confidence(self) -> Confidence | None:

@@ -1,8 +1,9 @@
-"""The engines: from cost matrices to plans."""
+"""The engines: from the matrices that may be true to plans."""
 
-from reap.recourse._engine import Candidates, Engine, Subject
+from reap.recourse.engine import Candidates, Engine, Subject
 from reap.recourse.gradient import GradientRecourse
 from reap.recourse.graph import GraphRecourse
 from reap.recourse.pool import PoolRecourse
+from reap.recourse.recourse import Recourse
 
-__all__ = ["Candidates", "Engine", "GradientRecourse", "GraphRecourse", "PoolRecourse", "Subject"]
+__all__ = ["Candidates", "Engine", "GradientRecourse", "GraphRecourse", "PoolRecourse", "Recourse", "Subject"]

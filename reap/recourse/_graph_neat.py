@@ -13,13 +13,13 @@ import numpy as np
 
 from reap._arrays import zero_missing
 from reap._typing import Array
-from reap.recourse._graph_robust import moves_of
-from reap.recourse._graph_rows import distinct_rows
-from reap.recourse._graph_search import efforts
 from reap.recourse._graph_shortcuts import shortcuts
 from reap.recourse._graph_tidy import Price, quadratic, tidy
-from reap.recourse._graph_view import View
 from reap.recourse._graph_ways import Ways, nearer, ways
+from reap.recourse.robust.path_worst_case import moves_of
+from reap.recourse.routes.path.nodes import View
+from reap.recourse.routes.path.rows import distinct_rows
+from reap.recourse.routes.path.search import efforts
 
 #: Ways whose price is asked for where a price is dear itself.
 _SHORTLIST = 12

@@ -11,8 +11,8 @@ import numpy as np
 
 from reap._arrays import zero_missing
 from reap._typing import Array, Bools, Ints
-from reap.recourse._graph_rows import distinct_rows
-from reap.recourse._graph_view import View
+from reap.recourse.routes.path.nodes import View
+from reap.recourse.routes.path.rows import distinct_rows
 from reap.space import ActionSpace, Feature
 
 #: The nearest of the rows are undone longest change first; the others favour features at random.

@@ -15,7 +15,7 @@ import numpy as np
 
 from reap._arrays import zero_missing
 from reap._typing import Array, Bools
-from reap.recourse._graph_view import View
+from reap.recourse.routes.path.nodes import View
 
 #: Relative difference of efforts that counts as none.
 _EQUAL = 1e-12

@@ -14,7 +14,7 @@ import numpy as np
 
 from reap._arrays import zero_missing
 from reap._typing import Array, Bools, Ints
-from reap.recourse._graph_view import View
+from reap.recourse.routes.path.nodes import View
 from reap.space import ActionSpace
 
 #: Steps of a way where their number is not limited: finer division asks for less effort, but nobody follows it.

@@ -1,60 +1,51 @@
-"""Plans on the decision boundary: the row of least effort that the model accepts, over legal rows."""
+"""The paper's second generator to the letter: Algorithm 1, projected gradient descent on loss plus effort."""
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy.special import expit
 
-from reap._arrays import zero_missing
+from reap import effort
+from reap._arrays import unique_rows, zero_missing
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
-from reap.plan import Plan, Status
-from reap.recourse._boundary import Boundary
-from reap.recourse._boundary_robust import robust
-from reap.recourse._boundary_terrain import Terrain
-from reap.recourse._efforts import efforts, unique_rows
-from reap.recourse._engine import Candidates, Engine, Objective, Subject
-from reap.recourse._one_step import check_robust, lifted, one_step, refusal
+from reap.plan import Plan
 from reap.recourse.algorithm1 import Algorithm1, Loss
+from reap.recourse.engine import Candidates, Engine, Objective, Subject
+from reap.recourse.robust.worst_case import check_robust
 from reap.space import ActionSpace, Limits
 
-Method = Literal["boundary", "algorithm1"]
-#: Subjects whose pool is kept: a dialogue asks for plans of the same person again and again.
-_KEPT = 128
-#: Accepted rows kept of the table given to ``fit``.
+Method = Literal["algorithm1"]
+#: Accepted rows kept of the table given to ``fit``, for ``candidates``.
 _ROWS = 5_000
 
 
 class GradientRecourse(Engine):
-    """One-step plans: least effort ``δᵀAδ`` subject to acceptance, over legal rows.
+    """The paper's gradient plans: ``x ← Π(x − α(∇l(f(x), 1) + 2λA(x − x0)))``, then the nearest legal row.
 
-    ``method="boundary"`` enumerates category combinations, walks along the decision boundary with the numbers, rounds to
-    what can be shown and searches around it; every row is scored as it is shown. Models without a gradient
-    are searched row by row. ``method="algorithm1"`` is the paper's Algorithm 1.
+    Kept as published, for its tables. It hardly sees the effort where it stops at the first accepted point;
+    ``reap.Recourse`` finds the row of least effort that the model accepts.
 
     Parameters
     ----------
     model : fitted classifier, Pipeline, function or torch model
-        See ``reap.models.wrap``.
+        With a gradient. See ``reap.models.wrap``.
     space : ActionSpace
     target : hashable
         Label of the favourable class.
     threshold : float
         Rows with a probability above it are accepted.
-    method : {"boundary", "algorithm1"}
+    method : {"algorithm1"}
     loss, learning_rate, weight, max_iterations, stop_early
-        Of Algorithm 1: the loss, α, λ, T, and whether to stop at the first accepted point.
+        The loss, α, λ, T, and whether to stop at the first accepted point, as the authors' scripts do.
     constraints : bool
-        False, for Algorithm 1: the paper's setting, any point of the unit box, nothing rounded.
+        False: the paper's setting, any point of the unit box, nothing rounded.
     random_state : int
     time_limit : float, optional
-        Seconds a call may take; then the best plan so far is given.
+        Seconds a call may take; then where it stands counts.
     verbose : bool
 
     Examples
@@ -79,7 +70,7 @@ class GradientRecourse(Engine):
         *,
         target: Any = 1,
         threshold: float = 0.5,
-        method: Method = "boundary",
+        method: Method = "algorithm1",
         loss: Loss = "quadratic",
         learning_rate: float = 0.01,
         weight: float = 1.0,
@@ -106,7 +97,7 @@ class GradientRecourse(Engine):
         self.verbose = verbose
 
     def fit(self, X: Frame, y: Any = None) -> Self:
-        """Keep the accepted rows, from which a subject's pool is made.
+        """Keep the accepted rows, which are what ``candidates`` offers.
 
         Parameters
         ----------
@@ -116,26 +107,20 @@ class GradientRecourse(Engine):
         """
         self._check()
         self.classifier_ = self._wrap()
-        if self.method == "algorithm1":
-            self.classifier_.gradient(
-                zero_missing(self.space.encode(X.iloc[:1]))
-            )  # says now that there is none
         rows = self.space.encode(X)
+        self.classifier_.gradient(zero_missing(rows[:1]))  # says now that there is none
         rows = rows[self.classifier_.accepts(rows)]
         rows = rows[unique_rows(rows)] if len(rows) else rows
         if len(rows) > _ROWS:
-            rows = rows[
-                np.sort(np.random.default_rng(self.random_state).choice(len(rows), _ROWS, replace=False))
-            ]
+            chosen = np.random.default_rng(self.random_state).choice(len(rows), _ROWS, replace=False)
+            rows = rows[np.sort(chosen)]
         self.rows_ = rows
-        self._boundaries: OrderedDict[Any, Boundary] = OrderedDict()
-        self._lock = threading.RLock()
         if self.verbose:
             print(f"{len(rows):,} accepted rows kept of {len(X):,}")
         return self
 
     def _check(self) -> None:
-        for name, allowed in (("method", ("boundary", "algorithm1")), ("loss", ("quadratic", "hinge"))):
+        for name, allowed in (("method", ("algorithm1",)), ("loss", ("quadratic", "hinge"))):
             if getattr(self, name) not in allowed:
                 raise unknown(name, getattr(self, name), allowed)
         for name in ("learning_rate", "time_limit"):
@@ -146,52 +131,16 @@ class GradientRecourse(Engine):
             raise InputError(f"weight is {self.weight!r}; give a number of at least 0")
         if isinstance(self.max_iterations, bool) or not self.max_iterations >= 1:
             raise InputError(f"max_iterations is {self.max_iterations!r}; give a whole number of at least 1")
-        if not self.constraints and self.method != "algorithm1":
-            raise InputError(
-                "constraints=False is for method='algorithm1'; the boundary method only knows legal rows"
-            )
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        state.pop("_boundaries", None)
-        state.pop("_lock", None)
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._boundaries = OrderedDict()
-        self._lock = threading.RLock()
 
     # answers -----------------------------------------------------------------------------------------
 
     def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return the cheapest plan for each cost matrix.
-
-        Parameters
-        ----------
-        x : Series, one-row DataFrame, or (d,) array for an encoded space
-        matrices : (b, d, d) or (d, d)
-            Positive semidefinite.
-        limits : Limits, optional
-            What this person cannot or will not do.
-
-        Returns
-        -------
-        list of Plan, b of them
-        """
-        deadline = self._deadline()
+        """Return where Algorithm 1 ends for each matrix (b, d, d) or (d, d)."""
         subject = self._subject(x, limits)
-        matrices = self._definite(self._matrices(matrices))
-        if subject.verdict is not None or len(matrices) == 0:
-            return [subject.verdict] * len(matrices) if subject.verdict is not None else []
-        if self.method == "algorithm1":
-            return self._algorithm1(subject, lambda which, _: matrices[which], len(matrices), deadline)
-        with self._lock:
-            boundary = self._boundary(subject, limits, deadline)
-            best = boundary.solve(matrices)
-            if not best.found.all():
-                return [self._nothing(subject, boundary, limits)] * len(matrices)
-            return self._finish(subject, boundary, best.rows, best.costs)
+        matrices = self._matrices(matrices)
+        if subject.verdict is not None:
+            return [subject.verdict] * len(matrices)
+        return self._run(subject, lambda which, moves: matrices[which], len(matrices))
 
     def robust(
         self,
@@ -200,114 +149,42 @@ class GradientRecourse(Engine):
         objective: Objective = "worst-case",
         limits: Limits | None = None,
     ) -> Plan:
-        """Return the plan whose worst-case effort over a confidence set is least; its cost is that effort.
+        """Return where Algorithm 1 ends with the worst matrix of a confidence set at every step (Danskin).
 
-        A plan of one step has one deviation, so both objectives mean the same here.
+        A plan has one whole change, so both objectives mean the same here.
         """
-        deadline = self._deadline()
         subject = self._subject(x, limits)
         check_robust(confidence_set, objective, self.space.dimension)
         if subject.verdict is not None:
             return subject.verdict
-        if self.method == "algorithm1":
-            plan = self._algorithm1(
-                subject, lambda _, moves: confidence_set.worst_case_plan(moves[0]).matrix[None], 1, deadline
-            )[0]
-            return plan.with_(cost=confidence_set.worst_case_plan(plan.moves[0]).cost) if plan.valid else plan
-        with self._lock:
-            boundary = self._boundary(subject, limits, deadline)
-            found = robust(boundary, confidence_set)
-            if found is None:
-                return self._nothing(subject, boundary, limits)
-            return self._finish(subject, boundary, found[0][None], np.array([found[1]]))[0]
+
+        def worst(which: Any, moves: Array) -> Array:
+            return confidence_set.worst_case_plan(moves[0]).matrix[None]
+
+        plan = self._run(subject, worst, 1)[0]
+        return plan.with_(effort=confidence_set.worst_case_plan(plan.moves[0]).cost) if plan.valid else plan
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
-        """Return the accepted legal rows of the subject's pool as one-step plans, nearest first."""
+        """Return the accepted rows that the subject could become, as plans, nearest first."""
         subject = self._subject(x, limits)
-        if subject.verdict is not None:
+        if subject.verdict is not None or len(self.rows_) == 0:
             return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
-        with self._lock:
-            boundary = self._boundary(subject, limits, self._deadline())
-            rows = boundary.pool.rows
-            order = np.argsort((boundary.terrain.moves(rows) ** 2).sum(axis=1), kind="stable")
-            return Candidates(subject, rows[order], expit(boundary.pool.logits[order]))
+        rows = subject.space.project(self.rows_, subject.z)
+        rows = rows[unique_rows(rows)]
+        scores = self.classifier_.probability(rows)
+        fine = (scores > self.threshold) & subject.space.allows(subject.z, rows)
+        rows, scores = rows[fine], scores[fine]
+        order = np.argsort(effort.size(effort.changes(rows, subject.z)), kind="stable")
+        return Candidates(subject, rows[order], scores[order])
 
     # how ---------------------------------------------------------------------------------------------
 
-    def _deadline(self) -> float:
-        return np.inf if self.time_limit is None else time.monotonic() + self.time_limit
+    def _run(self, subject: Subject, matrix: Any, count: int) -> list[Plan]:
+        """Return what Algorithm 1 ends at, brought to a legal row and scored there.
 
-    @staticmethod
-    def _definite(matrices: Array) -> Array:
-        matrices = (matrices + matrices.transpose(0, 2, 1)) / 2
-        size = np.trace(matrices, axis1=1, axis2=2)
-        try:
-            ridge = (1e-7 * np.abs(size) + 1e-12)[:, None, None] * np.eye(matrices.shape[1])
-            np.linalg.cholesky(matrices + ridge)
-        except np.linalg.LinAlgError:
-            raise InputError(
-                "a cost matrix is not positive semidefinite; efforts would be negative"
-            ) from None
-        return matrices
-
-    def _boundary(self, subject: Subject, limits: Limits | None, deadline: float) -> Boundary:
-        """Return what all questions about one subject share, made on first use."""
-        key = subject.z.tobytes(), repr(limits or None)
-        kept = self._boundaries.pop(key, None)
-        if kept is None:
-            terrain = Terrain(subject.space, self.classifier_, subject.z, deadline)
-            kept = Boundary(terrain, self.rows_, np.random.default_rng(self.random_state))
-        kept.terrain.deadline = deadline
-        self._boundaries[key] = kept
-        while len(self._boundaries) > _KEPT:
-            self._boundaries.popitem(last=False)
-        return kept
-
-    def _finish(self, subject: Subject, boundary: Boundary, rows: Array, costs: Array) -> list[Plan]:
-        """Return rows as plans, judged once more exactly as they are shown."""
-        rows = subject.space.project(rows, subject.z, exact=False)
-        scores = self.classifier_.probability(rows)
-        fine = (scores > self.threshold) & subject.space.allows(subject.z, rows)
-        said = []
-        if not boundary.terrain.smooth and not boundary.pool.complete:
-            said.append(
-                "The model has no gradient: rows were searched one by one, and an easier plan may exist."
-            )
-        if boundary.terrain.late:
-            said.append("The search was stopped at its time limit; an easier plan may exist.")
-        return [
-            one_step(subject, row, score, cost, " ".join(said))
-            if good
-            else self._nothing(subject, boundary, None)
-            for row, score, cost, good in zip(rows, scores, costs, fine, strict=True)
-        ]
-
-    def _nothing(self, subject: Subject, boundary: Boundary, limits: Limits | None) -> Plan:
-        """Return the honest refusal: proven or not, how close it came, which limit is in the way."""
-        terrain = boundary.terrain
-        status: Status = (
-            "infeasible" if boundary.pool.complete else "time_limit" if terrain.late else "none_found"
-        )
-        if not np.isfinite(terrain.closest):
-            return refusal(subject, status, "No legal row could be tried.")
-        said = "Of all rows there are" if boundary.pool.complete else "Of the rows tried"
-        note = (
-            f"{said}, the best scores {terrain.probability:.2f}; more than {self.threshold:.2f} is needed. "
-            f"{lifted(limits, lambda fewer: self._possible(subject, fewer, terrain.deadline))}"
-        )
-        return refusal(subject, status, note.strip())
-
-    def _possible(self, subject: Subject, limits: Limits, deadline: float) -> bool:
-        """Return whether a plan is found within other limits."""
-        space = self.space.tighten(limits)
-        if space.obstacle(subject.z) is not None or time.monotonic() > deadline:
-            return False
-        terrain = Terrain(space, self.classifier_, subject.z, deadline)
-        boundary = Boundary(terrain, self.rows_, np.random.default_rng(self.random_state))
-        return bool(boundary.solve(np.eye(space.dimension)[None]).found.all())
-
-    def _algorithm1(self, subject: Subject, matrix: Any, count: int, deadline: float) -> list[Plan]:
-        """Return what Algorithm 1 ends at, brought to a legal row and scored there."""
+        ``matrix(which, moves)`` gives the matrices (k, d, d) of the problems ``which`` (k,) at moves (k, d).
+        """
+        deadline = np.inf if self.time_limit is None else time.monotonic() + self.time_limit
 
         def project(Z: Array) -> Array:
             return subject.space.relax(Z, subject.z) if self.constraints else np.clip(Z, 0.0, 1.0)
@@ -328,11 +205,11 @@ class GradientRecourse(Engine):
         plans = []
         for i, (row, score) in enumerate(zip(rows, scores, strict=True)):
             if score > self.threshold:
-                move = zero_missing(row - subject.z)
-                A = matrix(np.array([i]), move[None])
+                change = effort.changes(row, subject.z)
+                A = matrix(np.array([i]), change[None])[0]
                 note = f"λ = {weights[i]:g}." if weights[i] != self.weight else ""
-                plans.append(one_step(subject, row, score, float(efforts(A, move[None])[0, 0]), note))
+                plans.append(subject.plan_to(row, score, effort.of_moves(A, change), note))
             else:
                 note = f"Algorithm 1 ended at a row that scores {score:.2f}; more than {self.threshold:.2f} is needed."
-                plans.append(refusal(subject, "time_limit" if late else "none_found", note))
+                plans.append(subject.refused("time_limit" if late else "none_found", note))
         return plans

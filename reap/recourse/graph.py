@@ -12,16 +12,16 @@ from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan, Status
-from reap.recourse._engine import Candidates, Engine, Objective, Subject
-from reap.recourse._graph_minimax import minimax
 from reap.recourse._graph_neat import Neat
-from reap.recourse._graph_prototypes import prototypes
-from reap.recourse._graph_region import Region
-from reap.recourse._graph_robust import moves_of, worst_case
-from reap.recourse._graph_rows import Rows, movable_columns
-from reap.recourse._graph_search import Found, Weigh, efforts, shortest
 from reap.recourse._graph_tidy import Price, quadratic
-from reap.recourse._graph_view import View
+from reap.recourse.engine import Candidates, Engine, Objective, Subject
+from reap.recourse.robust.minimax import minimax
+from reap.recourse.robust.path_worst_case import moves_of, worst_case
+from reap.recourse.routes.path.edges import Region
+from reap.recourse.routes.path.nodes import View
+from reap.recourse.routes.path.rows import Rows
+from reap.recourse.routes.path.search import Found, Weigh, efforts, shortest
+from reap.recourse.targets.prototypes import prototypes
 from reap.space import ActionSpace, Limits
 
 #: Bytes for the views of the graph that are kept, and how many there are at least and at most: a dialogue asks for
@@ -130,7 +130,7 @@ class GraphRecourse(Engine):
         self.classifier_ = self._wrap()
         Z = self.space.encode(X)
         if self.anonymity is not None:
-            Z = prototypes(self.space, Z, self.anonymity, movable_columns(self.space))
+            Z = prototypes(self.space, Z, self.anonymity)
         most = max(self.n_neighbors, self.max_neighbors)
         self.rows_ = Rows(self.space, Z, most, self.approximate, self.random_state)
         self._views: OrderedDict[Any, View] = OrderedDict()
@@ -365,11 +365,12 @@ class GraphRecourse(Engine):
             view.space,
             path,
             view.score_rows(path),
-            cost=cost,
+            effort=cost,
             threshold=self.threshold,
             note=self._note(region.neighbors, timed_out),
             bound=bound,
             neighbors=region.neighbors,
+            along=True,
         )
 
     def _note(self, neighbors: int, timed_out: bool) -> str:

@@ -10,15 +10,16 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from reap._arrays import zero_missing
+from reap import effort
+from reap._arrays import unique_rows
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan
-from reap.recourse._efforts import efforts, unique_rows
-from reap.recourse._engine import Candidates, Engine, Objective, Subject
-from reap.recourse._one_step import WorstCase, check_robust, lifted, one_step, refusal
+from reap.recourse.engine import Candidates, Engine, Objective, Subject
+from reap.recourse.robust.worst_case import WorstCase, check_robust
 from reap.space import ActionSpace, Limits
+from reap.words import counted
 
 #: Subjects whose counterfactuals are kept for the rest of a dialogue.
 _KEPT = 32
@@ -28,7 +29,7 @@ class PoolRecourse(Engine):
     """Makes the counterfactuals of another generator answer to a person's preferences.
 
     The generator is asked once a subject; its rows are checked against the action space and scored by the model, whatever it
-    says about them, and the plan for a cost matrix is the cheapest of those that pass.
+    says about them, and the plan for a matrix is the cheapest of those that pass.
 
     Parameters
     ----------
@@ -112,17 +113,17 @@ class PoolRecourse(Engine):
     # answers -----------------------------------------------------------------------------------------
 
     def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return the cheapest of the generator's rows for each cost matrix (b, d, d)."""
+        """Return the cheapest of the generator's rows for each matrix (b, d, d)."""
         subject = self._subject(x, limits)
         matrices = self._matrices(matrices)
         if subject.verdict is not None:
             return [subject.verdict] * len(matrices)
         rows, scores = self._pool(subject)
         if len(rows) == 0:
-            return [self._nothing(subject, limits)] * len(matrices)
-        costs = efforts(matrices, zero_missing(rows - subject.z))
+            return [self._nothing(subject)] * len(matrices)
+        costs = effort.of_changes(matrices, effort.changes(rows, subject.z))
         return [
-            one_step(subject, rows[i], scores[i], cost[i])
+            subject.plan_to(rows[i], scores[i], cost[i])
             for i, cost in zip(costs.argmin(axis=1), costs, strict=True)
         ]
 
@@ -140,10 +141,10 @@ class PoolRecourse(Engine):
             return subject.verdict
         rows, scores = self._pool(subject)
         if len(rows) == 0:
-            return self._nothing(subject, limits)
-        moves = zero_missing(rows - subject.z)
+            return self._nothing(subject)
+        moves = effort.changes(rows, subject.z)
         place, cost = WorstCase(confidence_set).cheapest(moves, most=len(rows))
-        return one_step(subject, rows[place], scores[place], cost)
+        return subject.plan_to(rows[place], scores[place], cost)
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
         """Return the legal and accepted rows of the generator as one-step plans, nearest first."""
@@ -168,7 +169,7 @@ class PoolRecourse(Engine):
         rows = rows[unique_rows(rows)] if len(rows) else rows
         scores = self.classifier_.probability(rows) if len(rows) else np.empty(0)
         rows, scores = rows[scores > self.threshold], scores[scores > self.threshold]
-        order = np.argsort((zero_missing(rows - subject.z) ** 2).sum(axis=1), kind="stable")
+        order = np.argsort(effort.size(effort.changes(rows, subject.z)), kind="stable")
         return rows[order], scores[order]
 
     def _generated(self, subject: Subject) -> Array:
@@ -196,18 +197,9 @@ class PoolRecourse(Engine):
         columns = [c for f in self.space.features for c in (f.columns or (f.name,))]
         return self.space.encode(given[[c for c in columns if c in given.columns]])
 
-    def _nothing(self, subject: Subject, limits: Limits | None) -> Plan:
-        def possible(fewer: Limits) -> bool:
-            space = self.space.tighten(fewer)
-            if space.obstacle(subject.z) is not None:
-                return False
-            other = Subject(subject.z, space, subject.probability, subject.threshold, False, None)
-            return len(self._pool(other)[0]) > 0
-
+    def _nothing(self, subject: Subject) -> Plan:
         count = len(self._generated(subject))
-        said = (
-            f"The generator gave {count} row{'s' if count != 1 else ''}, none of them both legal and accepted."
-            if count
-            else "The generator gave no row."
-        )
-        return refusal(subject, "none_found", f"{said} {lifted(limits, possible)}".strip())
+        said = "The generator gave no row."
+        if count:
+            said = f"The generator gave {counted(count, 'row')}, none of them both legal and accepted."
+        return subject.refused("none_found", said)

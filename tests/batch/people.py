@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 import reap
 from reap.plan import Plan
-from reap.recourse._engine import Candidates, Engine
+from reap.recourse.engine import Candidates, Engine
 
 
 def table(n=150, seed=0):

@@ -14,13 +14,13 @@ import typer
 from typer.testing import CliRunner
 
 import reap
-from reap._commands.batch import batch
+from reap.cli.batch import batch
 from reap.models.files import save_model
 from tests.batch import people
 
 app = typer.Typer()
 app.command()(batch)
-COMMAND = "import typer; from reap._commands.batch import batch; typer.run(batch)"
+COMMAND = "import typer; from reap.cli.batch import batch; typer.run(batch)"
 
 
 @pytest.fixture(scope="module")

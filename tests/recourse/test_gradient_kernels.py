@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import reap
-from reap.recourse._boundary_numbers import halfspace_in_box
-from reap.recourse._boundary_terrain import Terrain, shown_step
-from reap.recourse._efforts import efforts, efforts_each, keys, unique_rows
-from reap.recourse._one_step import WorstCase
+from reap._arrays import row_keys, unique_rows
+from reap.effort import of_changes, of_each
+from reap.recourse.robust.worst_case import WorstCase
+from reap.recourse.targets.boundary.numbers import halfspace_in_box
+from reap.recourse.targets.problem import Problem, shown_step
 from tests.spaces import random_matrices, random_world
 
 
@@ -80,14 +81,14 @@ def test_active_sets_that_cycle_are_solved_all_the_same():
 def test_efforts():
     A, V = random_matrices(5, 3), np.random.default_rng(0).normal(size=(7, 5))
     plain = np.array([[v @ a @ v for v in V] for a in A])
-    assert np.allclose(efforts(A, V), plain)
-    assert np.allclose(efforts_each(A, np.stack([V] * 3)), plain)
+    assert np.allclose(of_changes(A, V), plain)
+    assert np.allclose(of_each(A, np.stack([V] * 3)), plain)
 
 
 def test_keys_tell_rows_apart():
     rows = np.random.default_rng(0).integers(0, 3, size=(500, 4)) / 3
     assert len(unique_rows(rows)) == len(np.unique(rows, axis=0))
-    assert keys(rows[:1] + 1e-13)[0] == keys(rows[:1])[0]
+    assert row_keys(rows[:1] + 1e-13)[0] == row_keys(rows[:1])[0]
     assert (np.diff(unique_rows(rows)) > 0).all()
 
 
@@ -98,16 +99,16 @@ def test_rows_on_the_grids_are_what_the_space_shows(seed):
     if len(world.rejected) == 0:
         pytest.skip("nobody is rejected in this world")
     z0 = world.space.vector(world.rejected.iloc[[0]])
-    terrain = Terrain(world.space, reap.models.wrap(world.model, world.space), z0)
+    problem = Problem(world.space, reap.models.wrap(world.model, world.space), z0)
     rng = np.random.default_rng(seed)
-    Z = np.repeat(terrain.base[None], 50, axis=0)
-    n = terrain.numbers
+    Z = np.repeat(problem.base[None], 50, axis=0)
+    n = problem.numbers
     Z[:, n.columns] = rng.random((50, len(n.columns))) * 1.4 - 0.2
-    for choice in terrain.choices:
+    for choice in problem.choices:
         Z[:, choice.columns] = choice.options[rng.integers(len(choice.options), size=50)]
-    rows = terrain.tidy(Z)
+    rows = problem.tidy(Z)
     legal = world.space.allows(z0, rows)
-    if not terrain.tied:
+    if not problem.tied:
         assert legal.all()
     again = world.space.project(rows[legal], z0, exact=False)
     assert np.array_equal(again, rows[legal], equal_nan=True)

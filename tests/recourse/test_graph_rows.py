@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import reap
 from reap.recourse import GraphRecourse
-from reap.recourse._graph_prototypes import groups, prototypes
-from reap.recourse._graph_region import ragged
-from reap.recourse._graph_rows import Rows, approximate_neighbors, exact_neighbors
+from reap.recourse.routes.path.edges import ragged
+from reap.recourse.routes.path.rows import Rows, approximate_neighbors, exact_neighbors
+from reap.recourse.targets.prototypes import groups, prototypes
 from tests import checks
 from tests.spaces import random_world
 

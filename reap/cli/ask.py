@@ -1,0 +1,243 @@
+"""``reap ask``: the dialogue in a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from reap._errors import InputError
+from reap._typing import Frame
+from reap.cli import _setup
+
+_HELP = (
+    "[dim]Type a letter for the easiest option; [bold]=[/] about the same; [bold]n[/] I can do none of them; "
+    "[bold]s[/] skip; [bold]u[/] undo; [bold]l[/] limit something; [bold]p[/] plan so far; [bold]q[/] quit (and resume later)[/]"
+)
+
+
+def ask(
+    data: str = _setup.DATA,
+    row: int | None = typer.Option(
+        None, "--row", "-r", help="Row number in the table, from 0; by default the first rejected."
+    ),
+    typed: bool = typer.Option(False, "--type", "-t", help="Type in your own situation."),
+    label: str | None = _setup.LABEL,
+    model: Path | None = _setup.MODEL,
+    space: Path | None = _setup.SPACE,
+    engine: str = _setup.ENGINE,
+    questions: int = typer.Option(5, "--questions", "-q", help="Answers to ask for at most."),
+    options: int = typer.Option(2, "--options", help="Plans shown in a question (2 to 4 read well)."),
+    preset: str = typer.Option(
+        "bayes", "--preset", help="bayes: forgives errors (default); reap: the paper's method."
+    ),
+    session: Path | None = typer.Option(
+        None, "--session", help="Keep the dialogue in this file; it resumes where it stopped."
+    ),
+    simulate: bool = typer.Option(False, "--simulate", help="Let a simulated person answer."),
+    seed: int = _setup.SEED,
+) -> None:
+    """Ask a person which plans are easier for them, and recommend the one that suits them best."""
+    if options > 26:
+        raise InputError(f"--options is {options}; more than 26 cannot be named")
+    console = Console(highlight=False)
+    with console.status("Preparing the model"):
+        setup = _setup.prepare(data, label, model, space, engine, seed)
+    talk = _resume(setup, session, console) if session is not None and session.exists() else None
+    if talk is None:
+        subject = _type_in(setup, console) if typed else _setup.pick(setup, row)
+        talk = setup.engine.elicit(subject, questions=questions, options=options, preset=preset)
+    _dialogue(talk, console, session, _simulated(talk, seed) if simulate else None)
+
+
+def _simulated(talk: Any, seed: int) -> Any:
+    import numpy as np
+
+    import reap
+
+    return reap.subjects.Mahalanobis.random(talk.space.dimension, np.random.default_rng(seed + 1))
+
+
+def _resume(setup: _setup.Setup, path: Path, console: Console) -> Any:
+    from reap import Elicitation
+
+    talk = Elicitation.from_json(path.read_text(encoding="utf-8"), setup.engine)
+    console.print(f"Resumed from {path}: {talk.progress}.")
+    return talk
+
+
+def _save(talk: Any, path: Path | None) -> None:
+    if path is not None:
+        part = path.with_name(path.name + ".part")
+        part.write_text(talk.to_json(), encoding="utf-8")
+        part.replace(path)  # a reader sees the old file or the new one, never half of one
+
+
+def _dialogue(talk: Any, console: Console, path: Path | None, person: Any) -> None:
+    plan = None
+    while (question := talk.ask()) is not None:
+        _save(talk, path)
+        _show(question, talk, console)
+        reply = _reply(question, console, person)
+        if reply in ("q", None):
+            resume = (
+                f" Resume with --session {path}." if path else " (With --session FILE it could be resumed.)"
+            )
+            console.print(f"Stopped.{resume}\n\n[bold]The plan so far[/]\n{talk.recommend()}")
+            return
+        try:
+            plan = _act(talk, question, reply, console)
+        except InputError as error:
+            console.print(f"[yellow]{error}[/]")
+        if plan is not None:
+            console.print(f"\n{plan}\n")
+    _save(talk, path)
+    done = "Nothing is left to decide." if talk.answered else "There is nothing to ask."
+    console.print(f"{done}\n\n[bold]Recommended[/]\n{talk.recommend()}")
+
+
+def _show(question: Any, talk: Any, console: Console) -> None:
+    progress = talk.progress
+    console.print(
+        f"\n[bold]Question {question.number}[/] [dim]({progress})[/]  Which of these would be easiest for you?"
+    )
+    if question.same_target:
+        console.print("All lead to the same result, by different steps:")
+        for name, option in zip(question.names, question.options, strict=True):
+            console.print(f"  [bold]{name}[/]  " + "; ".join(str(step) for step in option.steps))
+    else:
+        table = Table(show_edge=False, pad_edge=False, box=None, padding=(0, 3, 0, 0))
+        table.add_column("")
+        table.add_column("now", style="dim")
+        for name in question.names:
+            table.add_column(name, style="bold")
+        for line in question.differences:
+            cells = [
+                v if s == "changed" else f"{v}  [dim]{s}[/]"
+                for v, s in zip(line.values, line.signed, strict=True)
+            ]
+            table.add_row(line.label, line.now, *cells)
+        table.add_row("[dim]Steps[/]", "", *(f"[dim]{len(o.path) - 1}[/]" for o in question.options))
+        console.print(table)
+        if question.shared:
+            console.print("[dim]Every option also: " + "; ".join(str(c) for c in question.shared) + ".[/]")
+    console.print(f"[dim]{question.why}[/]")
+
+
+def _reply(question: Any, console: Console, person: Any) -> str | None:
+    if person is not None:
+        choice = person.answer(question)
+        reply = "=" if choice == "same" else question.names[int(choice)].lower()
+        console.print(f"[green]> {reply}[/]")
+        return str(reply)
+    console.print(_HELP)
+    try:
+        return console.input("[bold]> [/]").strip().lower()
+    except (EOFError, KeyboardInterrupt):
+        return None
+
+
+def _act(talk: Any, question: Any, reply: str, console: Console) -> Any:
+    """Carry out one reply; returns the plan where it was asked for."""
+    if reply in ("=", "same"):
+        talk.answer("same")
+    elif reply in ("s", "skip"):
+        talk.answer("skip")
+    elif reply in ("u", "undo"):
+        talk.undo()
+    elif reply in ("p", "plan"):
+        return talk.recommend()
+    elif reply in ("n", "neither", "none"):
+        talk.answer("neither", impossible=_impossible(talk, question, console))
+    elif reply in ("l", "limit"):
+        _limit(talk, console)
+    elif len(reply) == 1 and reply.upper() in question.names:
+        talk.answer(reply)
+    else:
+        console.print(f"[yellow]“{reply}” is not an answer.[/]")
+    return None
+
+
+def _impossible(talk: Any, question: Any, console: Console) -> list[str]:
+    changes = {c.feature: c.label for option in question.options for c in option.changes}
+    names = list(changes)
+    console.print("Which change is impossible for you? It will not be proposed again.")
+    for i, name in enumerate(names, 1):
+        console.print(f"  {i}  {changes[name]}")
+    given = (
+        console.input("Numbers, separated by commas (empty: none in particular): ").replace(",", " ").split()
+    )
+    for item in given:
+        if not (item.isdigit() and 1 <= int(item) <= len(names)):
+            raise InputError(f"“{item}” is not a number from 1 to {len(names)}; nothing was changed")
+    return [names[int(item) - 1] for item in given]
+
+
+def _limit(talk: Any, console: Console) -> None:
+    features = [f for f in talk.space.features if f.actionable and f.derived is None]
+    for i, feature in enumerate(features, 1):
+        console.print(f"  {i}  {feature.label}")
+    pick = console.input("Number of what you want to limit: ").strip()
+    if not (pick.isdigit() and 1 <= int(pick) <= len(features)):
+        raise InputError(f"“{pick}” is not a number from 1 to {len(features)}; nothing was changed")
+    feature = features[int(pick) - 1]
+    if not feature.is_number:
+        talk.constrain(feature.name, fixed=True)
+        console.print(f"{feature.label} will stay as it is.")
+        return
+    text = console.input("keep it as it is (k), or “at least 5”, “at most 20”: ").strip().lower()
+    if text in ("k", "keep"):
+        talk.constrain(feature.name, fixed=True)
+        return
+    words = text.rsplit(" ", 1)
+    try:
+        value = float(words[-1].replace(",", ""))
+    except ValueError:
+        raise InputError(f"“{text}” cannot be read; nothing was changed") from None
+    if "least" in words[0]:
+        talk.constrain(feature.name, at_least=value)
+    elif "most" in words[0]:
+        talk.constrain(feature.name, at_most=value)
+    else:
+        raise InputError(f"“{text}” cannot be read; nothing was changed")
+
+
+def _type_in(setup: _setup.Setup, console: Console) -> Frame:
+    """Ask for one value a feature; a wrong one is asked for again, nothing is lost."""
+    import pandas as pd
+
+    space = setup.engine.space
+    default = space.values(space.vector(_setup.pick(setup, None)))
+    row: dict[str, Any] = {}
+    console.print("Your situation (Enter takes the example's value):")
+    for feature in space.features:
+        while True:
+            hint = f" [dim]({', '.join(map(str, feature.levels))})[/]" if feature.levels else ""
+            text = console.input(
+                f"  {feature.label}{hint} [dim]\\[{feature.show(default[feature.name])}][/]: "
+            ).strip()
+            try:
+                row[feature.name] = _parse(text, feature, default[feature.name])
+                space.vector({**default, **row})
+                break
+            except InputError as error:
+                console.print(f"  [yellow]{error}[/]")
+    return pd.DataFrame([row], dtype=object).infer_objects()
+
+
+def _parse(text: str, feature: Any, default: Any) -> Any:
+    if not text:
+        return default
+    if feature.is_number:
+        try:
+            value = float(text.replace(",", ""))
+        except ValueError:
+            raise InputError(f"“{text}” is not a number") from None
+        return int(value) if value.is_integer() and feature.kind == "integer" else value
+    for level in feature.levels:
+        if str(level).lower() == text.lower():
+            return level
+    raise InputError(f"“{text}” is not one of {', '.join(map(str, feature.levels))}")

@@ -1,0 +1,123 @@
+"""``reap batch``: plans for every row of a big table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from reap._errors import InputError, unknown
+from reap._typing import Frame
+from reap.cli import _setup
+
+#: Rows of the input that stand for other people where no table of them is given.
+_REFERENCE = 50_000
+
+
+def batch(
+    model: Path = typer.Option(..., "--model", help="A trained model (skops file)."),
+    space: Path = typer.Option(
+        ..., "--space", help="The action space (TOML); `reap space data.csv` drafts one."
+    ),
+    input: Path = typer.Option(..., "--input", "-i", help="CSV or Parquet, or a folder of Parquet files."),
+    output: Path = typer.Option(
+        ..., "--output", "-o", help="plans.parquet for one file; another name for a folder of parts."
+    ),
+    data: Path | None = typer.Option(
+        None,
+        "--data",
+        "-d",
+        help="Rows of other people, accepted ones among them, that plans lead through; by default the input.",
+    ),
+    engine: str = _setup.ENGINE,
+    preferences: Path | None = typer.Option(
+        None, "--preferences", "-p", help="Answers of people who were asked, by row (CSV or Parquet)."
+    ),
+    id_column: str | None = typer.Option(
+        None, "--id", help="The column that identifies a row; else its number."
+    ),
+    target: str = typer.Option("1", "--target", help="The favourable class."),
+    threshold: float = typer.Option(0.5, "--threshold", help="Accepted is who scores above it."),
+    jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes on this machine; -1: one a core."),
+    scheduler: str | None = typer.Option(None, "--scheduler", help="A Dask scheduler instead: tcp://…"),
+    chunk: int = typer.Option(1000, "--chunk", help="Rows a part."),
+    resume: bool = typer.Option(False, "--resume", help="Go on with a run that was killed."),
+    trust: list[str] = typer.Option([], "--trust", help="A type the model file may contain; repeatable."),
+    allow_pickle: bool = typer.Option(
+        False, "--allow-pickle", help="Load a pickled model; this runs code in the file."
+    ),
+    seed: int = _setup.SEED,
+    quiet: bool = typer.Option(False, "--quiet", help="No progress bar."),
+) -> None:
+    """Find a plan for every row of a table, on one machine or a cluster; a killed run can be resumed."""
+    import warnings
+
+    import reap
+    from reap.batch.tables import file_digest, open_table, read_frame
+    from reap.models.files import load_model
+
+    kinds: dict[str, Any] = {"graph": "GraphRecourse", "gradient": "GradientRecourse"}
+    if engine not in kinds:
+        raise unknown("engine", engine, kinds)
+    loaded = load_model(model, allow_pickle=allow_pickle, trusted=trust)
+    rules = reap.ActionSpace.load(space)
+    open_table(input, rules)  # a table that does not fit is refused before the engine is prepared
+    people = read_frame(data, rules) if data else _sample(input, rules)
+    made = getattr(reap, kinds[engine])(
+        loaded, rules, target=_target(loaded, target), threshold=threshold, random_state=seed
+    ).fit(people)
+    if data is None and not made.classifier_.accepts(rules.encode(people)).any():
+        raise InputError(
+            f"the model accepts nobody in {str(input)!r}, so there is no one to lead to; name a table with accepted "
+            "people, such as the training data, with --data"
+        )
+    # joblib renews processes that have grown; no work is lost by it
+    warnings.filterwarnings("ignore", "A worker stopped")
+    result = reap.batch.run(
+        made,
+        input,
+        output=output,
+        preferences=preferences,
+        reference=people,
+        id_column=id_column,
+        n_jobs=jobs,
+        scheduler=scheduler,
+        chunk_size=chunk,
+        resume=resume,
+        provenance={
+            "model": model.name,
+            "model_sha256": file_digest(model),
+            "space": space.name,
+            "input": input.name,
+            "data": (data or input).name,
+        },
+        verbose=not quiet,
+    )
+    print(result)
+
+
+def _target(model: Any, text: str) -> Any:
+    """Return the class of a model that is written like this."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return int(text) if text.lstrip("-").isdigit() else text
+    for label in getattr(classes, "tolist", lambda: list(classes))():
+        if str(label) == text:
+            return label
+    raise unknown("class", text, classes)
+
+
+def _sample(path: Path, space: Any) -> Frame:
+    """Return valid rows of the input, from its beginning, as other people."""
+    from reap.batch.tables import feature_columns, open_table
+
+    frame = next(open_table(path, space).frames(_REFERENCE), None)
+    if frame is None:
+        raise InputError(f"{str(path)!r} has no rows")
+    frame = frame[feature_columns(space)]
+    try:
+        space.encode(frame)
+    except InputError as error:
+        raise InputError(f"{error}; or name a table of other people with --data") from None
+    return frame

@@ -1,0 +1,36 @@
+"""``reap recommend``: a plan for one person, without questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from reap.cli import _setup
+
+
+def recommend(
+    data: str = _setup.DATA,
+    row: int | None = typer.Option(
+        None, "--row", "-r", help="Row number in the table, from 0; by default the first rejected."
+    ),
+    label: str | None = _setup.LABEL,
+    model: Path | None = _setup.MODEL,
+    space: Path | None = _setup.SPACE,
+    engine: str = _setup.ENGINE,
+    fixed: list[str] = typer.Option([], "--fixed", help="A feature this person cannot change; repeatable."),
+    json: bool = typer.Option(False, "--json", help="Print JSON instead of words."),
+    plot: Path | None = typer.Option(None, "--plot", help="Draw the plan to this file (PNG, SVG, PDF)."),
+    seed: int = _setup.SEED,
+) -> None:
+    """Print the plan of least effort for one person, effort being the same for everybody: no questions asked."""
+    import numpy as np
+
+    setup = _setup.prepare(data, label, model, space, engine, seed)
+    subject = _setup.pick(setup, row)
+    made = setup.engine
+    limits = made.space.limits(fixed=fixed)
+    plan = made.plans(subject, np.eye(made.space.dimension)[None], limits)[0]
+    print(plan.to_json() if json else plan)
+    if plot is not None:
+        plan.plot().savefig(plot, dpi=150)

@@ -1,0 +1,70 @@
+"""``reap serve``: the service and its page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from reap._errors import InputError
+from reap.cli import _setup
+
+if TYPE_CHECKING:
+    from reap.service.settings import Settings
+
+DATABASE = typer.Option(
+    None, "--database", help="sqlite:///FILE or postgresql+psycopg://…; by default reap.db in this folder."
+)
+CONFIG = typer.Option(None, "--config", help="A TOML file with settings; see docs/operate.md.")
+
+
+def serve(
+    data: str = _setup.DATA,
+    label: str = _setup.LABEL,
+    model: Path = _setup.MODEL,
+    space: Path = _setup.SPACE,
+    engine: str = _setup.ENGINE,
+    database: str | None = DATABASE,
+    host: str = typer.Option("127.0.0.1", "--host", help="Address to listen on."),
+    port: int = typer.Option(8000, "--port", help="Port to listen on; 0 takes a free one."),
+    workers: int | None = typer.Option(
+        None,
+        "--workers",
+        help="Processes; by default one a core, at most 4, and one for a database in memory.",
+    ),
+    config: Path | None = CONFIG,
+    allow_pickle: bool = typer.Option(
+        False,
+        "--allow-pickle",
+        help="Load a model that pickle wrote. It can run any code: only your own files.",
+    ),
+    trust: list[str] = typer.Option(
+        [], "--trust", help="A further type that a model file may contain; repeatable."
+    ),
+    seed: int = _setup.SEED,
+) -> None:
+    """Serve the pages and the API; without options the embedded German credit example."""
+    settings = read_settings(database, config)
+    from reap.service.case import Case
+    from reap.service.server import run
+
+    print("Preparing the model …", flush=True)
+    setup = _setup.prepare(
+        data, label, model, space, engine, seed, allow_pickle=allow_pickle, trusted=tuple(trust)
+    )
+    case = Case.of(setup.engine, setup.X, setup.rejected)
+    run(case, settings, host=host, port=port, workers=workers)
+
+
+def read_settings(database: str | None, config: Path | None) -> Settings:
+    """Return the settings of environment and file, with the database named on the command line."""
+    try:
+        from reap.service.settings import Settings
+    except ImportError as error:
+        raise InputError(
+            f"the service needs {error.name}; install it with: pip install 'reap[web]'"
+        ) from None
+    settings = Settings.read(file=config)
+    return replace(settings, database_url=database) if database else settings

@@ -1,0 +1,61 @@
+"""``reap sessions``: what is stored, without anything personal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from reap._errors import InputError
+from reap.cli.serve import CONFIG, DATABASE, read_settings
+
+
+def sessions(
+    database: str | None = DATABASE,
+    config: Path | None = CONFIG,
+    purge: bool = typer.Option(False, "--purge", help="First remove the sessions whose time is over."),
+    delete: str | None = typer.Option(None, "--delete", help="Remove one session, by its id."),
+) -> None:
+    """List the sessions of a service: when each began and ends, how many answers, whether there is a plan."""
+    store = open_store(database, config)
+    if purge:
+        print(f"Removed {store.purge()} expired sessions.")
+    if delete is not None:
+        if not store.delete(delete):
+            raise InputError(f"there is no session {delete!r}; `reap sessions` lists them")
+        print(f"Removed session {delete}.")
+        return
+    table = Table(title="Sessions", title_justify="left")
+    for column in ("id", "started", "expires", "answers", "plan", "events"):
+        table.add_column(column, justify="right" if column in ("answers", "events") else "left")
+    for kept in store.sessions():
+        kinds = [event.type for event in store.events(kept.id)]
+        table.add_row(
+            kept.id,
+            kept.created[:16].replace("T", " "),
+            kept.expires[:16].replace("T", " "),
+            str(kinds.count("answered")),
+            "yes" if "recommended" in kinds else "no",
+            str(kept.events),
+        )
+    Console().print(table)
+
+
+def open_store(database: str | None, config: Path | None) -> Any:
+    """Return the store of a service, or say that there is none."""
+    settings = read_settings(database, config)
+    from reap.service.store import Store, UnavailableError
+
+    url = settings.database_url
+    file = url.removeprefix("sqlite:///") if url.startswith("sqlite:///") else None
+    if file is not None and not Path(file).is_file():
+        raise InputError(f"there is no database {file!r}; name it with --database")
+    store = Store(url)
+    try:
+        store.prepare()
+    except UnavailableError as error:
+        raise InputError(f"the database cannot be reached ({error}); check --database") from None
+    return store

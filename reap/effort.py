@@ -1,0 +1,88 @@
+"""Effort, in one place: what a change asks of a person whose matrix is A.
+
+*A plan* costs ``ΔᵀAΔ`` of its whole change ``Δ = x − x0``, whatever its steps. *A path* of the paper's graph, with moves
+``V (s, d)``, costs ``Σ vᵀAv = ⟨A, VᵀV⟩``. A plan is a path of one move, so both are ``⟨A, VᵀV⟩``, and they agree
+there and nowhere else: four even steps of a path cost a quarter of their whole change. Never compare one with the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from reap._arrays import zero_missing
+from reap._typing import Array
+
+
+def identity(dimension: int) -> Array:
+    """Return the matrix (d, d) of somebody of whom nothing is known: every column counts the same."""
+    return np.eye(dimension)
+
+
+def changes(rows: Array, start: Array) -> Array:
+    """Return the whole changes ``Δ = x − x0`` (…, d) of rows; a value that is missing does not change.
+
+    Examples
+    --------
+    >>> changes(np.array([[0.5, np.nan]]), np.array([0.2, np.nan]))
+    array([[0.3, 0. ]])
+    """
+    return zero_missing(rows - start)
+
+
+def moves(path: Array) -> Array:
+    """Return the moves (s, d) along a path (s + 1, d); a value that is missing does not move."""
+    return zero_missing(np.diff(path, axis=0))
+
+
+def size(V: Array) -> Array:
+    """Return ``|v|²`` (…,) of changes (…, d): their effort at the identity."""
+    return np.asarray((V * V).sum(axis=-1))
+
+
+def of_change(A: Array, V: Array) -> Array:
+    """Return ``vᵀAv`` (n,) of changes (n, d) under one matrix (d, d)."""
+    return np.asarray(np.maximum(((V @ A) * V).sum(axis=-1), 0.0))
+
+
+def of_changes(A: Array, V: Array) -> Array:
+    """Return ``vᵀAv`` (b, n) of changes (n, d) under matrices (b, d, d).
+
+    Examples
+    --------
+    >>> of_changes(np.array([np.eye(2), np.diag([1.0, 4.0])]), np.array([[1.0, 0.0], [1.0, 1.0]]))
+    array([[1., 2.],
+           [1., 5.]])
+    """
+    b, d = A.shape[:2]
+    product = (V @ A.transpose(1, 0, 2).reshape(d, b * d)).reshape(len(V), b, d)  # one product, not b of them
+    return np.asarray(np.maximum(np.einsum("nbd,nd->bn", product, V), 0.0))
+
+
+def of_each(A: Array, V: Array) -> Array:
+    """Return ``vᵀAv`` (n, …) of changes (n, …, d), each under its own matrix of (n, d, d)."""
+    flat = V.reshape(len(V), -1, V.shape[-1])
+    return np.asarray(np.maximum(((flat @ A) * flat).sum(axis=-1), 0.0).reshape(V.shape[:-1]))
+
+
+def of_moves(A: Array, V: Array) -> float:
+    """Return ``⟨A, VᵀV⟩`` of the moves of one plan or path, (d,) or (s, d), under one matrix (d, d).
+
+    Examples
+    --------
+    >>> of_moves(np.diag([1.0, 4.0]), np.array([[0.5, 0.0], [0.5, 1.0]]))
+    4.5
+    """
+    return float(of_change(A, np.atleast_2d(V)).sum())
+
+
+def gram(V: Array) -> Array:
+    """Return ``VᵀV`` (d, d) of moves (d,) or (s, d): all of a plan or path that its effort depends on."""
+    V = np.atleast_2d(V)
+    return np.asarray(V.T @ V)
+
+
+def grams(options: Sequence[Array]) -> Array:
+    """Return ``VᵀV`` (m, d, d) of m plans or paths, each with moves (d,) or (s, d)."""
+    return np.stack([gram(V) for V in options])

@@ -1,0 +1,280 @@
+"""What every engine answers, and gets for that: a checked subject, a session, a table of recommendations.
+
+An engine answers ``fit``, ``plans``, ``robust`` and ``candidates``; it gets ``elicit`` and ``recommend`` for that.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from rich.progress import track
+from sklearn.base import BaseEstimator
+
+from reap import effort
+from reap._errors import InputError
+from reap._typing import Array, Frame
+from reap.belief import Belief, ConfidenceSet
+from reap.models import Classifier, wrap
+from reap.plan import Plan, Status
+from reap.questions import Strategy
+from reap.recourse.relaxation import advice, relaxations
+from reap.space import ActionSpace, Limits
+
+if TYPE_CHECKING:
+    from reap.elicitation import Elicitation
+
+Objective = Literal["worst-case", "minimax"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One person, checked and scored: the vector, the space within their limits, the model's verdict."""
+
+    z: Array
+    space: ActionSpace
+    probability: float
+    threshold: float
+    accepted: bool
+    obstacle: str | None
+
+    @property
+    def verdict(self) -> Plan | None:
+        """The plan of somebody who needs none or can have none; None where an engine has work to do."""
+        if self.accepted:
+            return self.refused("already_accepted")
+        if self.obstacle is not None:
+            return self.refused("infeasible", self.obstacle[:1].upper() + self.obstacle[1:] + ".")
+        return None
+
+    def refused(self, status: Status, note: str = "") -> Plan:
+        """Return the plan of somebody who stays where they are, and why."""
+        return Plan.none(self.space, self.z, self.probability, status, threshold=self.threshold, note=note)
+
+    def plan_to(self, row: Array, probability: float, effort: float, note: str = "") -> Plan:
+        """Return the plan that leads to a row (d,) with this score in one step."""
+        return Plan(
+            self.space,
+            np.stack([self.z, row]),
+            np.array([self.probability, probability]),
+            effort=float(effort),
+            threshold=self.threshold,
+            note=note,
+        )
+
+
+class Candidates(Sequence[Plan]):
+    """Accepted legal rows as one-step plans, made when looked at.
+
+    Parameters
+    ----------
+    subject : Subject
+    targets : (N, d) vectors of the rows
+    probabilities : (N,) the model's scores of them
+    """
+
+    def __init__(self, subject: Subject, targets: Array, probabilities: Array) -> None:
+        self.subject, self.targets, self.probabilities = subject, targets, probabilities
+
+    @property
+    def moves(self) -> Array:
+        """The whole changes (N, d)."""
+        return effort.changes(self.targets, self.subject.z)
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    @overload
+    def __getitem__(self, i: int) -> Plan: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[Plan]: ...
+    def __getitem__(self, i: int | slice) -> Plan | list[Plan]:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        if not -len(self) <= i < len(self):
+            raise IndexError(i)
+        change = effort.changes(self.targets[i], self.subject.z)
+        return self.subject.plan_to(self.targets[i], float(self.probabilities[i]), float(effort.size(change)))
+
+    def __iter__(self) -> Iterator[Plan]:
+        return (self[i] for i in range(len(self)))
+
+
+class Engine(BaseEstimator, ABC):  # type: ignore[misc]
+    """A recourse generator that can be asked for plans under many matrices.
+
+    Subclasses set ``model, space, target, threshold, random_state`` in ``__init__`` (and nothing else there).
+    """
+
+    model: Any
+    space: ActionSpace
+    target: Any
+    threshold: float
+    random_state: int
+
+    @abstractmethod
+    def fit(self, X: Frame, y: Any = None) -> Self:
+        """Learn from rows of other people; returns self."""
+
+    @abstractmethod
+    def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
+        """Return the plan of least effort for each matrix (b, d, d)."""
+
+    @abstractmethod
+    def robust(
+        self,
+        x: Any,
+        confidence_set: ConfidenceSet,
+        objective: Objective = "worst-case",
+        limits: Limits | None = None,
+    ) -> Plan:
+        """Return the plan whose worst-case effort over a confidence set is least."""
+
+    @abstractmethod
+    def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
+        """Return the accepted legal rows as one-step plans."""
+
+    # for subclasses ----------------------------------------------------------------------------------
+
+    def _wrap(self) -> Classifier:
+        """Return the model behind one interface; call it in ``fit``."""
+        if not isinstance(self.space, ActionSpace):
+            raise InputError(
+                f"space must be an ActionSpace, not {type(self.space).__name__}; ActionSpace.from_frame(X) makes one"
+            )
+        return wrap(self.model, self.space, target=self.target, threshold=self.threshold)
+
+    def _subject(self, x: Any, limits: Limits | None = None) -> Subject:
+        """Return the subject checked, scored, and the space within their limits; the engine must be fitted."""
+        if not hasattr(self, "classifier_"):
+            raise InputError(
+                f"this {type(self).__name__} is not fitted; call fit(X) with rows of other people first"
+            )
+        z = self.space.vector(x)
+        space = self.space.tighten(limits)
+        probability = float(self.classifier_.probability(z[None])[0])
+        accepted = probability > self.threshold
+        return Subject(
+            z, space, probability, self.threshold, accepted, None if accepted else space.obstacle(z)
+        )
+
+    def _matrices(self, matrices: Array) -> Array:
+        """Return matrices as (b, d, d), checked."""
+        matrices = np.asarray(matrices, dtype=float)
+        d = self.space.dimension
+        if matrices.ndim == 2:
+            matrices = matrices[None]
+        if matrices.ndim != 3 or matrices.shape[1:] != (d, d) or not np.isfinite(matrices).all():
+            raise InputError(
+                f"cost matrices must be finite and of shape (b, {d}, {d}); given was {matrices.shape}"
+            )
+        return matrices
+
+    def __sklearn_clone__(self) -> Self:
+        # The model is fitted already and stays; scikit-learn would otherwise clone it unfitted.
+        return type(self)(**self.get_params(deep=False))
+
+    # for users ---------------------------------------------------------------------------------------
+
+    def elicit(
+        self,
+        x: Any,
+        *,
+        questions: int = 5,
+        options: int = 2,
+        preset: Literal["bayes", "reap"] = "bayes",
+        belief: Belief | None = None,
+        strategy: Strategy | None = None,
+        limits: Limits | None = None,
+        random_state: int | None = None,
+    ) -> Elicitation:
+        """Start a session with one person; see ``reap.Elicitation`` for what can be set."""
+        from reap.elicitation import (
+            Elicitation,  # the one import against the order of layers, named in pyproject.toml
+        )
+
+        return Elicitation(
+            self,
+            x,
+            questions=questions,
+            options=options,
+            preset=preset,
+            belief=belief,
+            strategy=strategy,
+            limits=limits,
+            random_state=self.random_state if random_state is None else random_state,
+        )
+
+    def relaxations(self, x: Any, limits: Limits) -> list[tuple[str, ...]]:
+        """Return the sets of limits, each of which would have to go for a plan to exist, by their names.
+
+        Where single limits suffice, these; else the smallest set found. Empty where the limits are not to blame.
+        """
+        A = effort.identity(self.space.dimension)[None]
+        return relaxations(limits, lambda fewer: self.plans(x, A, fewer)[0].status == "ok")
+
+    def advised(self, plan: Plan, x: Any, limits: Limits) -> Plan:
+        """Return a plan that could not be made, with a sentence on the limits that would have to go; any other as it is."""
+        if plan.status in ("ok", "already_accepted") or not limits:
+            return plan
+        said = advice(self.space, self.relaxations(x, limits))
+        return plan.with_(note=" ".join(filter(None, (plan.note, said))))
+
+    def recommend(
+        self,
+        X: Frame,
+        *,
+        matrix: Array | None = None,
+        limits: Limits | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Frame:
+        """Return a plan for every row, without questions: one frame, same index and dtypes.
+
+        Parameters
+        ----------
+        X : DataFrame
+        matrix : (d, d), optional
+            The matrix assumed for everybody; the identity by default.
+        n_jobs : int, optional
+            Processes, as in joblib.
+        verbose : bool
+            Show a progress bar.
+
+        Returns
+        -------
+        DataFrame
+            The target's columns, then ``recourse_valid, recourse_effort, recourse_status, recourse_changes``. A row
+            without a plan repeats the subject's own values.
+        """
+        if not isinstance(X, pd.DataFrame) or len(X) == 0:
+            raise InputError("give the subjects as a DataFrame with at least one row")
+        self.space.encode(X)  # bad rows are refused before any work is done
+        A = self._matrices(effort.identity(self.space.dimension) if matrix is None else matrix)[:1]
+        rows = [X.iloc[[i]] for i in range(len(X))]
+        if n_jobs in (None, 1):
+            listed = track(rows, "Looking for plans") if verbose else rows
+            found = [self._one(row, A, limits) for row in listed]
+        else:
+            found = Parallel(n_jobs=n_jobs, verbose=10 if verbose else 0)(
+                delayed(self._one)(row, A, limits) for row in rows
+            )
+        return self.table(X, found)
+
+    def _one(self, row: Frame, A: Array, limits: Limits | None) -> Plan:
+        return self.plans(row, A, limits)[0]
+
+    def table(self, X: Frame, plans: Sequence[Plan]) -> Frame:
+        """Return plans as the frame that ``recommend`` returns, with the index and dtypes of ``X``."""
+        columns = [c for f in self.space.features for c in (f.columns or (f.name,))]
+        frame = self.space.decode(np.stack([plan.path[-1] for plan in plans]), like=X, index=X.index)[columns]
+        frame["recourse_valid"] = [plan.valid for plan in plans]
+        frame["recourse_effort"] = [plan.effort for plan in plans]
+        frame["recourse_status"] = [plan.status for plan in plans]
+        frame["recourse_changes"] = [len(plan.changes) for plan in plans]
+        return frame

@@ -1,0 +1,263 @@
+"""The default engine: plans of few actions, of least effort, that the model accepts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit
+
+from reap import effort
+from reap._arrays import unique_rows
+from reap._errors import InputError
+from reap._typing import Array, Frame
+from reap.belief import ConfidenceSet
+from reap.plan import Plan, Status
+from reap.recourse.engine import Candidates, Engine, Objective, Subject
+from reap.recourse.robust.boundary import robust
+from reap.recourse.robust.worst_case import check_robust
+from reap.recourse.targets.boundary.boundary import Boundary
+from reap.recourse.targets.problem import Problem
+from reap.recourse.targets.prototypes import prototypes
+from reap.space import ActionSpace, Limits
+
+#: Subjects whose targets are kept: a session asks for plans of the same person again and again.
+_KEPT = 128
+#: Accepted rows kept of the table given to ``fit``.
+_ROWS = 5_000
+
+
+class Recourse(Engine):
+    """Plans for people: at most three actions where such a plan exists, of least effort ``ΔᵀAΔ`` of the whole change.
+
+    Targets are rows on the decision boundary and rows of real people, stripped of what the decision does not
+    need; every plan is irreducible: no action can be left out, no number taken back a step. Works with any model: one with
+    a gradient is followed along its boundary, any other is searched in a few large batches.
+
+    Parameters
+    ----------
+    model : fitted classifier, Pipeline, function or torch model
+        See ``reap.models.wrap``.
+    space : ActionSpace
+    target : hashable
+        Label of the favourable class.
+    threshold : float
+        Rows with a probability above it are accepted.
+    max_changes : int, optional
+        Actions of a plan at most; more only where no such plan is found, and the plan says so. None: any number.
+    anonymity : int, optional
+        Rows of other people are where some plans begin. Give k where a plan must not show anything of a single person:
+        rows are then replaced by averages of at least k of them. This hides records, it does not protect against
+        somebody who asks for plans many times.
+    random_state : int
+    time_limit : float, optional
+        Seconds a call may take; then the best plan so far is given, with a note.
+    verbose : bool
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, reap
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"income": rng.integers(10, 60, 80) * 100, "debts": rng.integers(0, 6, 80)})
+    >>> space = reap.ActionSpace.from_frame(X, units={"income": "EUR"})
+    >>> model = make_pipeline(space.encoder(), LogisticRegression()).fit(X, X["income"] > 1000 * X["debts"] + 1000)
+    >>> engine = reap.Recourse(model, space, target=True).fit(X)
+    >>> plan = engine.plans(pd.Series({"income": 2000, "debts": 3}), np.eye(2))[0]
+    >>> plan.status, plan.valid
+    ('ok', True)
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        space: ActionSpace,
+        *,
+        target: Any = 1,
+        threshold: float = 0.5,
+        max_changes: int | None = 3,
+        anonymity: int | None = None,
+        random_state: int = 0,
+        time_limit: float | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.model = model
+        self.space = space
+        self.target = target
+        self.threshold = threshold
+        self.max_changes = max_changes
+        self.anonymity = anonymity
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.verbose = verbose
+
+    def fit(self, X: Frame, y: Any = None) -> Self:
+        """Keep accepted rows of other people, from which some plans begin.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Rows of other people, usually those the model was trained on.
+        y : ignored
+        """
+        self._check()
+        self.classifier_ = self._wrap()
+        rows = self.space.encode(X)
+        if self.anonymity is not None:
+            rows = prototypes(self.space, rows, self.anonymity)
+        rows = rows[self.classifier_.accepts(rows)]
+        rows = rows[unique_rows(rows)] if len(rows) else rows
+        if len(rows) > _ROWS:
+            chosen = np.random.default_rng(self.random_state).choice(len(rows), _ROWS, replace=False)
+            rows = rows[np.sort(chosen)]
+        self.rows_ = rows
+        self._forget()
+        if self.verbose:
+            print(f"{len(rows):,} accepted rows kept of {len(X):,}")
+        return self
+
+    def _check(self) -> None:
+        for name in ("max_changes", "anonymity"):
+            value = getattr(self, name)
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if value is not None and not (whole and value >= 1):
+                raise InputError(f"{name} is {value!r}; give a whole number of at least 1, or None")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise InputError(f"time_limit is {self.time_limit!r}; give seconds above 0, or None")
+
+    def _forget(self) -> None:
+        self._known: OrderedDict[Any, Boundary] = OrderedDict()
+        self._lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in super().__getstate__().items() if k not in ("_known", "_lock")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._forget()
+
+    # answers -----------------------------------------------------------------------------------------
+
+    def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
+        """Return the plan of least effort for each matrix.
+
+        Parameters
+        ----------
+        x : Series, one-row DataFrame, or (d,) array for an encoded space
+        matrices : (b, d, d) or (d, d)
+        limits : Limits, optional
+            What this person cannot or will not do.
+
+        Returns
+        -------
+        list of Plan, b of them
+        """
+        deadline = self._deadline()
+        subject = self._subject(x, limits)
+        matrices = self._matrices(matrices)
+        if subject.verdict is not None:
+            return [subject.verdict] * len(matrices)
+        if len(matrices) == 0:
+            return []
+        with self._lock:
+            boundary = self._boundary(subject, limits, deadline)
+            best = boundary.solve(matrices)
+            if not best.found.all():
+                return [self._nothing(subject, boundary)] * len(matrices)
+            return self._finish(subject, boundary, best.rows, best.costs)
+
+    def robust(
+        self,
+        x: Any,
+        confidence_set: ConfidenceSet,
+        objective: Objective = "worst-case",
+        limits: Limits | None = None,
+    ) -> Plan:
+        """Return the plan whose worst-case effort over a confidence set is least; its effort is that one.
+
+        A plan has one whole change, so both objectives mean the same here.
+        """
+        deadline = self._deadline()
+        subject = self._subject(x, limits)
+        check_robust(confidence_set, objective, self.space.dimension)
+        if subject.verdict is not None:
+            return subject.verdict
+        with self._lock:
+            boundary = self._boundary(subject, limits, deadline)
+            found = robust(boundary, confidence_set)
+            if found is None:
+                return self._nothing(subject, boundary)
+            return self._finish(subject, boundary, found[0][None], np.array([found[1]]))[0]
+
+    def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
+        """Return the accepted legal rows known for the subject, as plans, nearest first."""
+        subject = self._subject(x, limits)
+        if subject.verdict is not None:
+            return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
+        with self._lock:
+            boundary = self._boundary(subject, limits, self._deadline())
+            rows = boundary.pool.rows
+            order = np.argsort(effort.size(boundary.problem.moves(rows)), kind="stable")
+            return Candidates(subject, rows[order], expit(boundary.pool.logits[order]))
+
+    # how ---------------------------------------------------------------------------------------------
+
+    def _deadline(self) -> float:
+        return np.inf if self.time_limit is None else time.monotonic() + self.time_limit
+
+    def _boundary(self, subject: Subject, limits: Limits | None, deadline: float) -> Boundary:
+        """Return what all questions about one subject share, made on first use."""
+        key = subject.z.tobytes(), repr(limits or None)
+        kept = self._known.pop(key, None)
+        if kept is None:
+            for count in self._counts(subject.space):
+                kept = self._targets(subject, count, deadline)
+                if len(kept.pool):
+                    break
+        assert kept is not None
+        kept.problem.deadline = deadline
+        self._known[key] = kept
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+        return kept
+
+    def _counts(self, space: ActionSpace) -> Iterator[int | None]:
+        """Yield how many changes to allow: at first few, then more."""
+        most = len(space.features)
+        first = self.max_changes or most
+        yield from range(min(first, most), most + 1)
+
+    def _targets(self, subject: Subject, count: int | None, deadline: float) -> Boundary:
+        space = subject.space.tighten(Limits(max_changes=count))
+        problem = Problem(space, self.classifier_, subject.z, deadline)
+        return Boundary(problem, self.rows_, np.random.default_rng(self.random_state))
+
+    def _finish(self, subject: Subject, boundary: Boundary, rows: Array, efforts: Array) -> list[Plan]:
+        """Return rows as plans, judged once more exactly as they are shown."""
+        rows = subject.space.project(rows, subject.z, exact=False)
+        scores = self.classifier_.probability(rows)
+        fine = (scores > self.threshold) & subject.space.allows(subject.z, rows)
+        note = ""
+        if boundary.problem.late:
+            note = "The search was stopped at its time limit; an easier plan may exist."
+        return [
+            subject.plan_to(row, score, value, note) if good else self._nothing(subject, boundary)
+            for row, score, value, good in zip(rows, scores, efforts, fine, strict=True)
+        ]
+
+    def _nothing(self, subject: Subject, boundary: Boundary) -> Plan:
+        """Return the honest refusal: proven or not, and how close it came."""
+        problem = boundary.problem
+        status: Status = (
+            "infeasible" if boundary.pool.complete else "time_limit" if problem.late else "none_found"
+        )
+        note = "No legal row could be tried."
+        if np.isfinite(problem.closest):
+            said = "Of all rows there are" if boundary.pool.complete else "Of the rows tried"
+            note = f"{said}, the best scores {problem.probability:.2f}; more than {self.threshold:.2f} is needed."
+        return subject.refused(status, note)

@@ -1,0 +1,1 @@
+"""Plans that are good whatever matrix of a confidence set is true."""

@@ -1,0 +1,74 @@
+"""The row whose effort is least in the worst case over a confidence set, among rows at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from reap._errors import InputError
+from reap._typing import Array
+from reap.belief import ConfidenceSet
+from reap.effort import of_changes, size
+from reap.recourse.engine import Objective
+
+
+def check_robust(confidence_set: ConfidenceSet, objective: Objective, dimension: int) -> None:
+    """Say in a sentence what is wrong with the input of ``robust``."""
+    if objective not in ("worst-case", "minimax"):
+        raise InputError(f"the objective is {objective!r}; give 'worst-case' or 'minimax'")
+    if not hasattr(confidence_set, "worst_case_plan"):
+        raise InputError(
+            f"a robust plan needs a ConfidenceSet, not {type(confidence_set).__name__}; for a posterior use plans() "
+            "with its estimate"
+        )
+    if confidence_set.dimension != dimension:
+        raise InputError(
+            f"the confidence set has dimension {confidence_set.dimension}; the space has {dimension} encoded columns"
+        )
+
+
+class WorstCase:
+    """Finds the row that is cheapest in the worst case, and asks for as few worst cases as it can.
+
+    Every matrix a worst case was reached at is in the set, so it bounds the worst case of all other rows from below.
+    Rows are asked in the order of that bound; once the least bound is not below the best worst case, it is proven.
+
+    Parameters
+    ----------
+    confidence_set : ConfidenceSet
+    """
+
+    def __init__(self, confidence_set: ConfidenceSet) -> None:
+        self.set = confidence_set
+        self.matrices = np.empty((0, confidence_set.dimension, confidence_set.dimension))
+
+    def of(self, move: Array) -> float:
+        """Return the worst-case effort of one move (d,)."""
+        found = self.set.worst_case_plan(move)
+        self.matrices = np.concatenate([self.matrices, found.matrix[None]])[-200:]
+        return float(found.cost)
+
+    def cheapest(
+        self,
+        moves: Array,
+        below: float = np.inf,
+        most: int = 100,
+        deadline: Callable[[], bool] = lambda: False,
+    ) -> tuple[int, float]:
+        """Return (index, worst case) of the cheapest of moves (N, d) if under ``below``; else (−1, below)."""
+        best, cost = -1, below
+        bounds = of_changes(self.matrices, moves).max(axis=0) if len(self.matrices) else np.zeros(len(moves))
+        sizes = size(moves)
+        for _ in range(most):
+            if len(moves) == 0 or deadline():
+                break
+            i = int(np.lexsort((sizes, bounds))[0])
+            if bounds[i] >= cost * (1 - 1e-7):
+                break
+            worst = self.of(moves[i])
+            bounds = np.maximum(bounds, of_changes(self.matrices[-1:], moves)[0])
+            bounds[i] = np.inf
+            if worst < cost:
+                best, cost = i, worst
+        return best, cost

@@ -1,0 +1,1 @@
+"""In which steps to go there."""

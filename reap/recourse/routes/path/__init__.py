@@ -1,0 +1,1 @@
+"""The paper's paths through rows of other people."""

@@ -1,0 +1,1 @@
+"""Where to go: which accepted rows a person could become."""

@@ -1,0 +1,1 @@
+"""Least effort on the decision boundary."""

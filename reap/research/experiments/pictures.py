@@ -1,0 +1,167 @@
+"""Three pictures that explain the idea: the confidence set and its centres, a plan on a graph, a plan of one step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reap._typing import Array
+from reap.belief import ConfidenceSet
+from reap.datasets import load
+from reap.recourse import GradientRecourse, GraphRecourse
+from reap.research.experiments.figures import COLOURS, png, pyplot
+
+_BLUE, _RED, _GREEN, *_ = COLOURS
+#: A person to whom the second number is much harder to change than the first.
+_PERSON = np.array([[0.12, 0.0], [0.0, 1.0]])
+
+
+def all_pictures() -> dict[str, tuple[str, bytes]]:
+    """Return name -> (caption, PNG)."""
+    return {
+        "confidence-set": (
+            "Every answer cuts a piece off the set of costs a person may have. The published centre keeps away from the cuts "
+            "only and ends on the wall; the true centre keeps away from every wall.",
+            confidence_set(),
+        ),
+        "graph-plan": (
+            "Plans along rows of other people: the shortest path for everybody alike, and the one for a person to whom the "
+            "vertical change is harder.",
+            graph_plan(),
+        ),
+        "one-step-plan": (
+            "Plans of one step, where the effort ellipse first touches the accepted region: for everybody alike, and for a "
+            "person to whom the vertical change is harder.",
+            one_step_plan(),
+        ),
+    }
+
+
+def confidence_set() -> bytes:
+    """Draw the costs (a, c) of two separate changes, three answers, and both centres.
+
+    Options change one column each, so a cut is a line in a and c, and by symmetry both centres lie in this plane.
+    """
+    plt = pyplot()
+    answers = [
+        tuple(np.array(move) for move in pair)
+        for pair in (((1.0, 0.0), (0.0, 1.0)), ((1.2, 0.0), (0.0, 1.0)), ((0.0, 0.6), (1.0, 0.0)))
+    ]
+    belief = ConfidenceSet(2, epsilon=0.01)
+    for preferred, other in answers:
+        belief.add(preferred, other)
+    a, c = np.meshgrid(np.linspace(0, 1, 500), np.linspace(0, 1, 500))
+    inside = np.ones_like(a, dtype=bool)
+    figure, ax = plt.subplots(figsize=(5.4, 5.2), layout="constrained")
+    line = np.linspace(-0.05, 1.05, 2)
+    for i, (p, o) in enumerate(answers):
+        x, y = p[0] ** 2 - o[0] ** 2, p[1] ** 2 - o[1] ** 2
+        inside &= a * x + c * y <= belief.epsilon
+        ax.plot(line, (belief.epsilon - line * x) / y, "--", color="#777777", linewidth=1)
+        left = i == 2
+        height = (0.3, 0.68, 0.6)[i]
+        at = ((belief.epsilon - height * y) / x, height)
+        ax.annotate(
+            f"answer {i + 1}",
+            at,
+            xytext=(-6 if left else 6, 0),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="center",
+            fontsize=8,
+            color="#555555",
+        )
+    ax.contourf(a, c, inside, levels=[0.5, 1], colors=["#cfe3f2"])
+    for form, colour, name in (("published", _RED, "published centre"), ("chebyshev", _BLUE, "true centre")):
+        center = belief.center(form)  # type: ignore[arg-type]
+        x, y = center.matrix[0, 0], center.matrix[1, 1]
+        ax.add_patch(plt.Circle((x, y), center.radius, fill=False, color=colour, linewidth=1.4))
+        ax.plot(x, y, "o", color=colour, label=f"{name}, radius {center.radius:.2f}")
+    ax.add_patch(plt.Rectangle((0, 0), 1, 1, fill=False, color="black", linewidth=1.2))
+    ax.set(xlim=(-0.1, 1.1), ylim=(-0.1, 1.35), aspect="equal")
+    ax.set_xlabel("effort of changing the first number")
+    ax.set_ylabel("effort of changing the second number")
+    ax.legend(loc="upper left", fontsize=8, framealpha=1)
+    return png(figure)
+
+
+def _world() -> tuple[Any, Any, Any, Any]:
+    """Return the synthetic data, a trained network, and a rejected person some way from the boundary."""
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+
+    data = load("synthetic", paper=True)
+    net = MLPClassifier((20, 50, 20), max_iter=600, random_state=0)
+    model = make_pipeline(data.space.encoder(), net).fit(data.X, data.y)
+    Z = data.space.encode(data.X)
+    rejected = model.predict_proba(data.X)[:, 1] < 0.5
+    place = np.argmin(np.where(rejected, ((Z - [0.45, 0.32]) ** 2).sum(axis=1), np.inf))
+    return data, model, data.X.iloc[[place]], Z
+
+
+def _background(ax: Any, data: Any, model: Any) -> None:
+    g = np.linspace(0, 1, 220)
+    u, v = np.meshgrid(g, g)
+    rows = data.space.decode(np.column_stack([u.ravel(), v.ravel()]))
+    p = model.predict_proba(pd.DataFrame(rows))[:, 1].reshape(u.shape)
+    ax.contourf(u, v, p > 0.5, levels=[-0.5, 0.5, 1.5], colors=["#f6e3dc", "#dcefe4"])
+    ax.contour(u, v, p, levels=[0.5], colors="black", linewidths=1)
+    ax.set(xlim=(0.1, 0.65), ylim=(0.15, 0.7), aspect="equal")
+    ax.set(xlabel="first number (scaled)", ylabel="second number (scaled)")
+    for x, y, text, colour in ((0.03, 0.75, "accepted", "#2e6b47"), (0.75, 0.06, "rejected", "#8a4b32")):
+        ax.text(x, y, text, transform=ax.transAxes, fontsize=10, color=colour)
+
+
+def _effort(moves: Array) -> float:
+    return float(np.einsum("si,ij,sj->", moves, _PERSON, moves))
+
+
+def graph_plan() -> bytes:
+    """Draw the rows, the shortest path for everybody alike and the one for the person."""
+    data, model, x, Z = _world()
+    engine = GraphRecourse(model, data.space, tidy=False).fit(data.X)
+    plans = engine.plans(x, np.stack([np.eye(2), _PERSON]))
+    figure, ax = pyplot().subplots(figsize=(5.4, 5.2), layout="constrained")
+    _background(ax, data, model)
+    ax.plot(*Z.T, ".", color="#9a9a9a", markersize=2.5)
+    for plan, colour, name in zip(plans, (_RED, _BLUE), ("everybody alike", "this person"), strict=True):
+        ax.plot(
+            *plan.path.T,
+            "o-",
+            color=colour,
+            markersize=4,
+            label=f"{name}: effort {_effort(plan.moves):.4f} to the person",
+        )
+    ax.plot(*plans[0].path[0], "*", color="black", markersize=14, label="the person")
+    ax.legend(loc="upper left", fontsize=8, framealpha=1)
+    return png(figure)
+
+
+def one_step_plan() -> bytes:
+    """Draw the boundary, the effort ellipses and the two one-step plans."""
+    data, model, x, _ = _world()
+    engine = GradientRecourse(model, data.space).fit(data.X)
+    plans = engine.plans(x, np.stack([np.eye(2), _PERSON]))
+    figure, ax = pyplot().subplots(figsize=(5.4, 5.2), layout="constrained")
+    _background(ax, data, model)
+    turn = np.linspace(0, 2 * np.pi, 300)
+    for plan, A, colour, name in zip(
+        plans, (np.eye(2), _PERSON), (_RED, _BLUE), ("everybody alike", "this person"), strict=True
+    ):
+        z0, z = plan.path
+        size = np.sqrt((z - z0) @ A @ (z - z0))
+        circle = np.linalg.solve(np.linalg.cholesky(A).T, size * np.stack([np.cos(turn), np.sin(turn)]))
+        ax.plot(*(z0[:, None] + circle), color=colour, linewidth=0.9, linestyle=":")
+        ax.annotate("", z, z0, arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.8})
+        ax.plot(
+            *z,
+            "o",
+            color=colour,
+            markersize=5,
+            label=f"{name}: effort {_effort(plan.moves):.4f} to the person",
+        )
+    ax.plot(*plans[0].path[0], "*", color="black", markersize=14, label="the person")
+    ax.legend(loc="upper left", fontsize=8, framealpha=1)
+    return png(figure)

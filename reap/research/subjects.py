@@ -1,0 +1,261 @@
+"""Simulated people, who know their own effort and answer questions about it as a person would.
+
+>>> person = random(3, 0, lapse=0.1)  # like the people of the paper, with every tenth answer a guess
+>>> person.answer([[0.1, 0.0, 0.0], [2.0, 2.0, 2.0]])
+0
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from reap._errors import InputError
+from reap._typing import Array, Seed
+from reap.belief._answers import choice_probabilities, people
+from reap.belief.cuts import as_moves
+from reap.research import costs
+
+
+@dataclass(kw_only=True, eq=False)
+class Subject(ABC):
+    """A person with an effort for every plan; a question is answered with an option's index or "same".
+
+    Parameters
+    ----------
+    lapse : float, default 0
+        Share of answers given at random among the options.
+    noise : float, optional
+        Sharpness κ of a logistic answer, as in `Posterior`: of two options the first is chosen with chance
+        `σ(κ (c_2−c_1)/(c_2+c_1))`; smaller is noisier. By default the easiest option is always found.
+    epsilon : float, default 0
+        The answer is "same" where the efforts of all options lie within this; 0 is for exact ties.
+    random_state : int or Generator, default 0
+        What lapses and noise are drawn from.
+    """
+
+    lapse: float = 0.0
+    noise: float | None = None
+    epsilon: float = 0.0
+    random_state: Seed = 0
+
+    def __post_init__(self) -> None:
+        people(self.lapse, self.noise)  # raises where they are out of range
+        if not self.epsilon >= 0:
+            raise InputError(f"epsilon is {self.epsilon}; it must be 0 or more.")
+        self._rng = np.random.default_rng(self.random_state)
+
+    @abstractmethod
+    def effort(self, moves: Array) -> float:
+        """Return the effort of one plan, moves `(d,)` or `(s, d)`."""
+
+    def efforts(self, options: Sequence[Array] | Array) -> Array:
+        """Return the efforts `(m,)` of m plans."""
+        return np.array([self.effort(moves) for moves in options])
+
+    def answer(self, question: Any) -> int | Literal["same"]:
+        """Answer a question: the index of the option that is easier for this person, or "same".
+
+        Parameters
+        ----------
+        question : Question or list of moves
+            Anything with `.options`, each with `.moves`; or the moves themselves.
+        """
+        options = getattr(question, "options", question)
+        if len(options) < 2:
+            raise InputError(f"the question has {len(options)} option(s); it takes at least 2 to compare.")
+        costs = self.efforts([getattr(option, "moves", option) for option in options])
+        if self._rng.random() < self.lapse:
+            return int(self._rng.integers(len(costs)))
+        if np.ptp(costs) <= self.epsilon:
+            return "same"
+        if self.noise is None:
+            return int(np.argmin(costs))
+        chances = choice_probabilities(costs, people(0.0, self.noise))[:, 0]
+        return int(self._rng.choice(len(costs), p=chances))
+
+
+@dataclass(eq=False)
+class Mahalanobis(Subject):
+    """A person with effort `Σ vᵀAv = ⟨A, VᵀV⟩` over the moves v of a plan.
+
+    Parameters
+    ----------
+    matrix : (d, d) array
+        A, symmetric and positive semidefinite.
+    lapse, noise, epsilon, random_state
+        As in `Subject`.
+
+    Examples
+    --------
+    >>> person = Mahalanobis([[1.0, 0.0], [0.0, 4.0]])
+    >>> person.effort([[1.0, 0.0], [0.0, 1.0]]), person.answer([[0.0, 1.0], [1.0, 0.0]])
+    (5.0, 1)
+    """
+
+    matrix: Array = field(kw_only=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.matrix = costs.semidefinite("the cost matrix", self.matrix)
+
+    def effort(self, moves: Array) -> float:
+        """Return `Σ vᵀAv` over the moves `(d,)` or `(s, d)`."""
+        V = _moves(moves, len(self.matrix))
+        return float(max(np.sum((V @ self.matrix) * V), 0.0))
+
+    @classmethod
+    def from_lqr(
+        cls,
+        Q: Array,
+        R: Array,
+        *,
+        horizon: int | None = None,
+        lapse: float = 0.0,
+        noise: float | None = None,
+        epsilon: float = 0.0,
+        random_state: Seed = 0,
+    ) -> Self:
+        """Return a person who moves by steps u, at cost `uᵀRu` each, while being z away costs `zᵀQz` at every step.
+
+        The least cost of the way is `zᵀAz` with `Q = A(R+A)⁻¹A`; A is divided by its largest eigenvalue.
+
+        Parameters
+        ----------
+        Q : (d, d) array
+            Positive semidefinite.
+        R : (d, d) array
+            Positive definite.
+        horizon : int, optional
+            Number of steps there is time for; endless by default.
+        lapse, noise, epsilon, random_state
+            As in `Subject`.
+
+        Examples
+        --------
+        >>> Mahalanobis.from_lqr([[4.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]).matrix.tolist()
+        [[1.0, 0.0], [0.0, 0.0]]
+        """
+        A = costs.lqr(Q, R, horizon)
+        return cls(A, lapse=lapse, noise=noise, epsilon=epsilon, random_state=random_state)
+
+    @classmethod
+    def from_scm(
+        cls,
+        W: Array,
+        D: Array,
+        *,
+        lapse: float = 0.0,
+        noise: float | None = None,
+        epsilon: float = 0.0,
+        random_state: Seed = 0,
+    ) -> Self:
+        """Return a person whose changes bring others with them: deviations follow `δ = Wδ + e`, `e ~ N(0, D)`.
+
+        An unlikely deviation is a hard one: `A = (I−W)ᵀD⁻¹(I−W)`, the precision of δ, divided by its largest
+        eigenvalue.
+
+        Parameters
+        ----------
+        W : (d, d) array
+            `W[i, j]` is the effect of column j on column i.
+        D : (d,) or (d, d) array
+            Variances, or the positive definite covariance, of the changes made on purpose.
+        lapse, noise, epsilon, random_state
+            As in `Subject`.
+
+        Examples
+        --------
+        >>> person = Mahalanobis.from_scm([[0.0, 0.0], [1.0, 0.0]], [1.0, 1.0])  # the first column pulls the second
+        >>> person.effort([1.0, 1.0]) < person.effort([1.0, 0.0])
+        True
+        """
+        A = costs.scm(W, D)
+        return cls(A, lapse=lapse, noise=noise, epsilon=epsilon, random_state=random_state)
+
+    @classmethod
+    def random(
+        cls,
+        dimension: int,
+        rng: Seed,
+        *,
+        kind: str = "gaussian",
+        lapse: float = 0.0,
+        noise: float | None = None,
+        epsilon: float = 0.0,
+    ) -> Self:
+        """Return a person drawn at random, with a cost matrix of largest eigenvalue 1.
+
+        Parameters
+        ----------
+        dimension : int
+            Number of encoded columns d.
+        rng : int or Generator
+            What the person is drawn from; the answers draw from a stream of their own.
+        kind : str, default "gaussian"
+            "gaussian", the paper's: `A ∝ GGᵀ`, G `(d, d)` standard normal. "uniform": G uniform on (0, 1).
+            "rank-one": G one column of absolute normals. "diagonal": uniform on (0, 1). "lqr": `from_lqr` with Q and
+            R−I drawn as the paper's. "scm": `from_scm`, each earlier column of a random order acting on each later
+            one with chance ½ and normal strength, variances uniform on (½, 1½).
+        lapse, noise, epsilon
+            As in `Subject`.
+
+        Examples
+        --------
+        >>> A = Mahalanobis.random(4, 0, kind="scm").matrix
+        >>> A.shape, round(float(np.linalg.eigvalsh(A)[-1]), 9)
+        ((4, 4), 1.0)
+        """
+        rng = np.random.default_rng(rng)
+        answers = rng.spawn(1)[0]
+        A = costs.draw(dimension, rng, kind)
+        return cls(A, lapse=lapse, noise=noise, epsilon=epsilon, random_state=answers)
+
+
+@dataclass(eq=False)
+class L1(Subject):
+    """A person with effort `Σ w·|v|` over the moves v of a plan: twice as far is twice as hard.
+
+    Parameters
+    ----------
+    weights : (d,) array, optional
+        Effort of a unit of each column; all 1 by default.
+    lapse, noise, epsilon, random_state
+        As in `Subject`.
+
+    Examples
+    --------
+    >>> L1().effort([[1.0, -2.0], [0.0, 1.0]]), L1([1.0, 10.0]).answer([[1.0, 1.0], [5.0, 0.0]])
+    (4.0, 1)
+    """
+
+    weights: Array | None = field(default=None, kw_only=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.weights is not None:
+            self.weights = np.asarray(self.weights, dtype=float)
+            if self.weights.ndim != 1 or not ((self.weights >= 0) & np.isfinite(self.weights)).all():
+                raise InputError(
+                    "the weights must be a vector of finite numbers of at least 0, one for each column."
+                )
+
+    def effort(self, moves: Array) -> float:
+        """Return `Σ w·|v|` over the moves `(d,)` or `(s, d)`."""
+        weights = np.ones(np.shape(moves)[-1:]) if self.weights is None else self.weights
+        return float((np.abs(_moves(moves, len(weights))) @ weights).sum())
+
+
+#: The same, as functions of the module.
+from_lqr = Mahalanobis.from_lqr
+from_scm = Mahalanobis.from_scm
+random = Mahalanobis.random
+
+
+def _moves(moves: Array, dimension: int) -> Array:
+    """Return moves as `(s, d)`, checked; a plan without steps is one, and costs nothing."""
+    return as_moves(moves, dimension) if np.size(moves) else np.empty((0, dimension))

@@ -1,0 +1,81 @@
+"""Plans in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from reap.space import Change
+from reap.space.words import lowered
+
+if TYPE_CHECKING:
+    from reap.plan import Plan
+
+_WITHOUT = {
+    "already_accepted": "Nothing needs to change: the model accepts you as you are.",
+    "none_found": "No plan was found.",
+    "unreachable": "No accepted position can be reached from where you are.",
+    "infeasible": "No plan is possible within the limits.",
+    "time_limit": "No plan was found in the time allowed.",
+}
+
+
+def plan(made: Plan) -> str:
+    """Return a plan as a person reads it: the headline, its actions in order, then what else is true of it."""
+    if made.status != "ok":
+        return " ".join(filter(None, (_WITHOUT[made.status], made.note)))
+    lines = [headline(made)]
+    steps = [f"{step}  (score {made.shown(step.probability)})" for step in made.steps]
+    if stepwise(made):
+        lines += steps if len(steps) > 1 else [str(step) for step in made.steps]
+    else:  # a path goes through rows of other people: what it comes to stands first
+        lines += [f"- {change}" for change in made.changes]
+        lines += ["In these stages:", *steps]
+    return "\n".join([*lines, *remarks(made)])
+
+
+def headline(made: Plan) -> str:
+    """Return one sentence on what a plan asks and brings; a score that falls on the way is not called a rise."""
+    goes = "rises" if made.setback is None else "goes"
+    return (
+        f"Your plan: {counted(len(made.changes), 'change')}, and the score {goes} from "
+        f"{made.shown(made.probabilities[0])} to {made.shown(made.probability)} (needed: more than {made.threshold:.2f})."
+    )
+
+
+def remarks(made: Plan) -> list[str]:
+    """Return what else is to be said: what follows, where the score falls, how sure we are, how it was found."""
+    said = []
+    if made.follows:
+        said.append(f"As a result: {listed(made.follows)}.")
+    if made.setback is not None:
+        said.append(
+            f"After step {made.setback.number} the score is lower than before it ({made.shown(made.setback.probability)}); "
+            "only all steps together lead to a yes."
+        )
+    if made.confidence is not None:
+        said.append(f"How sure: {made.confidence}.")
+    if made.note:
+        said.append(made.note)
+    return said
+
+
+def stepwise(made: Plan) -> bool:
+    """Return whether the steps are the actions, each feature in one of them only."""
+    return sum(len(step.changes) for step in made.steps) == len(made.changes)
+
+
+def listed(changes: Sequence[Change]) -> str:
+    """Return changes as one sentence, without its full stop."""
+    return "; ".join(str(c) if i == 0 else lowered(str(c)) for i, c in enumerate(changes))
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "change"), counted(3, "change")
+    ('1 change', '3 changes')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,115 @@
+"""Measures against their definitions, by hand and by brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reap
+from reap.research.experiments.measures import Judge, excess, fewer, jaccard, mean_rank, same_oracle, smaller
+
+
+def test_excess_is_a_ratio_of_sums_with_an_interval_around_it():
+    rng = np.random.default_rng(0)
+    oracle = rng.exponential(size=400)
+    runs = pd.DataFrame({"subject": np.repeat(np.arange(40), 10), "effort": oracle * 1.1, "oracle": oracle})
+    found = excess(runs)
+    assert found["excess"] == pytest.approx(0.1)
+    assert found["low"] == pytest.approx(0.1)
+    assert (found["runs"], found["subjects"]) == (400, 40)
+    runs.loc[runs["subject"] < 5, "effort"] *= 3
+    wide = excess(runs)
+    assert wide["low"] < wide["excess"] < wide["high"]
+    assert wide["median"] == pytest.approx(0.1)
+
+
+def test_runs_without_a_plan_do_not_count():
+    runs = pd.DataFrame({"subject": [0, 1], "effort": [2.0, np.nan], "oracle": [1.0, np.inf]})
+    assert excess(runs)["runs"] == 1
+    assert np.isnan(excess(runs.iloc[1:])["excess"])
+
+
+def test_the_oracle_is_shared_by_cells_of_one_person_only():
+    runs = pd.DataFrame(
+        {
+            "dataset": "german",
+            "own": False,
+            "engine": "graph",
+            "people": "gaussian",
+            "subject": [0, 0, 0, 1],
+            "matrix": [0, 0, 1, 0],
+            "effort": [3.0, 2.0, 9.0, np.nan],
+            "oracle": [2.5, 2.5, 8.0, 4.0],
+        }
+    )
+    assert same_oracle(runs)["oracle"].tolist() == [2.0, 2.0, 8.0, 4.0]
+
+
+@given(st.integers(0, 10_000), st.integers(5, 40))
+def test_mean_rank_is_what_the_paper_defines(seed, n):
+    rng = np.random.default_rng(seed)
+    moves, G, H = rng.normal(size=(n, 3)), rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+    truth, estimate = G @ G.T, H @ H.T
+    true = [float(v @ truth @ v) for v in moves]
+    rank = {i: 1 + sum(c < true[i] for c in true) for i in range(n)}
+    best = sorted(range(n), key=lambda i: moves[i] @ estimate @ moves[i])[:5]
+    wanted = (sum(rank[i] for i in best) - 15) / ((2 * n - 5 + 1) * 5 / 2)
+    assert mean_rank(moves, truth, estimate) == pytest.approx(wanted)
+    assert mean_rank(moves, truth, 7 * truth) == 0
+    assert 0 <= mean_rank(moves, truth, estimate) < 1
+
+
+def test_jaccard_compares_edges():
+    X = pd.DataFrame({"a": [0.0, 1.0]})
+    space = reap.ActionSpace.from_frame(X)
+
+    def plan(*values):
+        path = np.array(values, dtype=float)[:, None]
+        return reap.Plan(space, path, np.linspace(0, 1, len(path)))
+
+    assert jaccard(plan(0, 0.5, 1), plan(0, 0.5, 1)) == 0
+    assert jaccard(plan(0, 0.5, 1), plan(0, 0.5, 0.8)) == pytest.approx(2 / 3)
+    assert jaccard(plan(0, 0.5, 1), plan(0, 1)) == 1
+
+
+def test_wilcoxon_is_one_sided_and_survives_ties():
+    rng = np.random.default_rng(1)
+    theirs = rng.random(30)
+    assert smaller(theirs * 0.9, theirs) < 1e-6
+    assert smaller(theirs * 1.1, theirs) > 0.99
+    assert smaller(theirs, theirs) == 1.0
+
+
+def test_a_method_with_fewer_subjects_is_named():
+    runs = pd.DataFrame(
+        [("german", m, s) for m in ("a", "ours") for s in range(3)]
+        + [("bank", "a", s) for s in range(3)]
+        + [("bank", "ours", 0), ("gmc", "a", 0)],
+        columns=["dataset", "method", "subject"],
+    )
+    assert fewer(runs, "a") == []
+    assert fewer(runs, "theirs") == []
+    (said,) = fewer(runs, "ours")
+    assert "bank (1)" in said
+    assert "german" not in said
+    assert "gmc" not in said  # it was not run there at all
+
+
+def test_a_path_is_judged_once_and_as_shown(german, german_graph, german_model, german_rejected):
+    calls = []
+
+    class Counted:
+        def accepts(self, Z):
+            calls.append(len(Z))
+            return german_graph.classifier_.accepts(Z)
+
+    judge = Judge(german.space, Counted())
+    plan = german_graph.plans(german_rejected.iloc[[0]], np.eye(german.space.dimension)[None])[0]
+    wanted = {"found": True, "valid": True, "violations": 0, "steps": len(plan.moves)}
+    assert judge(plan) == judge(plan) == wanted
+    assert calls == [1]
+    back = reap.Plan(german.space, plan.path[::-1], plan.probabilities[::-1])
+    assert not judge(back)["valid"]
