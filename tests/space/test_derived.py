@@ -115,7 +115,8 @@ def test_from_frame_makes_a_number_of_it():
     assert space.feature("b").kind == "integer"
     assert not space.feature("b").actionable
     with pytest.raises(
-        InputError, match="'b' has levels, not numbers; bounds, steps and formulas do not apply"
+        InputError,
+        match="'b' has levels, not numbers; bounds, steps, spans, clocks and formulas do not apply",
     ):
         ActionSpace.from_frame(X.assign(b=["x", "y", "x"]), derived={"b": "a - 1"})
 
