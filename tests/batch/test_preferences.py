@@ -107,7 +107,7 @@ def test_files_of_answers_find_their_rows(engine, X, rejected, tmp_path, suffix,
         engine, X.loc[[i]], preferences=lines(i, ([[{"rate": 2.0}], [{"job": "full"}]], 0)), n_jobs=1
     )
     asked = made[made["recourse_answers"] > 0]
-    assert asked["recourse_cost"].iloc[0] == direct["recourse_cost"].iloc[0]
+    assert asked["recourse_effort"].iloc[0] == direct["recourse_effort"].iloc[0]
 
 
 @pytest.mark.parametrize(
