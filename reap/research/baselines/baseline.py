@@ -1,21 +1,25 @@
-"""What the baselines share: they do not listen to the person, so one plan answers for every cost matrix."""
+"""What the baselines share: they do not listen to the person, so one plan answers for every matrix."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from reap._arrays import zero_missing
+from reap import effort
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan
-from reap.recourse.engine import Candidates, Engine, Objective, Subject
-from reap.recourse.robust.worst_case import check_robust, one_step, refusal
-from reap.space import ActionSpace, Limits
+from reap.recourse import Candidates, Engine, GraphRecourse, Subject
+from reap.recourse.engine import Objective
+from reap.recourse.robust.worst_case import check_robust
+from reap.space import ActionSpace, Feature, Limits
+
+#: What a feature is and how it is spoken of. Whatever else a feature can carry restricts it.
+DESCRIPTION = ("name", "kind", "range", "levels", "label", "unit", "missing", "phrases", "columns", "dtype")
 
 
 def free(space: ActionSpace) -> ActionSpace:
@@ -23,39 +27,46 @@ def free(space: ActionSpace) -> ActionSpace:
 
     Examples
     --------
-    >>> from reap.space import ActionSpace, Feature
-    >>> space = ActionSpace([Feature("age", "integer", range=(18, 80), direction="up")])
+    >>> space = ActionSpace([Feature("age", "integer", range=(18, 80), direction="up", max_change=5)])
     >>> bool(free(space).allows(space.vector({"age": 40}), space.vector({"age": 30}))[0])
     True
     """
-    features = [
-        replace(
-            f,
-            kind="numeric" if f.kind == "integer" else f.kind,
-            actionable=True,
-            direction="any",
-            bounds=None,
-            step=None,
-            derived=None,
-            forbidden=(),
-        )
-        for f in space.features
-    ]
-    return ActionSpace(features, title=space.title)
+    features = []
+    for feature in space.features:
+        kept = {name: getattr(feature, name) for name in DESCRIPTION}
+        if feature.kind == "integer":
+            kept["kind"] = "numeric"  # whole numbers are a step of 1
+        features.append(Feature(**kept))
+    return ActionSpace(features, title=space.title, encoded=space.encoded)
 
 
-def priced(plan: Plan, matrices: Array) -> list[Plan]:
-    """Return one plan for each cost matrix (b, d, d): the same, at what it costs under each."""
-    if plan.status != "ok":
-        return [plan] * len(matrices)
-    V = plan.moves
-    return [plan.with_(cost=float(max(np.einsum("si,ij,sj->", V, A, V), 0.0))) for A in matrices]
-
-
+@dataclass(eq=False, repr=False)
 class Baseline(Engine):
-    """A generator that gives one plan a subject; subclasses answer ``_plan`` and, in ``fit``, set ``classifier_``."""
+    """A generator that gives one plan a subject; subclasses answer ``_plan`` and, in ``fit``, set ``classifier_``.
 
-    constraints: bool
+    Baselines are dataclasses: what they share is said once, and ``__init__`` still names every parameter.
+
+    Parameters
+    ----------
+    model : fitted classifier, Pipeline, function or torch model
+        See ``reap.models.wrap``.
+    space : ActionSpace
+    target : hashable
+        Label of the favourable class.
+    threshold : float
+        Rows with a probability above it are accepted.
+    constraints : bool
+        False: the paper's setting. Anything may become anything, nothing is rounded.
+    random_state : int
+    """
+
+    model: Any
+    space: ActionSpace
+    _: KW_ONLY
+    target: Any = 1
+    threshold: float = 0.5
+    constraints: bool = True
+    random_state: int = 0
 
     @abstractmethod
     def _plan(self, subject: Subject, limits: Limits | None) -> Plan:
@@ -69,7 +80,7 @@ class Baseline(Engine):
         return replace(subject, space=space, obstacle=space.obstacle(subject.z))
 
     def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return the subject's plan once for each cost matrix (b, d, d), at its cost under it.
+        """Return the subject's plan once for each matrix (b, d, d), at its effort under it.
 
         Parameters
         ----------
@@ -80,7 +91,10 @@ class Baseline(Engine):
         """
         subject = self._subject(x, limits)
         matrices = self._matrices(matrices)
-        return priced(subject.verdict or self._plan(subject, limits), matrices)
+        plan = subject.verdict or self._plan(subject, limits)
+        if plan.status != "ok":
+            return [plan] * len(matrices)
+        return [plan.with_(effort=effort.of_moves(A, plan.moves)) for A in matrices]
 
     def robust(
         self,
@@ -89,16 +103,55 @@ class Baseline(Engine):
         objective: Objective = "worst-case",
         limits: Limits | None = None,
     ) -> Plan:
-        """Return the subject's plan at its worst-case cost; the confidence set does not change it."""
+        """Return the subject's plan at its worst-case effort; the confidence set does not change it."""
         subject = self._subject(x, limits)
         check_robust(confidence_set, objective, self.space.dimension)
         plan = subject.verdict or self._plan(subject, limits)
-        return (
-            plan.with_(cost=confidence_set.worst_case_plan(plan.moves).cost) if plan.status == "ok" else plan
-        )
+        if plan.status != "ok":
+            return plan
+        return plan.with_(effort=confidence_set.worst_case_plan(plan.moves).cost)
 
 
-class OneStep(Baseline):
+@dataclass(eq=False, repr=False, kw_only=True)
+class PathBaseline(Baseline):
+    """A baseline on the graph of ``GraphRecourse``, with its own idea of what an edge costs.
+
+    Parameters
+    ----------
+    n_neighbors, max_neighbors : int
+        Neighbours of each row, K, and up to how many K doubles where nothing accepted is in reach.
+    """
+
+    n_neighbors: int = 10
+    max_neighbors: int = 160
+
+    def fit(self, X: Frame, y: Any = None) -> Self:
+        """Link every row with its nearest ones.
+
+        Parameters
+        ----------
+        X : DataFrame
+        y : ignored
+        """
+        self.classifier_ = self._wrap()
+        self.graph_ = GraphRecourse(
+            self.model,
+            self.space if self.constraints else free(self.space),
+            target=self.target,
+            threshold=self.threshold,
+            n_neighbors=self.n_neighbors,
+            max_neighbors=self.max_neighbors,
+            random_state=self.random_state,
+        ).fit(X)
+        return self
+
+    def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
+        """Return the accepted rows the subject could become, as one-step plans, nearest first."""
+        return self.graph_.candidates(x, limits)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RowBaseline(Baseline):
     """A baseline that looks for a row; it keeps the accepted rows of other people as candidates."""
 
     def fit(self, X: Frame, y: Any = None) -> Self:
@@ -117,14 +170,13 @@ class OneStep(Baseline):
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
         """Return what the subject would become as each accepted row, where that is accepted: nearest first."""
         subject = self._subject(x, limits)
-        none = Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
         if subject.verdict is not None or not self.accepted_.any():
-            return none
+            return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
         rows = np.unique(self._legal(self.rows_[self.accepted_], subject), axis=0)
         rows = rows[subject.space.allows(subject.z, rows)]
         scores = self.classifier_.probability(rows) if len(rows) else np.empty(0)
         rows, scores = rows[scores > self.threshold], scores[scores > self.threshold]
-        order = np.argsort((zero_missing(rows - subject.z) ** 2).sum(axis=1), kind="stable")
+        order = np.argsort(effort.size(effort.changes(rows, subject.z)), kind="stable")
         return Candidates(subject, rows[order], scores[order])
 
     def _legal(self, rows: Array, subject: Subject) -> Array:
@@ -143,11 +195,9 @@ class OneStep(Baseline):
         if not good.any():
             return None
         i = int(np.argmax(good))
-        move = zero_missing(rows[i] - subject.z)
-        return one_step(subject, rows[i], float(scores[i]), float(move @ move))
-
-    def _none(self, subject: Subject, note: str) -> Plan:
-        return refusal(subject, "none_found", note)
+        return subject.plan_to(
+            rows[i], float(scores[i]), float(effort.size(effort.changes(rows[i], subject.z)))
+        )
 
 
 def above(name: str, value: float, least: float, strict: bool = False) -> None:
