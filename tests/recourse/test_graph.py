@@ -161,7 +161,8 @@ def test_boosting_in_a_pipeline_on_raw_frames():
     world = random_world(4, rows=150)
     words = [c for c in world.X.columns if not pd.api.types.is_numeric_dtype(world.X[c].dtype)]
     coded = make_column_transformer((OneHotEncoder(sparse_output=False), words), remainder="passthrough")
-    model = make_pipeline(coded, HistGradientBoostingClassifier(max_iter=10)).fit(world.X, world.y)
+    model = make_pipeline(coded, HistGradientBoostingClassifier(max_iter=10))
+    model.fit(world.X, world.probability(world.X) > 0.5)
     rejected = world.X[model.predict(world.X) == 0]
     engine = GraphRecourse(model, world.space).fit(world.X)
     table = engine.recommend(rejected.iloc[:3])
