@@ -1,4 +1,4 @@
-"""Dialogues with simulated people: with the product's own session, and the paper's loop on rows alone."""
+"""Sessions with simulated people: the product's own, and the paper's loop on rows alone."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from reap.belief import ConfidenceSet, solve_centers
 from reap.elicitation import Elicitation
 from reap.plan import Plan
 from reap.questions import SimilarCost
+from reap.recourse import Engine
 from reap.research.experiments.people import person
 from reap.research.experiments.scope import Bench
-from reap.research.subjects import Subject
+from reap.research.subjects import Person
 
 Center = Literal["published", "chebyshev", "analytic"]
 Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What is recommended after some answers, and the CPU seconds of the dialogue so far."""
+class Outcome:
+    """What is recommended after some answers, and the CPU seconds of the session so far."""
 
     answers: int
     plan: Plan
@@ -32,19 +33,26 @@ class Heard:
 
 
 def hold(
-    engine: Any, x: Any, someone: Subject, *, at: Iterable[int], seed: int, **settings: Any
-) -> list[Heard]:
+    engine: Engine,
+    x: Any,
+    someone: Person,
+    *,
+    at: Iterable[int],
+    seed: int,
+    options: int = 2,
+    preset: Literal["bayes", "reap"] = "bayes",
+) -> list[Outcome]:
     """Return what a session recommends after each number of answers in ``at``.
 
-    Where the session has nothing left to ask, what it recommends stays. Settings are those of ``Elicitation``.
+    Where the session has nothing left to ask, what it recommends stays.
     """
     wanted = sorted(at)
     begin, judging = time.process_time(), 0.0
-    session = Elicitation(engine, x, questions=wanted[-1], random_state=seed, **settings)
-    heard: list[Heard] = []
+    session = Elicitation(engine, x, questions=wanted[-1], options=options, preset=preset, random_state=seed)
+    outcomes: list[Outcome] = []
     for count in range(wanted[-1] + 1):
         if count in wanted:
-            heard.append(Heard(count, session.recommend(), time.process_time() - begin - judging))
+            outcomes.append(Outcome(count, session.recommend(), time.process_time() - begin - judging))
         question = session.ask() if count < wanted[-1] else None
         if question is None:
             break
@@ -52,24 +60,24 @@ def hold(
         choice = someone.answer(question)
         judging += time.process_time() - pause
         session.answer(choice)
-    late = wanted[len(heard) :]  # it had nothing left to ask
+    late = wanted[len(outcomes) :]  # it had nothing left to ask
     if late:
         plan = session.recommend()
-        heard += [Heard(t, plan, time.process_time() - begin - judging) for t in late]
-    return heard
+        outcomes += [Outcome(t, plan, time.process_time() - begin - judging) for t in late]
+    return outcomes
 
 
 @dataclass(frozen=True, eq=False)
-class Talk:
-    """A dialogue about rows: the options (N, d) as deviations, who answers, how questions are chosen, and ε."""
+class RowSession:
+    """A session about rows: the options (N, d) as changes, who answers, how questions are chosen, and ε."""
 
     moves: Array
-    person: Subject
+    person: Person
     strategy: Any = field(default_factory=SimilarCost)
     epsilon: float = 0.01
 
 
-def talks(
+def row_sessions(
     made: Bench,
     subjects: Iterable[int],
     matrices: int,
@@ -78,11 +86,11 @@ def talks(
     kind: str = "gaussian",
     strategy: Any = None,
     epsilon: float = 0.01,
-) -> dict[tuple[int, int], Talk]:
-    """Return the talks with every k-th person of a kind in the place of every subject i, by (i, k)."""
+) -> dict[tuple[int, int], RowSession]:
+    """Return the sessions with every k-th person of a kind in the place of every subject i, by (i, k)."""
     moves = {i: made.moves(i) for i in subjects}
     return {
-        (i, k): Talk(
+        (i, k): RowSession(
             moves[i],
             person(kind, made.dimension, k, seed, subject=i),
             strategy or SimilarCost(),
@@ -94,41 +102,48 @@ def talks(
 
 
 def hold_together(
-    talks: Mapping[Key, Talk], questions: int, *, center: Center = "published", seed: int = 0
+    sessions: Mapping[Key, RowSession], questions: int, *, center: Center = "published", seed: int = 0
 ) -> dict[Key, list[ConfidenceSet]]:
-    """Return, for each talk, the paper's confidence set after 0 … ``questions`` answers; all their centres are known.
+    """Return, for each session, the paper's confidence set after 0 … ``questions`` answers; all their centres are known.
 
-    Every question is chosen at the set's centre. The talks know nothing of each other; they go on in step only so that
+    Every question is chosen at the set's centre. The sessions know nothing of each other; they go on in step only so that
     the centres of a round are solved in one batch. Questions are those of ``Elicitation(preset="reap")``.
     """
-    sets = {key: [ConfidenceSet(talk.moves.shape[1], epsilon=talk.epsilon)] for key, talk in talks.items()}
-    asked: dict[Key, list[tuple[int, ...]]] = {key: [] for key in talks}
+    sets = {
+        key: [ConfidenceSet(session.moves.shape[1], epsilon=session.epsilon)]
+        for key, session in sessions.items()
+    }
+    asked: dict[Key, list[tuple[int, ...]]] = {key: [] for key in sessions}
     for t in range(questions):
         solve_centers([each[-1] for each in sets.values()], center)
-        for key, talk in talks.items():
+        for key, session in sessions.items():
             rng = np.random.default_rng([seed, t, 1])
-            sets[key].append(_next(talk, sets[key][-1], asked[key], center, rng))
+            sets[key].append(_next(session, sets[key][-1], asked[key], center, rng))
     solve_centers([each[-1] for each in sets.values()], center)
     return sets
 
 
 def _next(
-    talk: Talk, belief: ConfidenceSet, asked: list[tuple[int, ...]], center: Center, rng: np.random.Generator
+    session: RowSession,
+    belief: ConfidenceSet,
+    asked: list[tuple[int, ...]],
+    center: Center,
+    rng: np.random.Generator,
 ) -> ConfidenceSet:
     """Ask one more question; return the set after the answer, the same one where nothing is left to ask."""
-    if len(talk.moves) < 2:
+    if len(session.moves) < 2:
         return belief
-    choice = talk.strategy.choose(talk.moves, belief.center(center).matrix, asked, random_state=rng)
+    choice = session.strategy.choose(session.moves, belief.center(center).matrix, asked, random_state=rng)
     if choice is None:
         return belief
     asked.append(choice.options)
     shown = rng.permutation(len(choice.options))  # as in a session: which stands first says nothing
     learnt = belief.copy()
-    _learn(learnt, [talk.moves[choice.options[k]] for k in shown], talk.person)
+    _learn(learnt, [session.moves[choice.options[k]] for k in shown], session.person)
     return learnt
 
 
-def _learn(belief: ConfidenceSet, options: list[Array], person: Subject) -> None:
+def _learn(belief: ConfidenceSet, options: list[Array], person: Person) -> None:
     answer = person.answer(options)
     if answer == "same":
         belief.update_same(options)
