@@ -17,7 +17,7 @@ import numpy as np
 from reap import effort
 from reap._errors import InputError
 from reap._typing import Array, Seed
-from reap.belief._answers import choice_probabilities, people
+from reap.belief.answers import choice_probabilities, people
 from reap.belief.cuts import as_moves
 from reap.research import costs
 

@@ -7,8 +7,8 @@ import copy
 import numpy as np
 
 from reap._typing import Array, Ints
-from reap.belief._answers import Answers, People
-from reap.belief._prior import Prior
+from reap.belief.answers import Answers, People
+from reap.belief.prior import Prior
 
 #: Moves after each answer; every fourth proposes another family.
 MOVES = 8
@@ -37,7 +37,7 @@ class Particles:
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> from reap.belief._answers import people
+    >>> from reap.belief.answers import people
     >>> cloud = Particles(Prior(2), people(), 100, rng)
     >>> cloud.learn(Answers().add(np.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]]), same=False), rng)
     >>> bool(cloud.matrices[:, 0, 0].mean() < cloud.matrices[:, 1, 1].mean())

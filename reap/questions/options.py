@@ -8,7 +8,7 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array, Ints
-from reap.questions._strategy import Asked, Moves
+from reap.questions.strategy import Asked, Moves
 
 #: Two options closer than this, relative to their size, are one option: nobody can tell them apart.
 RESOLUTION = 1e-9

@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from reap._typing import Array, Ints
-from reap.questions._options import Options
-from reap.questions._strategy import Asked, Sampled, check_burden
+from reap.questions.options import Options
+from reap.questions.strategy import Asked, Sampled, check_burden
 
 #: All pairs are compared among so many options at most.
 SHORTLIST = 200

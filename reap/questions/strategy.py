@@ -15,7 +15,7 @@ from reap._typing import Array, Bools, Ints, Seed
 
 if TYPE_CHECKING:
     from reap.belief import Belief
-    from reap.questions._options import Options
+    from reap.questions.options import Options
 
 #: Options of a question: ``(N, d)``, one step each, or N arrays of moves ``(s, d)``.
 Moves: TypeAlias = Array | Sequence[Array]
