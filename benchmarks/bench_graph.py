@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 
 import reap
 from benchmarks._harness import Row
+from reap import effort
 
 
 class Face:
@@ -33,7 +34,7 @@ class Face:
         self.search = NearestNeighbors(n_neighbors=neighbors).fit(Z)
         self.accepted = np.flatnonzero(accepted)
 
-    def cost(self, z):
+    def effort(self, z):
         n = self.graph.shape[0]
         away, near = self.search.kneighbors(z[None])
         link = csr_array((away[0] ** 2, (np.zeros(len(near[0]), dtype=int), near[0])), shape=(1, n + 1))
@@ -63,8 +64,8 @@ def answered(rng, engine, x, answers=5):
     beliefs, A = reap.ConfidenceSet(d), random_matrices(rng, d, 1)[0]
     moves = engine.candidates(x).moves
     for _ in range(answers):
-        p, o = moves[rng.choice(len(moves), 2, replace=False)]
-        beliefs.add(*((p, o) if p @ A @ p <= o @ A @ o else (o, p)))
+        pair = moves[rng.choice(len(moves), 2, replace=False)]
+        beliefs.add(*pair[np.argsort(effort.of_change(A, pair), kind="stable")])
     return beliefs
 
 
@@ -100,12 +101,12 @@ def run(quick: bool) -> list[Row]:
     warm, _ = planned(recent * 3, 1)
     forty, _ = planned(recent * 3, 40)
     sets = {id(x): answered(rng, engine, x) for x in subjects[:40]}
-    engine._views.clear()
+    engine._kept.clear()
     robust = timed(lambda x: engine.robust(x, sets[id(x)]), subjects[:40])
 
     Z = np.unique(data.space.encode(X), axis=0)
     face = Face(Z, engine.classifier_.accepts(Z))
-    theirs = timed(face.cost, [data.space.vector(x) for x in subjects[:20]])
+    theirs = timed(face.effort, [data.space.vector(x) for x in subjects[:20]])
     valid = f"{sum(plan.valid for plan in plans)} of {len(plans)} subjects have a plan"
     steps = f"{np.mean([len(plan.moves) for plan in plans]):.1f} steps on average"
     return [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -49,9 +51,14 @@ def test_demo_goes_the_whole_way(run):
         "Question 1.",
         "is easier",
         "Your plan:",
-        "of the effort of the plan",
     ):
         assert part in out
+    # the simulated person's preferences make a difference, and the plan does not ask for what is hard for them
+    advice, plan = out.split("Advice without a question")[1], out.split("The plan for this person")[1]
+    assert "Repay within" in advice.split("The questions")[0]
+    assert "Repay within" not in plan
+    share = int(re.search(r"it takes (\d+)% of the effort of the advice", plan).group(1))
+    assert share < 60
 
 
 def test_datasets(run):
@@ -82,12 +89,22 @@ def test_recommend_for_a_csv_with_a_space(run, table, tmp_path):
     assert (tmp_path / "p.png").exists()
 
 
-def test_recommend_by_gradient_as_json(run):
+@pytest.mark.parametrize("engine", ["recourse", "graph", "gradient"])
+def test_recommend_by_each_engine_as_json(run, engine):
     from reap import Plan
 
-    code, out, _ = run("recommend", "--engine", "gradient", "--json")
+    code, out, _ = run("recommend", "--data", "synthetic", "--engine", engine, "--json")
     assert code == 0
-    assert Plan.from_json(out).valid
+    plan = Plan.from_json(out)
+    assert plan.valid
+    assert plan.along == (engine == "graph")
+
+
+def test_without_a_word_the_engine_is_the_one_for_people(run):
+    assert run("recommend", "--json")[1] == run("recommend", "-e", "recourse", "--json")[1]
+    shown = " ".join(run("recommend", "--help")[1].replace("│", " ").split())
+    for said in ("plans for people", "the paper's"):
+        assert said in shown
 
 
 def test_ask_with_every_kind_of_answer_then_resume(run, tmp_path):

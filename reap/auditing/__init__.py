@@ -1,4 +1,4 @@
-"""What recourse costs, and for whom: from the result of a batch to figures, a report and JSON."""
+"""What recourse asks of people, and of whom: from the result of a batch to figures, a report and JSON."""
 
 from __future__ import annotations
 

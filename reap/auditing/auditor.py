@@ -28,11 +28,11 @@ def audit(
     least: int = 30,
     random_state: int = 0,
 ) -> Audit:
-    """Return what recourse costs, and for whom.
+    """Return what recourse asks of people, and of whom.
 
-    Effort is ``Σ vᵀAv / ⟨A, S⟩`` over the steps v of a plan, A being the cost matrix that the batch assumed and S the
-    mean of ``(a − r)(a − r)ᵀ`` over accepted people a and rejected people r, on what people can act on: 1 is the mean
-    effort of becoming, in one step, an accepted person drawn at random.
+    Effort is ``ΔᵀAΔ / ⟨A, S⟩`` of a plan's whole change Δ. A is the matrix that the batch assumed. S is the mean of
+    ``(a − r)(a − r)ᵀ`` over accepted people a and rejected people r, on what people can act on. So 1 is the mean effort
+    of becoming an accepted person drawn at random.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def audit(
     accepted : DataFrame, optional
         Rows of accepted people; by default those the batch knew (``reference=``), else those in the table.
     matrices : int
-        Cost matrices, drawn from the prior "people", under which differences between groups are measured again.
+        Effort matrices, drawn from the prior "people", under which differences between groups are measured again.
     resamples : int
         Of the bootstrap.
     confidence : float
@@ -61,7 +61,7 @@ def audit(
     >>> from sklearn.pipeline import make_pipeline
     >>> data = reap.datasets.load("german")
     >>> model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=1000)).fit(data.X, data.y)
-    >>> engine = reap.GraphRecourse(model, data.space).fit(data.X)
+    >>> engine = reap.Recourse(model, data.space).fit(data.X)
     >>> plans = reap.batch.run(engine, data.X.iloc[:60], n_jobs=1)
     >>> found = reap.audit(plans, by=[data.X.columns[-1]], matrices=20, resamples=100)
     >>> found.people + int((plans["recourse_status"] == "already_accepted").sum()) == len(plans)
@@ -113,10 +113,8 @@ def _shares(people: Population, contributions: Array) -> Series:
 
 def _changed(people: Population) -> Series:
     """Return the share of plans that change each feature from start to target, (f,)."""
-    net = figures.net(people)
-    moved = (
-        people.space.changed(np.zeros_like(net), net) if len(net) else np.zeros((1, len(people.space.names)))
-    )
+    V = people.V
+    moved = people.space.changed(np.zeros_like(V), V) if len(V) else np.zeros((1, len(people.space.names)))
     return pd.Series(np.asarray(moved).mean(axis=0), index=people.space.names)
 
 
@@ -138,7 +136,7 @@ def _groupings(
         compared = [str(g) for g in table.index[table["people"] >= least]]
         inside, mine = groups.isin(compared), own.isin(compared).to_numpy()
         without = pd.Series(~people.planned)
-        priced = [g for g in compared if table.loc[g, "people"] - table.loc[g, "without_plan"] >= least]
+        measured = [g for g in compared if table.loc[g, "people"] - table.loc[g, "without_plan"] >= least]
         features = {g: _shares(people, shares[(own == g).to_numpy()]) for g in table.index}
         made.append(
             Grouping(
@@ -148,8 +146,8 @@ def _groupings(
                 share_comparison=figures.compare_shares(without[inside], groups[inside], rng),
                 effort_comparison=figures.compare_efforts(effort[mine], own[mine], rng),
                 features=pd.DataFrame(features).T,
-                relative=relative[name].reindex(columns=priced) if relative else pd.DataFrame(columns=[]),
-                efforts={g: effort[(own == g).to_numpy()] for g in priced},
+                relative=relative[name].reindex(columns=measured) if relative else pd.DataFrame(columns=[]),
+                efforts={g: effort[(own == g).to_numpy()] for g in measured},
                 whole=float(np.median(effort)) if len(effort) else np.nan,
             )
         )

@@ -1,52 +1,36 @@
-"""The arithmetic of an audit: efforts, groups, intervals, tests, and how much the assumed cost matters."""
+"""The arithmetic of an audit: efforts, groups, intervals, tests, and how much the assumed matrix matters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from reap._typing import Array, Frame, Ints, Series
+from reap._typing import Array, Frame, Series
 from reap.auditing.population import Population
 from reap.belief import Posterior
+from reap.effort import of_change
 
-#: People whose plans are weighed again under other cost matrices; more would not change a percentile.
-_WEIGHED = 20_000
+#: People whose plans are measured again under other matrices; more would not change a percentile.
+_MEASURED = 20_000
 _PERMUTATIONS = 2_000
 #: Numbers held at once while resampling.
 _BLOCK = 4_000_000
 
 
 def efforts(people: Population, A: Array) -> Array:
-    """Return the effort ``Σ vᵀAv / ⟨A, S⟩`` of everybody with a plan, (p,), in the unit of the audit."""
-    return _per_plan(people, np.einsum("mi,ij,mj->m", people.V, A, people.V)[:, None])[:, 0] / people.unit(A)
+    """Return the effort ``ΔᵀAΔ / ⟨A, S⟩`` of everybody with a plan, (p,), in the unit of the audit."""
+    return of_change(A, people.V) / people.unit(A)
 
 
 def contributions(people: Population, A: Array) -> Array:
-    """Return what each feature adds to each plan's effort, (p, f): ``Σ_{i ∈ f} v_i (Av)_i``, which sums to the effort."""
-    parts = people.V * (people.V @ A)
+    """Return what each feature adds to each plan's effort, (p, f): ``Σ_{i ∈ f} Δ_i (AΔ)_i``, which sums to the effort."""
+    parts = people.V * (people.V @ A)  # effort column by column, which reap.effort does not give
     first = [people.space.slices[name].start for name in people.space.names]
-    return _per_plan(people, np.add.reduceat(parts, first, axis=1)) / people.unit(A)
-
-
-def net(people: Population) -> Array:
-    """Return how far each plan leads in all, (p, d)."""
-    return _per_plan(people, people.V)
-
-
-def _per_plan(people: Population, values: Array) -> Array:
-    """Sum values of steps (m, k) over the steps of each plan, (p, k)."""
-    if len(values) == 0:
-        return np.empty((0, values.shape[1]))
-    return np.asarray(np.add.reduceat(values, _starts(people.steps[people.planned]), axis=0))
-
-
-def _starts(steps: Ints) -> Ints:
-    """Return where each plan's steps begin, (p,), among all steps one after the other."""
-    return np.asarray(np.cumsum(steps) - steps)
+    return np.asarray(np.add.reduceat(parts, first, axis=1)) / people.unit(A)
 
 
 def interval(
@@ -55,13 +39,16 @@ def interval(
     """Return the percentile bootstrap interval of the median."""
     if len(values) < 2:
         return np.nan, np.nan
-    rows = max(1, _BLOCK // len(values))
-    medians = [
-        np.median(values[rng.integers(len(values), size=(min(rows, resamples - done), len(values)))], axis=1)
-        for done in range(0, resamples, rows)
-    ]
-    low, high = np.quantile(np.concatenate(medians), [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)
+    found = stats.bootstrap(
+        (values,),
+        np.median,
+        n_resamples=resamples,
+        batch=max(1, _BLOCK // len(values)),
+        confidence_level=confidence,
+        method="percentile",
+        random_state=rng,
+    ).confidence_interval
+    return float(found.low), float(found.high)
 
 
 def summary(
@@ -72,7 +59,7 @@ def summary(
     confidence: float,
     rng: np.random.Generator,
 ) -> Frame:
-    """Return one line a group: who has no plan, and what a plan costs those who have one."""
+    """Return one line a group: who has no plan, and the effort of the plans of those who have one."""
     lines = []
     own = groups[people.planned].to_numpy()
     for name in sorted(groups.unique()):
@@ -94,7 +81,7 @@ def summary(
                 "median_high": high,
                 "mean": float(values.mean()) if len(values) else np.nan,
                 "p90": float(np.quantile(values, 0.9)) if len(values) else np.nan,
-                "steps": float(people.steps[inside & people.planned].mean()) if len(values) else np.nan,
+                "changes": float(people.changes[inside & people.planned].mean()) if len(values) else np.nan,
             }
         )
     return pd.DataFrame(lines).set_index("group")
@@ -123,14 +110,9 @@ def compare_shares(without: Series, groups: Series, rng: np.random.Generator) ->
     found = stats.chi2_contingency(table, correction=False)
     if found.expected_freq.min() >= 5:
         return Comparison("χ² test", float(found.statistic), float(found.pvalue))
-    codes, missing = pd.factorize(groups)[0], without.to_numpy(dtype=float)
-    people, rate = np.bincount(codes), missing.mean()
-
-    def statistic(order: Ints) -> float:
-        gaps = np.bincount(codes, weights=missing[order]) - rate * people
-        return float(np.sum(gaps**2 / (people * rate * (1 - rate))))
-
-    return Comparison("χ², permutation test", float(found.statistic), _permuted(statistic, len(codes), rng))
+    # Of n_k people m_k have no plan, a share r of all: χ² = (Σ m_k²/n_k − n r²) / (r(1 − r)) grows with Σ m_k²/n_k.
+    p = _permuted(pd.factorize(groups)[0], without.to_numpy(dtype=float), rng)
+    return Comparison("χ², permutation test", float(found.statistic), p)
 
 
 def compare_efforts(effort: Array, groups: Series, rng: np.random.Generator) -> Comparison:
@@ -142,20 +124,28 @@ def compare_efforts(effort: Array, groups: Series, rng: np.random.Generator) -> 
     found = stats.kruskal(*(effort[codes == k] for k in range(len(names))))
     if np.bincount(codes).min() >= 5:
         return Comparison("Kruskal–Wallis test", float(found.statistic), float(found.pvalue))
-    ranks, people = stats.rankdata(effort), np.bincount(codes)
+    # Kruskal and Wallis's H grows with Σ R_k² / n_k, R_k being the sum of ranks in group k
+    p = _permuted(codes, stats.rankdata(effort), rng)
+    return Comparison("Kruskal–Wallis, permutation test", float(found.statistic), p)
 
-    def statistic(order: Ints) -> float:
-        return float(np.sum(np.bincount(codes, weights=ranks[order]) ** 2 / people))
 
-    return Comparison(
-        "Kruskal–Wallis, permutation test", float(found.statistic), _permuted(statistic, len(codes), rng)
+def _permuted(codes: Any, values: Array, rng: np.random.Generator) -> float:
+    """Return how often values (n,) dealt out anew give groups that differ as much: ``Σ_k (sum in k)² / n_k``."""
+    people = np.bincount(codes)
+
+    def statistic(dealt: Array) -> float:
+        return float(np.sum(np.bincount(codes, weights=dealt) ** 2 / people))
+
+    found = stats.permutation_test(
+        (values,),
+        statistic,
+        permutation_type="pairings",
+        vectorized=False,
+        n_resamples=_PERMUTATIONS,
+        alternative="greater",
+        random_state=rng,
     )
-
-
-def _permuted(statistic: Callable[[Ints], float], count: int, rng: np.random.Generator) -> float:
-    least = statistic(np.arange(count)) * (1 - 1e-12)
-    above = sum(statistic(rng.permutation(count)) >= least for _ in range(_PERMUTATIONS))
-    return (1 + above) / (1 + _PERMUTATIONS)
+    return float(found.pvalue)
 
 
 def relative_medians(
@@ -165,17 +155,14 @@ def relative_medians(
 
     The plans stay; the effort they are measured with changes. At most 20,000 people, drawn at random.
     """
-    count = int(people.planned.sum())
-    kept = np.sort(rng.permutation(count)[:_WEIGHED])
-    owner = np.repeat(np.arange(count), people.steps[people.planned])
-    V = people.V[np.isin(owner, kept)]
-    starts = _starts(people.steps[people.planned][kept])
+    kept = np.sort(rng.permutation(len(people.V))[:_MEASURED])
+    V = people.V[kept]
     codes = {
         name: pd.factorize(g[people.planned].to_numpy()[kept], sort=True) for name, g in groupings.items()
     }
     lines: dict[str, list[Array]] = {name: [] for name in groupings}
     for A in matrices:
-        effort = np.add.reduceat(np.einsum("mi,ij,mj->m", V, A, V), starts)
+        effort = of_change(A, V)
         whole = max(float(np.median(effort)), np.finfo(float).tiny)
         for name, (code, names) in codes.items():
             lines[name].append(np.array([np.median(effort[code == k]) for k in range(len(names))]) / whole)
@@ -183,5 +170,5 @@ def relative_medians(
 
 
 def people_matrices(dimension: int, count: int, seed: int) -> Array:
-    """Return cost matrices of people nobody has asked, (count, d, d): draws of the prior "people"."""
+    """Return effort matrices of people nobody has asked, (count, d, d): draws of the prior "people"."""
     return Posterior(dimension, particles=max(count, 2), random_state=seed).sample(count)

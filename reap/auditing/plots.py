@@ -79,7 +79,7 @@ def features(grouping: Grouping, labels: dict[str, str]) -> str:
 
 
 def sensitivity(grouping: Grouping) -> str:
-    """Draw each group's relative effort: as assumed, and its range over cost matrices."""
+    """Draw each group's relative effort: as assumed, and its range over matrices."""
     table = grouping.sensitivity().iloc[::-1]
     figure, axes = _figure(len(table))
     y = np.arange(len(table))
@@ -88,8 +88,8 @@ def sensitivity(grouping: Grouping) -> str:
     axes.plot(table["median"], y, "|", color=_MAIN, markersize=16, markeredgewidth=2.5)
     axes.plot(table["assumed"], y, "D", color=_INK, markersize=6)
     axes.set_yticks(y, table.index)
-    axes.set_xlabel("median effort over everybody's (◆ as assumed; bar: 90 % of other cost matrices)")
-    return _svg(figure, f"Dependence on the assumed cost by {grouping.name}")
+    axes.set_xlabel("median effort over everybody's (◆ as assumed; bar: 90 % of other matrices)")
+    return _svg(figure, f"Dependence on the assumed effort by {grouping.name}")
 
 
 def _figure(rows: int, extra: float = 0.0) -> tuple[Any, Any]:

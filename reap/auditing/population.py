@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reap import effort
 from reap._errors import InputError, unknown
 from reap._typing import Array, Bools, Frame, Ints, Series
 from reap.batch.manifest import moments
@@ -36,10 +37,10 @@ class Population:
         Where they start.
     planned : (n,)
         Who has a valid plan.
-    V : (m, d)
-        All steps of all plans, one after the other.
-    steps : (n,)
-        Steps of each person's plan; 0 where there is none.
+    V : (p, d)
+        The whole changes of the plans.
+    changes : (n,)
+        Actions of each person's plan; 0 where there is none.
     accepted : dict
         Moments of the accepted people.
     manifest : dict
@@ -52,7 +53,7 @@ class Population:
     Z: Array
     planned: Bools
     V: Array
-    steps: Ints
+    changes: Ints
     accepted: dict[str, Any]
     manifest: dict[str, Any]
     unread: int
@@ -70,16 +71,15 @@ class Population:
 
     @cached_property
     def matrix(self) -> Array:
-        """The cost matrix the batch assumed, (d, d)."""
+        """The effort matrix the batch assumed, (d, d)."""
         given = self.manifest.get("matrix")
-        return np.eye(self.space.dimension) if given is None else np.array(given, dtype=float)
+        return effort.identity(self.space.dimension) if given is None else np.array(given, dtype=float)
 
     @cached_property
     def spread(self) -> Array:
         """Mean of ``(a − r)(a − r)ᵀ`` over accepted a and rejected r, on columns people can act on, (d, d).
 
-        ``⟨A, S⟩`` is then the mean effort, under any cost matrix A, of becoming in one step an accepted person
-        drawn at random. With means and mean squares: ``S = E aaᵀ − E a E rᵀ − E r E aᵀ + E rrᵀ``.
+        ``⟨A, S⟩`` is then the mean effort, under any matrix A, of becoming an accepted person drawn at random. With means and mean squares: ``S = E aaᵀ − E a E rᵀ − E r E aᵀ + E rrᵀ``.
         """
         own = moments(self.Z)
         if own is None:
@@ -89,7 +89,7 @@ class Population:
         return np.asarray(np.where(np.outer(self.movable, self.movable), S, 0.0))
 
     def unit(self, A: Array) -> float:
-        """Return the unit of effort ``⟨A, S⟩`` under a cost matrix."""
+        """Return the unit of effort ``⟨A, S⟩`` under a matrix."""
         return float(np.sum(A * self.spread))
 
     def group(self, names: Sequence[str]) -> Series:
@@ -147,16 +147,14 @@ def population(
     mine = [path for path, keep in zip(paths, kept, strict=True) if keep]
     frame = frame[rejected]
     planned = (frame["recourse_valid"] & (frame["recourse_status"] == "ok")).to_numpy(dtype=bool)
-    moves = [np.nan_to_num(np.diff(path, axis=0)) for path, has in zip(mine, planned, strict=True) if has]
-    steps = np.zeros(len(mine), dtype=np.intp)
-    steps[planned] = [len(v) for v in moves]
+    ends = np.array([path[-1] for path in mine]).reshape(-1, space.dimension)
     return Population(
         frame,
         space,
         starts[kept],
         planned,
-        np.concatenate([np.empty((0, space.dimension)), *moves]),
-        steps,
+        effort.changes(ends, starts[kept])[planned],
+        frame["recourse_changes"].to_numpy(dtype=np.intp),
         _accepted(manifest, space, accepted, starts[~kept]),
         manifest,
         int(unread.sum()),
@@ -170,7 +168,7 @@ def _read(source: Frame | str | Path) -> tuple[Frame, dict[str, Any]]:
         manifest, frame = read_manifest(source), pd.read_parquet(source)
     else:
         raise InputError(f"there is no file {str(source)!r}")
-    for name in ("recourse_status", "recourse_valid", "recourse_path"):
+    for name in ("recourse_status", "recourse_valid", "recourse_changes", "recourse_path"):
         if name not in frame.columns:
             raise InputError(f"the table lacks the column {name!r}; give what reap.batch.run made")
     return frame, manifest

@@ -48,7 +48,7 @@ def page(audit: Audit) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Audit of recourse</title><style>{_STYLE}</style></head><body><main>"
-        f"<h1>What recourse costs, and for whom</h1>{_headline(audit)}{_features(audit, labels)}{sections}"
+        f"<h1>What recourse asks of people, and of whom</h1>{_headline(audit)}{_features(audit, labels)}{sections}"
         f"{_method(audit)}{_origin(audit)}</main></body></html>\n"
     )
 
@@ -70,8 +70,8 @@ def _headline(audit: Audit) -> str:
         f"<div><strong>{effort(audit.median)}</strong> is the median <b>effort</b> of those who have one "
         f"({effort(audit.median_low)} to {effort(audit.median_high)}); one in ten needs more than {effort(audit.p90)}"
         "</div>",
-        "</div><p>100 % effort is what it takes, on average, to become in one step an accepted person drawn at "
-        "random, counting only what people can act on.</p><ul>",
+        "</div><p>100 % effort is what it takes, on average, to become an accepted person drawn at random, "
+        "counting only what people can act on.</p><ul>",
     ]
     parts += [f"<li>{_finding(g)}</li>" for g in audit.groupings]
     counts = ((_STATUSES.get(s, s), f"{n:,}", _percent(n / audit.people)) for s, n in audit.statuses.items())
@@ -93,15 +93,15 @@ def _finding(g: Grouping) -> str:
             f"{_percent(table.loc[worst, 'share'])} of “{escape(worst)}”, {_percent(table.loc[best, 'share'])} of "
             f"“{escape(best)}” ({escape(said(g.share_comparison))})."
         )
-    priced = table.loc[[name for name in table.index if name in g.efforts], "median"]
-    if len(priced) > 1:
-        dear, cheap = priced.idxmax(), priced.idxmin()
+    medians = table.loc[[name for name in table.index if name in g.efforts], "median"]
+    if len(medians) > 1:
+        hard, easy = medians.idxmax(), medians.idxmin()
         text += (
-            f" The median effort is {effort(priced.max())} for “{escape(dear)}” and {effort(priced.min())} for "
-            f"“{escape(cheap)}” ({escape(said(g.effort_comparison))})."
+            f" The median effort is {effort(medians.max())} for “{escape(hard)}” and {effort(medians.min())} for "
+            f"“{escape(easy)}” ({escape(said(g.effort_comparison))})."
         )
-    if (stays := g.dearest()) is not None:
-        text += f" “{escape(stays[0])}” has the dearest plans under {stays[1]:.0%} of other cost matrices."
+    if (stays := g.hardest()) is not None:
+        text += f" “{escape(stays[0])}” has the hardest plans under {stays[1]:.0%} of other effort matrices."
     return text
 
 
@@ -125,7 +125,7 @@ def _grouping(audit: Audit, g: Grouping, labels: dict[str, str]) -> str:
         "interval",
         "mean",
         "90th %",
-        "steps",
+        "changes",
     )
     rows = [
         (
@@ -138,7 +138,7 @@ def _grouping(audit: Audit, g: Grouping, labels: dict[str, str]) -> str:
             f"{effort(r.median_low)} – {effort(r.median_high)}",
             effort(r.mean),
             effort(r.p90),
-            _number(r.steps),
+            _number(r.changes),
         )
         for name, r in zip(g.table.index, g.table.itertuples(), strict=True)
     ]
@@ -155,7 +155,9 @@ def _grouping(audit: Audit, g: Grouping, labels: dict[str, str]) -> str:
             f"<h3>Which features carry it</h3>{plots.features(g, labels)}",
         ]
     if len(g.efforts) > 1 and len(g.relative):
-        parts.append(f"<h3>How much it depends on the assumed cost</h3>{plots.sensitivity(g)}{_stability(g)}")
+        parts.append(
+            f"<h3>How much it depends on the assumed effort</h3>{plots.sensitivity(g)}{_stability(g)}"
+        )
     return "".join(parts)
 
 
@@ -168,8 +170,8 @@ def _stability(g: Grouping) -> str:
     head = (
         "group",
         "as assumed",
-        "90 % of cost matrices",
-        "cost matrices under which it is above everybody's",
+        "90 % of matrices",
+        "matrices under which it is above everybody's",
     )
     return _table("Median effort over everybody's median effort", head, rows)
 
@@ -179,16 +181,16 @@ def _method(audit: Audit) -> str:
     return f"""<h2>How to read this</h2>
 <p><b>No legal plan</b>: the engine found no row that the model accepts and that the action space lets the person reach.
 It is the engine's word, not a proof, except where the rules leave no legal row.</p>
-<p><b>Effort</b> of a plan with steps v is Σ vᵀAv ∕ ⟨A, S⟩. A is the cost matrix assumed for everybody, here {given}; S is the
-mean of (a − r)(a − r)ᵀ over accepted people a and rejected people r, on the columns people can act on. It is a square: a
-quarter of the effort is half of the way.</p>
-<p><b>What carries it</b>: column i adds Σ vᵢ(Av)ᵢ, which sums to the effort.</p>
+<p><b>Effort</b> of a plan is ΔᵀAΔ ∕ ⟨A, S⟩ of its whole change Δ, from where the person is to where the plan ends. A is the
+effort matrix assumed for everybody, here {given}. S is the mean of (a − r)(a − r)ᵀ over accepted people a and rejected people
+r, on the columns people can act on. Effort is a square: a quarter of the effort is half of the way.</p>
+<p><b>What carries it</b>: column i adds Δᵢ(AΔ)ᵢ, which sums to the effort.</p>
 <p><b>Intervals</b>: Wilson's for shares, percentile bootstrap over people for medians. <b>Tests</b>: Pearson's χ² for shares,
 Kruskal–Wallis for effort, by permutation where counts are small; p is the chance of a difference at least as large if
 groups were alike. No correction for many comparisons is made.</p>
-<p><b>Dependence on the assumed cost</b>: nobody's true cost is known before they are asked. The same plans are measured again
-with {len(audit.groupings[0].relative)} cost matrices drawn from the prior over people; a difference that keeps its sign under
-nearly all of them does not rest on the assumption. People who were asked would also get other plans; that is not counted
+<p><b>Dependence on the assumed effort</b>: what is hard for a person is not known before they are asked. The same plans are
+measured again with {len(audit.groupings[0].relative)} matrices drawn from the prior over people; a difference that keeps its
+sign under nearly all of them does not rest on the assumption. People who were asked would also get other plans; that is not counted
 here.</p>"""
 
 

@@ -24,14 +24,14 @@ class Grouping:
         The column, or several joined by " · ".
     table : DataFrame
         One line a group: ``people, without_plan, share`` (with its interval), ``median`` effort (with its interval),
-        ``mean, p90, steps``.
+        ``mean, p90, changes`` (actions of a plan, on average).
     compared : list of str
         Groups large enough to be compared; the others are only listed.
     share_comparison, effort_comparison : Comparison
     features : DataFrame (groups, features)
         Share of the group's effort that each feature carries; rows sum to 1.
     relative : DataFrame (matrices, groups)
-        The group's median effort over everybody's, under cost matrices of people nobody has asked.
+        The group's median effort over everybody's, under effort matrices of people nobody has asked.
     efforts : dict
         The efforts of each group that is compared.
     whole : float
@@ -49,7 +49,7 @@ class Grouping:
     whole: float
 
     def sensitivity(self) -> Frame:
-        """Return one line a group: the range of its relative effort over cost matrices, and how often it is above 1."""
+        """Return one line a group: the range of its relative effort over matrices, and how often it is above 1."""
         ratios = self.relative
         return pd.DataFrame(
             {
@@ -61,8 +61,8 @@ class Grouping:
             }
         )
 
-    def dearest(self) -> tuple[str, float] | None:
-        """Return the group with the dearest plans as assumed, and the share of cost matrices under which it stays so."""
+    def hardest(self) -> tuple[str, float] | None:
+        """Return the group with the hardest plans as assumed, and the share of matrices under which it stays so."""
         if len(self.relative.columns) < 2 or len(self.relative) == 0:
             return None
         name = str(self.sensitivity()["assumed"].idxmax())
@@ -71,7 +71,7 @@ class Grouping:
 
 @dataclass(frozen=True)
 class Audit:
-    """What recourse costs, and for whom. Made by ``reap.audit``.
+    """What recourse asks of people, and of whom. Made by ``reap.audit``.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Audit:
     unread : int
         Rows that could not be read; no part of any figure.
     median, median_low, median_high, p90 : float
-        Effort of those with a plan. 1 is the mean effort of becoming, in one step, an accepted person drawn at random.
+        Effort of those with a plan. 1 is the mean effort of becoming an accepted person drawn at random.
     features : Series
         Share of all effort that each feature carries.
     changed : Series
@@ -155,7 +155,7 @@ class Audit:
                     "effort_comparison": asdict(g.effort_comparison),
                     "features": g.features.to_dict("index"),
                     "sensitivity": g.sensitivity().to_dict("index"),
-                    "dearest_stays": g.dearest(),
+                    "hardest_stays": g.hardest(),
                 }
                 for g in self.groupings
             ],

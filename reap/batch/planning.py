@@ -18,14 +18,11 @@ from reap import __version__
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.batch.preferences import Answers
-from reap.effort import of_moves
 from reap.plan import Plan
 from reap.space import Limits
 
 #: Statuses of rows for which no engine was asked to the end; all others are those of ``reap.Plan``.
 INVALID, FAILED = "invalid_row", "failed"
-#: Cost matrices drawn from a person's posterior, whose plans give the estimate its relative weights.
-_SAMPLES = 40
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class Planner:
     ----------
     engine : Engine, fitted
     matrix : (d, d)
-        The cost matrix assumed for those who were not asked.
+        The effort matrix assumed for those who were not asked.
     limits : Limits, optional
         What nobody can do.
 
@@ -55,7 +52,7 @@ class Planner:
     >>> from sklearn.pipeline import make_pipeline
     >>> data = reap.datasets.load("german")
     >>> model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=1000)).fit(data.X, data.y)
-    >>> engine = reap.GraphRecourse(model, data.space).fit(data.X)
+    >>> engine = reap.Recourse(model, data.space).fit(data.X)
     >>> table = Planner(engine, np.eye(data.space.dimension))(data.X.iloc[:3], {})
     >>> table["recourse_status"].isin(["ok", "already_accepted"]).all()
     np.True_
@@ -77,7 +74,7 @@ class Planner:
         frame = self._targets(rows, found)
         frame["recourse_probability"] = [_or_nan(o, "probability") for o in found]
         frame["recourse_reason"] = [o.reason if isinstance(o, Failure) else o.note for o in found]
-        frame["recourse_answers"] = [len(answers[i].given) if i in answers else 0 for i in range(len(rows))]
+        frame["recourse_answers"] = [answers[i].told if i in answers else 0 for i in range(len(rows))]
         paths = np.empty(len(rows), dtype=object)
         paths[:] = [None if isinstance(o, Failure) else o.path.flatten() for o in found]
         frame["recourse_path"] = paths
@@ -96,24 +93,16 @@ class Planner:
         return plan
 
     def _asked(self, row: Frame, answers: Answers) -> Plan:
-        """Return the plan of least expected effort, as a session with these answers would."""
-        space, limits = self.engine.space, (self.limits or Limits()).merge(answers.limits)
-        if not answers.given:
-            return self._plan(row, self.matrix, limits)
+        """Return what a session with these answers would recommend."""
+        limits = self.limits or Limits()
+        if not answers.told and not answers.difficulties:
+            return self._plan(row, self.matrix, limits.merge(answers.limits))
+        self.engine.space.vector(row)  # a row that cannot be read is not the answers' fault
         try:
-            belief = answers.belief(space, space.vector(row), self.engine.random_state)
+            session = answers.session(self.engine, row, limits)
         except InputError as error:
             raise InputError(f"the answers do not fit the row: {error}") from None
-        matrices = np.concatenate([belief.mean[None], belief.sample(_SAMPLES)])
-        pool = [p for p in self.engine.plans(row, matrices, limits) if p.status == "ok" and p.valid]
-        A = belief.estimate()
-        plan = self._plan(row, A, limits)
-        if plan.status != "ok":
-            return plan
-        efforts = [of_moves(A, p.moves) for p in (plan, *pool)]
-        best = int(np.argmin(efforts))
-        chosen: Plan = (plan, *pool)[best]
-        return chosen.with_(effort=efforts[best])
+        return session.recommend()
 
     def _targets(self, rows: Frame, found: list[Plan | Failure]) -> Frame:
         """Return the table that ``recommend`` would; a row that failed repeats its own values."""

@@ -1,17 +1,21 @@
 """What people answered in sessions, as a table: one line an answer, found again by the id of the row.
 
-=========  ===========================================================================================
-column     what it holds
-=========  ===========================================================================================
-row_id     the subject: the row's number in the input (from 0), or its value in the column named as id
-round      the order of the answers of one person, any numbers that sort
-options    the plans shown, as JSON: a list of plans; a plan is a list of steps; a step is a mapping of
-           the features that differ from the subject's row to their values after it, in units
-answer     the position of the plan that is easiest (0 for the first), or "same", "skip", "neither"
-limits     optional, JSON: what the person cannot do, as in ``ActionSpace.limits``
-=========  ===========================================================================================
+============  ========================================================================================
+column        what it holds
+============  ========================================================================================
+row_id        the subject: the row's number in the input (from 0), or its value in the column named as id
+round         the order of the answers of one person, any numbers that sort
+options       the plans shown, as JSON: a list of plans. A plan is a mapping of the features that it
+              changes to their values at its end, in units. A path of ``GraphRecourse`` is a list of such
+              mappings, one a stage, each against where the person stood
+answer        the position of the plan that is easiest (0 for the first), or "same", "skip", "neither"
+limits        optional, JSON: what the person cannot do, as in ``ActionSpace.limits``
+difficulties  optional, JSON: how hard they called features, from 1 (very easy) to 5 (very hard)
+start         optional, JSON: where the person stood then, in the features that have changed since
+============  ========================================================================================
 
-"skip" and "neither" say nothing about effort and are passed over. Limits on any line hold for the person.
+Limits and difficulties on any line hold for the person. A line with nothing but these has no options and "skip" for an
+answer.
 """
 
 from __future__ import annotations
@@ -20,52 +24,81 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
-from reap.belief import Posterior
-from reap.elicitation.answers import Answer
+from reap.elicitation import Elicitation, Question
+from reap.elicitation.difficulty import check_level
+from reap.elicitation.events import Event
+from reap.elicitation.rounds import write_asked
+from reap.plan import Plan
+from reap.recourse import Engine
 from reap.space import ActionSpace, Limits
 
 COLUMNS = ("row_id", "round", "options", "answer")
+WISHES = ("limits", "difficulties", "start")
 _SILENT = ("skip", "neither")
-Steps = list[dict[str, Any]]
+Stages = list[dict[str, Any]]
+
+
+class Given(NamedTuple):
+    """One answer: the plans shown, each as its stages in units, the choice, and where the person stood."""
+
+    options: list[Stages]
+    choice: int | str
+    start: dict[str, Any]
 
 
 @dataclass
 class Answers:
-    """One person's answers and limits.
+    """One person's answers and wishes.
 
     Parameters
     ----------
-    given : list of (options, choice)
-        Plans as lists of steps in units, and the index of the easiest or "same".
+    given : list of Given
     limits : Limits
+    difficulties : dict
+        How hard they called features, 1 to 5.
     """
 
-    given: list[tuple[list[Steps], int | str]] = field(default_factory=list)
+    given: list[Given] = field(default_factory=list)
     limits: Limits = field(default_factory=Limits)
+    difficulties: dict[str, int] = field(default_factory=dict)
 
-    def moves(self, space: ActionSpace, z0: Array) -> list[tuple[list[Array], int | str]]:
-        """Return the answers with every plan as moves (s, d) from the subject's row."""
-        return [([_moves(space, z0, plan) for plan in options], choice) for options, choice in self.given]
+    @property
+    def told(self) -> int:
+        """Number of answers that say something about effort: an option, or "same"."""
+        return sum(one.choice not in _SILENT for one in self.given)
 
-    def belief(self, space: ActionSpace, z0: Array, seed: int) -> Posterior:
-        """Return what the answers say about the person."""
-        belief = Posterior(space.dimension, columns=space.movable, random_state=seed)
-        for options, choice in self.moves(space, z0):
-            Answer.to(options, choice).teach(belief)
-        return belief
+    def session(self, engine: Engine, x: Any, limits: Limits) -> Elicitation:
+        """Return the session of somebody who stands at x and said all this.
+
+        It believes what the person's own session believes. Its plans are those of one round, the last; the person's
+        session has kept those of earlier rounds too. Both recommend the same plan where the engine finds the least
+        effort for a matrix. An engine that only searches may have found a better plan in an earlier round: then the
+        session's plan has less effort than this one.
+        """
+        session = engine.elicit(x, limits=limits.merge(self.limits))
+        for name, level in self.difficulties.items():
+            session.constrain(name, difficulty=level)
+        for number, (options, choice, start) in enumerate(self.given, 1):
+            plans = tuple(_plan(engine, session.here, start, stages) for stages in options)
+            session.apply(Event("asked", write_asked(None, Question(f"line-{number}", number, plans))))
+            session.answer(choice)
+        return session
 
 
-def _moves(space: ActionSpace, z0: Array, plan: Steps) -> Array:
-    values = space.values(z0)
-    after = [space.vector(_columns(space, values | step)) for step in plan]
-    return np.nan_to_num(np.diff(np.stack([z0, *after]), axis=0))
+def _plan(engine: Engine, z0: Array, start: dict[str, Any], stages: Stages) -> Plan:
+    """Return a plan that was shown to somebody who stood at z0, apart from what has changed since."""
+    space = engine.space
+    values = space.values(z0) | start
+    path = np.stack([space.vector(_columns(space, values | stage)) for stage in ({}, *stages)])
+    scores = engine.classifier_.probability(path)
+    return Plan(space, path, scores, threshold=engine.threshold, along=len(stages) > 1)
 
 
 def _columns(space: ActionSpace, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,30 +128,55 @@ def read(source: Frame | str | Path | None, space: ActionSpace) -> dict[str, Ans
     for name in COLUMNS:
         if name not in table.columns:
             raise InputError(
-                f"the answers lack the column {name!r}; needed are {', '.join(COLUMNS)}, and limits where there are any"
+                f"the answers lack the column {name!r}; needed are {', '.join(COLUMNS)}, and {', '.join(WISHES)} "
+                "where there are any"
             )
     people: dict[str, Answers] = {}
-    table = table.sort_values("round", kind="stable")
-    limits = table["limits"] if "limits" in table.columns else [None] * len(table)
-    lines = zip(table.index, table["row_id"], table["options"], table["answer"], limits, strict=True)
-    for line, row_id, options, answer, limit in lines:
-        person = people.setdefault(key(row_id), Answers())
+    for line, said in table.sort_values("round", kind="stable").iterrows():
+        person = people.setdefault(key(said["row_id"]), Answers())
         try:
-            if str(answer) not in _SILENT:
-                plans = _plans(options, space)
-                person.given.append((plans, _choice(answer, len(plans))))
-            if limit is not None and not pd.isna(limit):
-                person.limits = person.limits.merge(space.limits(**_limits(limit)))
+            _take(person, said, space)
         except InputError as error:
-            raise InputError(f"line {line} of the answers (row {row_id}): {error}") from None
+            raise InputError(f"line {line} of the answers (row {said['row_id']}): {error}") from None
     return people
+
+
+def _take(person: Answers, said: Any, space: ActionSpace) -> None:
+    """Add one line to what a person said."""
+    if str(said["answer"]) not in _SILENT or not _absent(said["options"]):
+        plans, start = _plans(said["options"], space), _mapping(said, "start")
+        for name in start:
+            space.feature(name)
+        person.given.append(Given(plans, _choice(said["answer"], len(plans)), start))
+    if limits := _mapping(said, "limits"):
+        allowed = ("fixed", "at_least", "at_most", "exclude", "max_changes")
+        for name in limits:
+            if name not in allowed:
+                raise unknown("kind of limit", name, allowed)
+        person.limits = person.limits.merge(space.limits(**limits))
+    for name, level in _mapping(said, "difficulties").items():
+        space.feature(name)
+        check_level(level)
+        person.difficulties[name] = level
+
+
+def _absent(value: Any) -> bool:
+    return value is None or bool(pd.isna(value))
+
+
+def _mapping(said: Any, name: str) -> dict[str, Any]:
+    """Return what an optional column says; nothing where it is absent or empty."""
+    if name not in said or _absent(said[name]):
+        return {}
+    data: dict[str, Any] = _json(said[name], name, dict)
+    return data
 
 
 def _read_file(path: Path) -> Frame:
     if not path.exists():
         raise InputError(f"there is no file of answers {str(path)!r}")
     if path.name.lower().endswith((".csv", ".csv.gz")):
-        return pd.read_csv(path, dtype={"row_id": str, "answer": str, "options": str, "limits": str})
+        return pd.read_csv(path, dtype=dict.fromkeys(("row_id", "options", "answer", *WISHES), str))
     return pd.read_parquet(path)
 
 
@@ -132,24 +190,24 @@ def _json(text: Any, what: str, wanted: type) -> Any:
     return data
 
 
-def _plans(text: Any, space: ActionSpace) -> list[Steps]:
+def _plans(text: Any, space: ActionSpace) -> list[Stages]:
     plans = _json(text, "options", list)
     if len(plans) < 2:
         raise InputError(f"an answer compares at least 2 options; given were {len(plans)}")
     listed = [[plan] if isinstance(plan, dict) else plan for plan in plans]
     for plan in listed:
-        if not isinstance(plan, list) or not plan or not all(isinstance(step, dict) for step in plan):
+        if not isinstance(plan, list) or not plan or not all(isinstance(stage, dict) for stage in plan):
             raise InputError(
-                f"a plan is a list of steps, each a mapping of features to values; given was {plan!r}"
+                f"a plan is a mapping of features to values, or a list of such stages; given was {plan!r}"
             )
-        for name in (name for step in plan for name in step):
+        for name in (name for stage in plan for name in stage):
             space.feature(name)
     return listed
 
 
 def _choice(answer: Any, count: int) -> int | str:
     text = key(answer).strip().lower()
-    if text == "same":
+    if text in ("same", *_SILENT):
         return text
     text = {"left": "0", "right": "1"}.get(text, text)
     if not text.isdigit() or int(text) >= count:
@@ -159,17 +217,8 @@ def _choice(answer: Any, count: int) -> int | str:
     return int(text)
 
 
-def _limits(text: Any) -> dict[str, Any]:
-    allowed = ("fixed", "at_least", "at_most", "exclude", "max_changes")
-    data: dict[str, Any] = _json(text, "limits", dict)
-    for name in data:
-        if name not in allowed:
-            raise unknown("kind of limit", name, allowed)
-    return data
-
-
-def answers_of(session: Any, row_id: Any) -> Frame:
-    """Return a session's answers as lines of the table that ``run(…, preferences=…)`` reads.
+def answers_of(session: Elicitation, row_id: Any) -> Frame:
+    """Return a session's answers and wishes as lines of the table that ``run(…, preferences=…)`` reads.
 
     Parameters
     ----------
@@ -183,29 +232,42 @@ def answers_of(session: Any, row_id: Any) -> Frame:
     >>> from sklearn.pipeline import make_pipeline
     >>> data = reap.datasets.load("german")
     >>> model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=1000)).fit(data.X, data.y)
-    >>> engine = reap.GraphRecourse(model, data.space).fit(data.X)
+    >>> engine = reap.Recourse(model, data.space).fit(data.X)
     >>> rejected = data.X[model.predict(data.X) == 0]
     >>> session = engine.elicit(rejected.iloc[0], questions=2)
+    >>> session.constrain("employment", difficulty=5)
     >>> while session.ask():
     ...     session.answer("left")
-    >>> answers_of(session, row_id=17)[["row_id", "round", "answer"]].to_dict("list")
-    {'row_id': [17, 17], 'round': [0, 1], 'answer': ['0', '0']}
+    >>> table = answers_of(session, row_id=17)
+    >>> table[["row_id", "round", "answer"]].to_dict("list"), table["difficulties"][0]
+    ({'row_id': [17, 17], 'round': [0, 1], 'answer': ['0', '0']}, '{"employment": 5}')
     """
-    limits = json.dumps(session.limits.to_dict()) if session.limits else None
-    lines = [
-        {
-            "row_id": row_id,
-            "round": k,
-            "options": json.dumps([_steps(plan) for plan in question.options], ensure_ascii=False),
-            "answer": str(choice),
-            "limits": limits,
-        }
-        for k, (question, choice) in enumerate(session.history)
-    ]
-    return pd.DataFrame(lines, columns=[*COLUMNS, "limits"])
+    here = session.space.values(session.here)
+    wishes = {
+        "limits": _text(session.limits.to_dict()),
+        "difficulties": _text(session.difficulties),
+    }
+    lines = []
+    for k, (question, choice) in enumerate(session.history):
+        then = session.space.values(question.options[0].path[0])
+        options = _text([_stages(plan) for plan in question.options])
+        line = {"row_id": row_id, "round": k, "options": options, "answer": str(choice)}
+        lines.append(line | wishes | {"start": _text(_differing(then, here))})
+    if not lines and any(wishes.values()):
+        lines = [{"row_id": row_id, "round": 0, "answer": "skip"} | wishes]
+    return pd.DataFrame(lines, columns=[*COLUMNS, *WISHES])
 
 
-def _steps(plan: Any) -> Steps:
-    rows = [plan.space.values(z) for z in plan.path]
-    start = rows[0]
-    return [{name: value for name, value in row.items() if value != start[name]} for row in rows[1:]]
+def _text(data: Any) -> str | None:
+    return json.dumps(data, ensure_ascii=False) if data else None
+
+
+def _stages(plan: Plan) -> dict[str, Any] | Stages:
+    """Return a plan as the table has it: its end, or each stage of a path whose effort counts along it."""
+    start, *stages = (plan.space.values(z) for z in (plan.path if plan.along else plan.path[[0, -1]]))
+    shown = [_differing(stage, start) for stage in stages]
+    return shown if plan.along else shown[0]
+
+
+def _differing(row: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if value != other[name]}

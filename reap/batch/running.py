@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import joblib
-import numpy as np
 import pandas as pd
 
 from reap._errors import InputError, unknown
@@ -23,6 +22,7 @@ from reap.batch.progress import progress
 from reap.batch.store import Store, read_manifest, schema_of
 from reap.batch.tables import ID, Chunk, Table, chunks, feature_columns, open_table
 from reap.batch.workers import finished, hire
+from reap.effort import identity
 from reap.space import ActionSpace, Limits
 
 
@@ -83,7 +83,7 @@ def run(
     preferences : DataFrame or file, optional
         Answers of people who were asked, see ``reap.batch.preferences``: their plans are made for what they said.
     matrix : (d, d), optional
-        The cost matrix assumed for everybody else; the identity by default.
+        The effort matrix assumed for everybody else; the identity by default.
     limits : Limits, optional
         What nobody can do, beyond the action space.
     reference : DataFrame, optional
@@ -91,11 +91,11 @@ def run(
     id_column : str, optional
         The column that identifies a row; by default ``row_id`` where there is one, else the position (or index).
     n_jobs : int
-        Processes on this machine, as in joblib: −1 for one a core, 1 for none but this.
+        Processes on this machine, as in joblib: −1 for as many as it has cores, 1 for none but this.
     scheduler : str, optional
         Address of a Dask scheduler (``"tcp://…"``) instead.
     chunk_size : int
-        Rows a part; what is lost at most, for each worker, when the run is killed.
+        Rows in each part; what is lost at most, for each worker, when the run is killed.
     resume : bool
         Go on with a run that was killed: what is done is kept.
     provenance : mapping, optional
@@ -117,14 +117,14 @@ def run(
     >>> from sklearn.pipeline import make_pipeline
     >>> data = reap.datasets.load("german")
     >>> model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=1000)).fit(data.X, data.y)
-    >>> engine = reap.GraphRecourse(model, data.space).fit(data.X)
+    >>> engine = reap.Recourse(model, data.space).fit(data.X)
     >>> plans = reap.batch.run(engine, data.X.iloc[:5], n_jobs=1)
     >>> plans["recourse_valid"].all()
     np.True_
     """
     table, space = open_table(X, _checked(engine, chunk_size)), engine.space
     id_column = _id_column(table, id_column)
-    A = np.eye(space.dimension) if matrix is None else engine._matrices(matrix)[0]
+    A = identity(space.dimension) if matrix is None else engine._matrices(matrix)[0]
     people = answers_table.read(preferences, space)
     manifest = describe(
         engine,

@@ -158,9 +158,9 @@ def schema_of(source: Any, features: list[str], index: Any) -> Any:
     fields += [source.field(name) for name in features]
     fields += [
         pa.field("recourse_valid", pa.bool_()),
-        pa.field("recourse_cost", pa.float64()),
+        pa.field("recourse_effort", pa.float64()),
         pa.field("recourse_status", pa.string()),
-        pa.field("recourse_steps", pa.int64()),
+        pa.field("recourse_changes", pa.int64()),
         pa.field("recourse_probability", pa.float64()),
         pa.field("recourse_reason", pa.string()),
         pa.field("recourse_answers", pa.int64()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reap.belief._protocol import Belief
+from reap.belief.belief import Belief
 from reap.belief.confidence_set import Answer, ConfidenceSet, solve_centers
 from reap.belief.posterior import Posterior
 from reap.belief.results import Center, RelaxedCenter, WorstCasePlan, WorstCases

@@ -13,7 +13,7 @@ import numpy as np
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.belief import centers, relaxed, worst_case
-from reap.belief._protocol import Moves, Others
+from reap.belief.belief import Moves, Others
 from reap.belief.cuts import Cut, Reduced, as_moves, make_cut, reduce
 from reap.belief.results import Center, RelaxedCenter, WorstCasePlan, WorstCases
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array, Ints, Seed
-from reap.belief._answers import Answers, grams, people
-from reap.belief._particles import Particles
-from reap.belief._prior import Prior, PriorLike
+from reap.belief.answers import Answers, grams, people
+from reap.belief.particles import Particles
+from reap.belief.prior import Prior, PriorLike
 
 #: Options costed at once, so that a large pool needs little memory.
 _CHUNK = 2048

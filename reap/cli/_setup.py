@@ -19,8 +19,14 @@ MODEL = typer.Option(
     None, "--model", help="A trained model (skops file); without one a small network is trained."
 )
 SPACE = typer.Option(None, "--space", help="The action space (TOML); `reap space data.csv` drafts one.")
+#: The engines by the names they have on the command line.
+ENGINES = {"recourse": "Recourse", "graph": "GraphRecourse", "gradient": "GradientRecourse"}
 ENGINE = typer.Option(
-    "graph", "--engine", "-e", help="graph: plans through positions of real people; gradient: one step."
+    "recourse",
+    "--engine",
+    "-e",
+    help="recourse: plans for people, of few changes and least effort. The other two are the paper's: graph leads "
+    "through positions of real people, gradient straight to the decision boundary.",
 )
 SEED = typer.Option(0, "--seed", help="Fixes everything random.")
 
@@ -35,6 +41,15 @@ class Setup:
     accuracy: float | None
 
 
+def engine_class(name: str) -> Any:
+    """Return the class of an engine by its name on the command line."""
+    import reap
+
+    if name not in ENGINES:
+        raise unknown("engine", name, ENGINES)
+    return getattr(reap, ENGINES[name])
+
+
 def prepare(
     data: str,
     label: str | None,
@@ -47,18 +62,15 @@ def prepare(
     trusted: tuple[str, ...] = (),
 ) -> Setup:
     """Return a fitted engine for a data set or a CSV file, training a model where none is given."""
-    import reap
     from reap.models.files import load_model
 
-    if engine not in ("graph", "gradient"):
-        raise unknown("engine", engine, ("graph", "gradient"))
+    kind = engine_class(engine)
     table = _table(data, label, space)
     trained, accuracy, rest = (
         (load_model(model, allow_pickle=allow_pickle, trusted=trusted), None, table.X)
         if model
         else _train(table, seed)
     )
-    kind = reap.GraphRecourse if engine == "graph" else reap.GradientRecourse
     made = kind(trained, table.space, random_state=seed).fit(table.X)
     accepted = made.classifier_.accepts(table.space.encode(rest))
     return Setup(made, table.X, rest[~accepted], accuracy)

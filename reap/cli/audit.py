@@ -1,4 +1,4 @@
-"""``reap audit``: what recourse costs, and for whom."""
+"""``reap audit``: what recourse asks of people, and of whom."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ def audit(
     space: Path | None = typer.Option(
         None, "--space", help="The action space (TOML), where the plans do not say it."
     ),
-    matrices: int = typer.Option(200, "--matrices", help="Cost matrices to measure differences with again."),
+    matrices: int = typer.Option(
+        200, "--matrices", help="Effort matrices under which differences are measured again."
+    ),
     resamples: int = typer.Option(1000, "--resamples", help="Of the bootstrap."),
     least: int = typer.Option(30, "--least", help="Smaller groups are listed, but not compared."),
     seed: int = typer.Option(0, "--seed", help="Fixes everything random."),
 ) -> None:
-    """Report who has no legal plan, what plans cost whom, and how much that depends on the assumed cost."""
+    """Report who has no legal plan, how much effort plans ask of whom, and how far that rests on the assumed effort."""
     import reap
 
     rules = reap.ActionSpace.load(space) if space else None

@@ -28,7 +28,7 @@ def batch(
         None,
         "--data",
         "-d",
-        help="Rows of other people, accepted ones among them, that plans lead through; by default the input.",
+        help="Rows of other people, accepted ones among them; by default the beginning of the input.",
     ),
     engine: str = _setup.ENGINE,
     preferences: Path | None = typer.Option(
@@ -39,9 +39,11 @@ def batch(
     ),
     target: str = typer.Option("1", "--target", help="The favourable class."),
     threshold: float = typer.Option(0.5, "--threshold", help="Accepted is who scores above it."),
-    jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes on this machine; -1: one a core."),
+    jobs: int = typer.Option(
+        -1, "--jobs", "-j", help="Processes on this machine; -1: as many as it has cores."
+    ),
     scheduler: str | None = typer.Option(None, "--scheduler", help="A Dask scheduler instead: tcp://…"),
-    chunk: int = typer.Option(1000, "--chunk", help="Rows a part."),
+    chunk: int = typer.Option(1000, "--chunk", help="Rows in each part of the output."),
     resume: bool = typer.Option(False, "--resume", help="Go on with a run that was killed."),
     trust: list[str] = typer.Option([], "--trust", help="A type the model file may contain; repeatable."),
     allow_pickle: bool = typer.Option(
@@ -57,20 +59,18 @@ def batch(
     from reap.batch.tables import file_digest, open_table, read_frame
     from reap.models.files import load_model
 
-    kinds: dict[str, Any] = {"graph": "GraphRecourse", "gradient": "GradientRecourse"}
-    if engine not in kinds:
-        raise unknown("engine", engine, kinds)
+    kind = _setup.engine_class(engine)
     loaded = load_model(model, allow_pickle=allow_pickle, trusted=trust)
     rules = reap.ActionSpace.load(space)
     open_table(input, rules)  # a table that does not fit is refused before the engine is prepared
     people = read_frame(data, rules) if data else _sample(input, rules)
-    made = getattr(reap, kinds[engine])(
-        loaded, rules, target=_target(loaded, target), threshold=threshold, random_state=seed
-    ).fit(people)
+    made = kind(loaded, rules, target=_target(loaded, target), threshold=threshold, random_state=seed).fit(
+        people
+    )
     if data is None and not made.classifier_.accepts(rules.encode(people)).any():
         raise InputError(
-            f"the model accepts nobody in {str(input)!r}, so there is no one to lead to; name a table with accepted "
-            "people, such as the training data, with --data"
+            f"the model accepts nobody in {str(input)!r}, so plans have no example to begin with; name a table "
+            "with accepted people, such as the training data, with --data"
         )
     # joblib renews processes that have grown; no work is lost by it
     warnings.filterwarnings("ignore", "A worker stopped")

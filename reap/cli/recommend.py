@@ -23,14 +23,14 @@ def recommend(
     plot: Path | None = typer.Option(None, "--plot", help="Draw the plan to this file (PNG, SVG, PDF)."),
     seed: int = _setup.SEED,
 ) -> None:
-    """Print the plan of least effort for one person, effort being the same for everybody: no questions asked."""
-    import numpy as np
+    """Print the plan of least effort for one person, as for everybody alike: no questions are asked."""
+    from reap.effort import identity
 
     setup = _setup.prepare(data, label, model, space, engine, seed)
     subject = _setup.pick(setup, row)
     made = setup.engine
     limits = made.space.limits(fixed=fixed)
-    plan = made.plans(subject, np.eye(made.space.dimension)[None], limits)[0]
+    plan = made.plans(subject, identity(made.space.dimension)[None], limits)[0]
     print(plan.to_json() if json else plan)
     if plot is not None:
         plan.plot().savefig(plot, dpi=150)

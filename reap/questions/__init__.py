@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reap.questions._strategy import Choice, Strategy
+from reap.questions.strategy import Choice, Strategy
 from reap.questions.decision import Decision
 from reap.questions.exhaustive import Exhaustive
 from reap.questions.information import Information

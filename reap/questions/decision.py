@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reap._typing import Array, Seed
-from reap.questions._greedy import grow, shortlist
-from reap.questions._options import Options
-from reap.questions._strategy import Choice, Moves, check_number, check_options, samples_of
+from reap.questions.greedy import grow, shortlist
+from reap.questions.options import Options
+from reap.questions.strategy import Choice, Moves, check_number, check_options, samples_of
 
 if TYPE_CHECKING:
     from reap.belief import Belief

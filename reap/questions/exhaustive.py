@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reap._typing import Array, Ints, Seed
-from reap.questions._options import Options
-from reap.questions._strategy import (
+from reap.questions.options import Options
+from reap.questions.strategy import (
     Asked,
     Choice,
     Moves,

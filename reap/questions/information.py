@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import entr
 
 from reap._typing import Array, Ints, Seed
-from reap.belief._answers import People, choice_probability, people
-from reap.questions._greedy import grow, shortlist
-from reap.questions._options import Options
-from reap.questions._strategy import Choice, Moves, check_number, check_options, samples_of
+from reap.belief.answers import People, choice_probability, people
+from reap.questions.greedy import grow, shortlist
+from reap.questions.options import Options
+from reap.questions.strategy import Choice, Moves, check_number, check_options, samples_of
 
 if TYPE_CHECKING:
     from reap.belief import Belief

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reap._typing import Array, Ints, Seed
-from reap.questions._options import Options
-from reap.questions._strategy import Asked, Choice, Moves, check_burden, check_options, clashing
+from reap.questions.options import Options
+from reap.questions.strategy import Asked, Choice, Moves, check_burden, check_options, clashing
 
 if TYPE_CHECKING:
     from reap.belief import Belief

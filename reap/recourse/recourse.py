@@ -169,7 +169,7 @@ class Recourse(Engine):
             best = boundary.solve(matrices)
             if not best.found.all():
                 return [self._nothing(subject, boundary)] * len(matrices)
-            return self._finish(subject, boundary, best.rows, best.costs)
+            return self._finish(subject, boundary, best.rows, best.efforts)
 
     def robust(
         self,
@@ -233,8 +233,7 @@ class Recourse(Engine):
         yield from range(min(first, most), most + 1)
 
     def _targets(self, subject: Subject, count: int | None, deadline: float) -> Boundary:
-        space = subject.space.tighten(Limits(max_changes=count))
-        problem = Problem(space, self.classifier_, subject.z, deadline)
+        problem = Problem(subject.space, self.classifier_, subject.z, count, deadline)
         return Boundary(problem, self.rows_, np.random.default_rng(self.random_state))
 
     def _finish(self, subject: Subject, boundary: Boundary, rows: Array, efforts: Array) -> list[Plan]:

@@ -1,4 +1,4 @@
-"""Where a quadratic cost comes from: control, causality, or a draw at random. Every matrix has largest eigenvalue 1."""
+"""Where a quadratic effort comes from: control, causality, or a draw at random. Every matrix has largest eigenvalue 1."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from reap._typing import Array
 
 
 def lqr(Q: Array, R: Array, horizon: int | None = None) -> Array:
-    """Return the cost matrix `(d, d)` of the linear quadratic regulator `min Σ zᵀQz + uᵀRu`, `z ← z + u`.
+    """Return the effort matrix `(d, d)` of the linear quadratic regulator `min Σ zᵀQz + uᵀRu`, `z ← z + u`.
 
-    Its cost-to-go `zᵀAz` solves `Q = A(R+A)⁻¹A`. In the basis `WᵀRW = I`, `WᵀQW = diag σ` this falls apart into
+    What is left to do from z, `zᵀAz`, solves `Q = A(R+A)⁻¹A`. In the basis `WᵀRW = I`, `WᵀQW = diag σ` this falls apart into
     `x²/(1+x) = σ`, so `A = (RW) diag((σ + √(σ²+4σ))/2) (RW)ᵀ`, for singular Q too. With a finite horizon
     `x ← σ + x/(1+x)` from 0, once a step.
 
@@ -63,7 +63,7 @@ def scm(W: Array, D: Array) -> Array:
 
 
 def draw(dimension: int, rng: np.random.Generator, kind: str = "gaussian") -> Array:
-    """Return a random cost matrix `(d, d)` of one of the `KINDS`.
+    """Return a random effort matrix `(d, d)` of one of the `KINDS`.
 
     Examples
     --------

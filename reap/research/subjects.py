@@ -14,15 +14,16 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from reap import effort
 from reap._errors import InputError
 from reap._typing import Array, Seed
-from reap.belief._answers import choice_probabilities, people
+from reap.belief.answers import choice_probabilities, people
 from reap.belief.cuts import as_moves
 from reap.research import costs
 
 
 @dataclass(kw_only=True, eq=False)
-class Subject(ABC):
+class Person(ABC):
     """A person with an effort for every plan; a question is answered with an option's index or "same".
 
     Parameters
@@ -51,7 +52,7 @@ class Subject(ABC):
 
     @abstractmethod
     def effort(self, moves: Array) -> float:
-        """Return the effort of one plan, moves `(d,)` or `(s, d)`."""
+        """Return the effort of one plan: its whole change `(d,)`, or the moves `(s, d)` of a path."""
 
     def efforts(self, options: Sequence[Array] | Array) -> Array:
         """Return the efforts `(m,)` of m plans."""
@@ -68,27 +69,27 @@ class Subject(ABC):
         options = getattr(question, "options", question)
         if len(options) < 2:
             raise InputError(f"the question has {len(options)} option(s); it takes at least 2 to compare.")
-        costs = self.efforts([getattr(option, "moves", option) for option in options])
+        efforts = self.efforts([getattr(option, "moves", option) for option in options])
         if self._rng.random() < self.lapse:
-            return int(self._rng.integers(len(costs)))
-        if np.ptp(costs) <= self.epsilon:
+            return int(self._rng.integers(len(efforts)))
+        if np.ptp(efforts) <= self.epsilon:
             return "same"
         if self.noise is None:
-            return int(np.argmin(costs))
-        chances = choice_probabilities(costs, people(0.0, self.noise))[:, 0]
-        return int(self._rng.choice(len(costs), p=chances))
+            return int(np.argmin(efforts))
+        chances = choice_probabilities(efforts, people(0.0, self.noise))[:, 0]
+        return int(self._rng.choice(len(efforts), p=chances))
 
 
 @dataclass(eq=False)
-class Mahalanobis(Subject):
-    """A person with effort `Σ vᵀAv = ⟨A, VᵀV⟩` over the moves v of a plan.
+class Mahalanobis(Person):
+    """A person with effort `ΔᵀAΔ` of a whole change Δ, and the sum of it over the moves of a path (`reap.effort`).
 
     Parameters
     ----------
     matrix : (d, d) array
         A, symmetric and positive semidefinite.
     lapse, noise, epsilon, random_state
-        As in `Subject`.
+        As in `Person`.
 
     Examples
     --------
@@ -101,12 +102,11 @@ class Mahalanobis(Subject):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.matrix = costs.semidefinite("the cost matrix", self.matrix)
+        self.matrix = costs.semidefinite("the effort matrix", self.matrix)
 
     def effort(self, moves: Array) -> float:
-        """Return `Σ vᵀAv` over the moves `(d,)` or `(s, d)`."""
-        V = _moves(moves, len(self.matrix))
-        return float(max(np.sum((V @ self.matrix) * V), 0.0))
+        """Return the effort of a whole change `(d,)`, or of the moves `(s, d)` of a path."""
+        return effort.of_moves(self.matrix, _moves(moves, len(self.matrix)))
 
     @classmethod
     def from_lqr(
@@ -120,9 +120,9 @@ class Mahalanobis(Subject):
         epsilon: float = 0.0,
         random_state: Seed = 0,
     ) -> Self:
-        """Return a person who moves by steps u, at cost `uᵀRu` each, while being z away costs `zᵀQz` at every step.
+        """Return a person who moves by steps u, at effort `uᵀRu` each, while being z away takes `zᵀQz` at every step.
 
-        The least cost of the way is `zᵀAz` with `Q = A(R+A)⁻¹A`; A is divided by its largest eigenvalue.
+        The least effort of the way is `zᵀAz` with `Q = A(R+A)⁻¹A`; A is divided by its largest eigenvalue.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class Mahalanobis(Subject):
         horizon : int, optional
             Number of steps there is time for; endless by default.
         lapse, noise, epsilon, random_state
-            As in `Subject`.
+            As in `Person`.
 
         Examples
         --------
@@ -166,7 +166,7 @@ class Mahalanobis(Subject):
         D : (d,) or (d, d) array
             Variances, or the positive definite covariance, of the changes made on purpose.
         lapse, noise, epsilon, random_state
-            As in `Subject`.
+            As in `Person`.
 
         Examples
         --------
@@ -188,7 +188,7 @@ class Mahalanobis(Subject):
         noise: float | None = None,
         epsilon: float = 0.0,
     ) -> Self:
-        """Return a person drawn at random, with a cost matrix of largest eigenvalue 1.
+        """Return a person drawn at random, with an effort matrix of largest eigenvalue 1.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class Mahalanobis(Subject):
             R−I drawn as the paper's. "scm": `from_scm`, each earlier column of a random order acting on each later
             one with chance ½ and normal strength, variances uniform on (½, 1½).
         lapse, noise, epsilon
-            As in `Subject`.
+            As in `Person`.
 
         Examples
         --------
@@ -217,15 +217,15 @@ class Mahalanobis(Subject):
 
 
 @dataclass(eq=False)
-class L1(Subject):
-    """A person with effort `Σ w·|v|` over the moves v of a plan: twice as far is twice as hard.
+class L1(Person):
+    """A person with effort `Σ w·|v|` over the moves v: twice as far is twice as hard.
 
     Parameters
     ----------
     weights : (d,) array, optional
         Effort of a unit of each column; all 1 by default.
     lapse, noise, epsilon, random_state
-        As in `Subject`.
+        As in `Person`.
 
     Examples
     --------
@@ -257,5 +257,5 @@ random = Mahalanobis.random
 
 
 def _moves(moves: Array, dimension: int) -> Array:
-    """Return moves as `(s, d)`, checked; a plan without steps is one, and costs nothing."""
+    """Return moves as `(s, d)`, checked; a plan without steps is one, of no effort."""
     return as_moves(moves, dimension) if np.size(moves) else np.empty((0, dimension))

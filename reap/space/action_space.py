@@ -409,6 +409,11 @@ class ActionSpace:
         self._count = min(counts) if counts else None
         self._last: Projection | None = None
 
+    @property
+    def most_changes(self) -> int | None:
+        """How many features may change at most, by the space and by the person's limits; None: any number."""
+        return self._count
+
     # legality ----------------------------------------------------------------------------------------
 
     def allows(self, before: Any, after: Any) -> Bools:

@@ -23,7 +23,7 @@ def test_adult_by_sex_and_race(tmp_path):
     model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=2000)).fit(
         rows, data.y[rows.index]
     )
-    engine = reap.GraphRecourse(model, data.space, max_neighbors=20).fit(rows)
+    engine = reap.Recourse(model, data.space).fit(rows)
     accepted = engine.classifier_.accepts(data.space.encode(rows))
     people = rows[~accepted].iloc[:120]
     result = reap.batch.run(engine, people, output=tmp_path / "plans.parquet", reference=rows, n_jobs=1)
@@ -40,7 +40,7 @@ def test_adult_by_sex_and_race(tmp_path):
     columns = np.concatenate([np.r_[data.space.slices[name]] for name in free])
     a, r = data.space.encode(rows[accepted])[:, columns], data.space.encode(people)[:, columns]
     unit = np.mean(((a[:, None] - r[None]) ** 2).sum(axis=2))
-    effort = plans.loc[~none, "recourse_cost"] / unit
+    effort = plans.loc[~none, "recourse_effort"] / unit
     np.testing.assert_allclose(
         found["sex"].table["median"], effort.groupby(people["sex"]).median(), rtol=1e-9
     )

@@ -52,7 +52,7 @@ def test_headline_is_the_share_without_any_legal_plan(found, rejected):
 
 def test_effort_is_measured_in_the_spread_between_accepted_and_rejected(found, engine, rows, rejected):
     one = unit(engine, rows, rejected, np.eye(engine.space.dimension))
-    effort = rejected.loc[~rejected["none"], "recourse_cost"] / one
+    effort = rejected.loc[~rejected["none"], "recourse_effort"] / one
     assert found.median == pytest.approx(effort.median())
     assert found.p90 == pytest.approx(effort.quantile(0.9))
     assert found.median_low <= found.median <= found.median_high
@@ -71,7 +71,7 @@ def test_groups_are_counted_as_pandas_counts_them(found, rejected, name):
     np.testing.assert_array_equal(table["without_plan"], groups["none"].sum())
     np.testing.assert_allclose(table["share"], groups["none"].mean())
     np.testing.assert_allclose(
-        table["steps"], rejected[~rejected["none"]].groupby(name)["recourse_steps"].mean()
+        table["changes"], rejected[~rejected["none"]].groupby(name)["recourse_changes"].mean()
     )
 
 
@@ -84,7 +84,7 @@ def test_tests_are_those_of_scipy(found, rejected):
     chi = stats.chi2_contingency(pd.crosstab(rejected["sex"], rejected["none"]), correction=False)
     assert found["sex"].share_comparison.p == pytest.approx(chi.pvalue)
     planned = rejected[~rejected["none"]]
-    kruskal = stats.kruskal(*(g["recourse_cost"].round(12) for _, g in planned.groupby("sex")))
+    kruskal = stats.kruskal(*(g["recourse_effort"].round(12) for _, g in planned.groupby("sex")))
     assert found["sex"].effort_comparison.p == pytest.approx(kruskal.pvalue)
 
 
@@ -120,7 +120,7 @@ def test_a_matrix_that_was_assumed_sets_effort_and_unit(engine, rows, rejected):
     ok = plans["recourse_status"] == "ok"
     kept = plans[ok | (plans["recourse_status"] == "none_found")]
     assert found.median == pytest.approx(
-        (plans.loc[ok, "recourse_cost"] / unit(engine, rows, kept, A)).median()
+        (plans.loc[ok, "recourse_effort"] / unit(engine, rows, kept, A)).median()
     )
 
 
@@ -138,9 +138,9 @@ def test_dependence_on_the_cost_matrix(found, plans, engine, rejected):
     table = found["sex"].sensitivity()
     np.testing.assert_allclose(table["above"], (ratios > 1).mean())
     np.testing.assert_allclose(table["high"], ratios.quantile(0.95))
-    dearest, stays = found["sex"].dearest()
-    assert dearest == table["assumed"].idxmax()
-    assert stays == pytest.approx((ratios.idxmax(axis=1) == dearest).mean())
+    hardest, stays = found["sex"].hardest()
+    assert hardest == table["assumed"].idxmax()
+    assert stays == pytest.approx((ratios.idxmax(axis=1) == hardest).mean())
 
 
 def test_bootstrap_interval_covers_the_median_about_as_often_as_it_says():
@@ -265,7 +265,7 @@ def test_the_command_reads_what_the_batch_wrote(engine, rows, tmp_path, output):
     ("change", "by", "words"),
     [
         (lambda f: f, ["sexx"], "did you mean 'sex'"),
-        (lambda f: f, ["recourse_cost"], "no column to group by"),
+        (lambda f: f, ["recourse_effort"], "no column to group by"),
         (lambda f: f, [], "at least one column"),
         (lambda f: f.drop(columns="recourse_path"), ["sex"], "recourse_path"),
         (

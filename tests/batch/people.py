@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import reap
+from reap.effort import of_changes
 from reap.plan import Plan
 from reap.recourse.engine import Candidates, Engine
 
@@ -84,8 +85,8 @@ class Nearest(Engine):
                 subject.space, subject.z, subject.probability, "none_found", note="Nobody is near."
             )
             return [none] * len(matrices)
-        efforts = np.einsum("ni,bij,nj->bn", rows.moves, matrices, rows.moves)
-        return [rows[int(e.argmin())].with_(cost=float(e.min())) for e in efforts]
+        efforts = of_changes(matrices, rows.moves)
+        return [rows[int(e.argmin())].with_(effort=float(e.min())) for e in efforts]
 
     def robust(self, x, confidence_set, objective="worst-case", limits=None):
         raise NotImplementedError

@@ -34,7 +34,7 @@ def files(tmp_path_factory):
     X.to_parquet(folder / "people.parquet", index=False)
     rejected = X[model.predict(X) == 0]
     rejected.assign(branch="north").to_csv(folder / "rejected.csv", index=False)
-    return folder, rejected.reset_index(drop=True), reap.GraphRecourse(model, space).fit(X)
+    return folder, rejected.reset_index(drop=True), reap.Recourse(model, space).fit(X)
 
 
 def words(folder, output, *more):

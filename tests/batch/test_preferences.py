@@ -10,6 +10,8 @@ import pytest
 
 import reap
 from reap.batch import preferences
+from reap.space import Limits
+from tests.batch import people
 
 
 @pytest.fixture
@@ -27,33 +29,112 @@ def lines(row_id, *said, limits=None):
     )
 
 
-def test_a_session_and_a_batch_with_its_answers_agree(engine, X, rejected):
-    """The session's belief is rebuilt from the table to the bit, so both find plans of the same expected effort."""
-    person = reap.subjects.Mahalanobis.random(engine.space.dimension, np.random.default_rng(3))
-    tables, sessions = [], {}
-    for i in rejected.index[:4]:
-        session = engine.elicit(X.loc[i], questions=3)
-        while question := session.ask():
-            session.answer(person.answer(question))
-        sessions[i] = session
-        tables.append(reap.batch.answers_of(session, i))
-    answers = pd.concat(tables).sample(frac=1.0, random_state=0)  # the order of lines is of no importance
-    made = reap.batch.run(engine, X, preferences=answers, n_jobs=1)
-    plain = reap.batch.run(engine, X, n_jobs=1)
-    both = []
+def talk(engine, x, person, *, wishes=True):
+    """A session with wishes before, between and after answers, some of which tell nothing."""
+    session = engine.elicit(x, questions=3)
+    if wishes:
+        session.constrain("duration", difficulty=5)
+    said = 0
+    while question := session.ask():
+        said += 1
+        session.answer("skip" if said == 2 else person.answer(question))
+        if wishes and said == 1:
+            session.constrain("income", difficulty=1)
+            session.constrain("rate", at_least=2.0)
+    return session
+
+
+def people_of(engine, count=4):
+    rng = np.random.default_rng(3)
+    return [reap.subjects.Mahalanobis.random(engine.space.dimension, rng) for _ in range(count)]
+
+
+def test_a_session_and_a_batch_with_its_answers_recommend_the_same_plan(engine, X, rejected):
+    """An engine that finds the least effort for every matrix needs no plan of an earlier round: the plans are equal."""
+    ids = rejected.index[:10]
+    sessions = {i: talk(engine, X.loc[i], p) for i, p in zip(ids, people_of(engine, len(ids)), strict=True)}
+    table = pd.concat([reap.batch.answers_of(session, i) for i, session in sessions.items()])
+    table = table.sample(frac=1.0, random_state=0)  # the order of lines is of no importance
+    made = reap.batch.run(engine, X, preferences=table, n_jobs=1)
     for i, session in sessions.items():
-        z0 = engine.space.vector(X.loc[i])
-        belief = preferences.read(answers, engine.space)[str(i)].belief(engine.space, z0, 0)
-        np.testing.assert_allclose(belief.matrices, session.belief.matrices, atol=1e-12)
-        assert made.loc[i, "recourse_answers"] == len(session.history)
-        assert made.loc[i, "recourse_valid"]
-        moves = np.diff(made.loc[i, "recourse_path"].reshape(-1, engine.space.dimension), axis=0)
-        both.append(belief.efforts([moves, session.recommend().moves]).mean(axis=0))
-    # both look for the least expected effort, among other plans
-    mine, theirs = np.sum(both, axis=0)
-    assert mine <= 1.05 * theirs
-    asked = made.index.isin(list(sessions))
-    pd.testing.assert_frame_equal(made[~asked], plain[~asked])
+        plan, row = session.recommend(), made.loc[i]
+        np.testing.assert_allclose(row["recourse_path"].reshape(plan.path.shape), plan.path, atol=1e-12)
+        assert row["recourse_effort"] == pytest.approx(plan.effort)
+        assert row["recourse_answers"] == session.answered < len(session.history)
+        again = preferences.read(table, engine.space)[str(i)].session(engine, X.loc[i], Limits())
+        np.testing.assert_allclose(again.belief.matrices, session.belief.matrices, atol=1e-12)
+    deaf = reap.batch.run(engine, X.loc[ids], preferences=table.drop(columns="difficulties"), n_jobs=1)
+    assert not deaf[X.columns].equals(made.loc[ids, X.columns]), (
+        "nobody's plan depends on what they called hard"
+    )
+    others = ~made.index.isin(ids)
+    pd.testing.assert_frame_equal(made[others], reap.batch.run(engine, X, n_jobs=1)[others])
+
+
+def test_a_session_may_know_a_better_plan_from_an_earlier_round(X, rejected):
+    """Recourse searches: the session's plan has at most the effort of the batch's, and seldom less."""
+    first = people.nearest()[0]
+    equal = []
+    for i, person in zip(rejected.index[:6], people_of(first, 6), strict=True):
+        session = talk(reap.Recourse(first.model, first.space).fit(X), X.loc[i], person)
+        fresh = reap.Recourse(first.model, first.space).fit(X)
+        made = reap.batch.run(
+            fresh, X.loc[[i]], preferences=reap.batch.answers_of(session, i), n_jobs=1
+        ).iloc[0]
+        assert session.recommend().effort <= made["recourse_effort"] * (1 + 1e-9)
+        equal.append(made["recourse_effort"] <= session.recommend().effort * (1 + 1e-9))
+    assert np.mean(equal) >= 0.5
+
+
+def test_the_engine_is_asked_once_for_a_person_with_answers(engine, X, rejected, monkeypatch):
+    i = rejected.index[0]
+    table, calls = reap.batch.answers_of(talk(engine, X.loc[i], people_of(engine)[0]), i), []
+    plans = type(engine).plans
+    monkeypatch.setattr(
+        type(engine),
+        "plans",
+        lambda self, x, A, limits=None: calls.append(len(A)) or plans(self, x, A, limits),
+    )
+    reap.batch.run(engine, X.loc[[i]], preferences=table, n_jobs=1)
+    assert len(calls) == 1
+
+
+def test_wishes_alone_are_kept(engine, X, rejected):
+    """Somebody who answered nothing, but said what is hard or impossible."""
+    i, j = rejected.index[:2]
+    sessions = {k: engine.elicit(X.loc[k]) for k in (i, j)}
+    sessions[i].constrain("income", difficulty=5)
+    sessions[j].constrain("income", fixed=True)
+    table = pd.concat([reap.batch.answers_of(session, k) for k, session in sessions.items()])
+    made = reap.batch.run(engine, X.loc[[i, j]], preferences=table, n_jobs=1)
+    np.testing.assert_allclose(made.loc[i, "recourse_path"], sessions[i].recommend().path.ravel(), atol=1e-12)
+    assert made.loc[j, "income"] == X.loc[j, "income"]
+    assert list(made["recourse_answers"]) == [0, 0]
+
+
+def test_answers_given_before_the_situation_changed_keep_their_meaning(engine, X, rejected):
+    """What was compared then were changes from where the person stood then."""
+    i = rejected.index[0]
+    session = talk(engine, X.loc[i], people_of(engine)[0], wishes=False)
+    now = X.loc[i].copy()
+    now["duration"] = int(now["duration"]) + 5
+    session.replan(now)
+    table = reap.batch.answers_of(session, i)
+    assert json.loads(table["start"][0]) == {"duration": int(X.loc[i, "duration"])}
+    again = preferences.read(table, engine.space)[str(i)].session(engine, now, Limits())
+    np.testing.assert_allclose(again.belief.matrices, session.belief.matrices, atol=1e-12)
+
+
+def test_a_path_counts_along_its_stages_and_a_plan_as_a_whole(X, rejected):
+    first = people.nearest()[0]
+    for kind in (reap.GraphRecourse, reap.Recourse):
+        engine = kind(first.model, first.space).fit(X)
+        session = talk(engine, X.loc[rejected.index[0]], people_of(engine)[0])
+        read = preferences.read(reap.batch.answers_of(session, 0), engine.space)["0"]
+        again = read.session(engine, X.loc[rejected.index[0]], Limits())
+        for (mine, _), (theirs, _) in zip(again.history, session.history, strict=True):
+            for a, b in zip(mine.options, theirs.options, strict=True):
+                np.testing.assert_allclose(a.moves, b.moves, atol=1e-12)
 
 
 def test_answers_change_the_plan_towards_what_is_easy(engine, X, rejected):
@@ -80,7 +161,7 @@ def test_same_skip_neither_and_limits(engine, X, rejected):
         ]
     )
     read = preferences.read(table, engine.space)
-    assert [choice for _, choice in read[str(i)].given] == ["same"]
+    assert [one.choice for one in read[str(i)].given] == ["same", "skip", "neither"]
     assert read[str(rejected.index[1])].limits.fixed == ("job",)
     made = reap.batch.run(engine, X.loc[rejected.index[:2]], preferences=table, n_jobs=1)
     assert list(made["recourse_answers"]) == [1, 0]
@@ -107,7 +188,7 @@ def test_files_of_answers_find_their_rows(engine, X, rejected, tmp_path, suffix,
         engine, X.loc[[i]], preferences=lines(i, ([[{"rate": 2.0}], [{"job": "full"}]], 0)), n_jobs=1
     )
     asked = made[made["recourse_answers"] > 0]
-    assert asked["recourse_cost"].iloc[0] == direct["recourse_cost"].iloc[0]
+    assert asked["recourse_effort"].iloc[0] == direct["recourse_effort"].iloc[0]
 
 
 @pytest.mark.parametrize(
@@ -117,11 +198,14 @@ def test_files_of_answers_find_their_rows(engine, X, rejected, tmp_path, suffix,
         ({"options": "{}"}, "JSON list"),
         ({"options": '[[{"rate": 2}]]'}, "at least 2 options"),
         ({"options": '[[{"rates": 2}], [{"rate": 3}]]'}, "did you mean 'rate'"),
-        ({"options": "[[3], [4]]"}, "list of steps"),
+        ({"options": "[[3], [4]]"}, "list of such stages"),
         ({"answer": "2"}, "counted from 0"),
         ({"answer": "yes"}, "counted from 0"),
         ({"limits": '{"fixd": []}'}, "did you mean 'fixed'"),
         ({"limits": '{"fixed": ["jobs"]}'}, "did you mean 'job'"),
+        ({"difficulties": '{"jobs": 3}'}, "did you mean 'job'"),
+        ({"difficulties": '{"job": 6}'}, "very easy.*very hard"),
+        ({"start": '{"jobs": "full"}'}, "did you mean 'job'"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line_before_the_run(engine, X, line, words):
@@ -159,10 +243,16 @@ def test_one_hot_groups_are_named_by_feature():
         {"income": rng.uniform(0, 1, 80)} | {f"job_{k}": (job == k).astype(float) for k in range(3)}
     )
     space = reap.ActionSpace.from_frame(rows, groups={"job": ["job_0", "job_1", "job_2"]})
-    z0 = space.encode(rows)[0]
+    z0 = space.encode(rows[rows["income"] < 0.3])[0]
     levels = space.feature("job").levels
-    answers = preferences.Answers([([[{"job": levels[1]}], [{"income": 0.25}]], 0)])
-    ((options, _),) = answers.moves(space, z0)
-    after = z0 + options[0][0]
+    session = preferences.Answers(
+        [preferences.Given([[{"job": levels[1]}], [{"income": 0.25}]], 0, {})]
+    ).session(_engine(rows, space), z0, Limits())
+    ((question, _),) = session.history
+    after = z0 + question.options[0].moves[0]
     assert list(after[1:]) == [0, 1, 0]
-    assert (z0 + options[1][0])[0] == pytest.approx(0.25)
+    assert (z0 + question.options[1].moves[0])[0] == pytest.approx(0.25)
+
+
+def _engine(rows, space):
+    return people.Nearest(people.model_of(rows, rows["income"] > 0.5, space), space, target=True).fit(rows)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from reap.belief._answers import Answers, choice_probabilities, choice_probability, people, same_probability
-from reap.belief._particles import Particles
-from reap.belief._prior import DIFFICULTIES, PEOPLE, Prior
+from reap.belief.answers import Answers, choice_probabilities, choice_probability, people, same_probability
+from reap.belief.particles import Particles
+from reap.belief.prior import DIFFICULTIES, PEOPLE, Prior
 
 efforts = arrays(float, st.integers(2, 5), elements=st.floats(0, 1e6))
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import expit, logsumexp
 from scipy.stats import chisquare
 
-from reap.belief._answers import People, choice_probabilities, people
-from reap.belief._prior import Prior
+from reap.belief.answers import People, choice_probabilities, people
+from reap.belief.prior import Prior
 from reap.belief.posterior import Posterior
 
 

@@ -11,19 +11,11 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse.csgraph import dijkstra
 
+from reap import effort
 from reap._typing import Array, Ints
 from reap.belief import ConfidenceSet
-from reap.recourse._graph_tidy import quadratic
-from reap.recourse.robust.path_worst_case import (
-    GAP,
-    Robust,
-    Search,
-    Tidied,
-    full_moves,
-    matrix_weigh,
-    moves_of,
-)
-from reap.recourse.routes.path.edges import Region
+from reap.recourse.robust.path_worst_case import GAP, RobustPath, Search
+from reap.recourse.routes.path.subgraph import Subgraph
 
 #: Rounds of the saddle point; its bound only grows with them, and enumeration closes what is left.
 _ROUNDS = 40
@@ -31,38 +23,27 @@ _ROUNDS = 40
 _PREFIXES = 200_000
 
 
-def minimax(
-    region: Region, beliefs: ConfidenceSet, search: Search, tidied: Tidied | None, deadline: float
-) -> Robust | None:
+def minimax(subgraph: Subgraph, beliefs: ConfidenceSet, search: Search, deadline: float) -> RobustPath | None:
     """Return the path whose worst case ``max_A ⟨A, VᵀV⟩`` is least, with the proof in ``bound``."""
-    game = _Game(region, beliefs, search)
+    game = _Game(subgraph, beliefs, search)
     if not game.saddle(deadline):
         return None
-    if game.cost > game.bound * (1 + GAP) and time.monotonic() < deadline:
+    if game.effort > game.bound * (1 + GAP) and time.monotonic() < deadline:
         game.enumerate(deadline)
-    path, cost = region.path(game.edges), game.cost
-    if tidied is not None:
-        worst = beliefs.worst_case_plan(moves_of(path)).matrix
-        for price in (quadratic(worst), lambda moves: beliefs.worst_case(moves).costs):
-            # tidied under one price; another matrix might be worse for the new steps
-            other = tidied(path, price)
-            dearest = beliefs.worst_case_plan(moves_of(other)).cost
-            if dearest <= cost:
-                path, cost = other, dearest
-    return Robust(path, cost, min(game.bound, cost))
+    return RobustPath(game.edges, game.effort, min(game.bound, game.effort))
 
 
 class _Game:
-    """Paths against matrices: the first player picks a path, the second a matrix that makes it dear.
+    """Paths against matrices: the first player picks a path, the second a matrix that makes it hard.
 
     In mixed strategies the game has a saddle point, and its matrix bounds every path from below by one search. Both
     sides start with one strategy and gain their best answer to the other's mixture (double oracle); the mixtures come
     from a small linear programme.
     """
 
-    def __init__(self, region: Region, beliefs: ConfidenceSet, search: Search) -> None:
-        self.region, self.beliefs, self.search = region, beliefs, search
-        self.cost, self.bound = np.inf, 0.0
+    def __init__(self, subgraph: Subgraph, beliefs: ConfidenceSet, search: Search) -> None:
+        self.subgraph, self.beliefs, self.search = subgraph, beliefs, search
+        self.effort, self.bound = np.inf, 0.0
         self.edges = np.arange(0)
         self.matrices: list[Array] = [beliefs.center().matrix]
         self.matrix = self.matrices[0]  # the one with the best bound
@@ -75,7 +56,7 @@ class _Game:
             fresh = self._best_path(mixed)
             if fresh is None:
                 return False
-            if self.cost <= self.bound * (1 + GAP) or time.monotonic() > deadline:
+            if self.effort <= self.bound * (1 + GAP) or time.monotonic() > deadline:
                 break
             shares, mixed, value = self._mixtures()
             answer = self._worst_mixture(shares)
@@ -87,27 +68,26 @@ class _Game:
         return True
 
     def consider(self, edges: Ints) -> bool:
-        """Find what a path costs at worst; return whether it is new."""
+        """Find what a path asks at worst; return whether it is new."""
         key = tuple(edges.tolist())
         if key in self._paths:
             return False
-        moves = full_moves(self.region, edges)
-        self._paths[key] = moves.T @ moves
+        moves = self.subgraph.full_moves(edges)
+        self._paths[key] = effort.gram(moves)
         worst = self.beliefs.worst_case_plan(moves)
         self.matrices.append(worst.matrix)
-        if worst.cost < self.cost:
-            self.cost, self.edges = worst.cost, edges
+        if worst.cost < self.effort:
+            self.effort, self.edges = worst.cost, edges
         return True
 
     def _best_path(self, matrix: Array) -> bool | None:
         """Answer a matrix with its shortest path, which is a bound; None where there is no path."""
-        found = self.search(matrix_weigh(self.region, matrix[None]), 1)
+        found = self.search(self.subgraph.efforts(matrix[None]))
         edges = found.edges[0]
         if edges is None:
             return None
         if not found.timed_out:
-            moves = full_moves(self.region, edges)
-            lower = float(((moves @ matrix) * moves).sum()) * (1 - 1e-9)
+            lower = effort.of_moves(matrix, self.subgraph.full_moves(edges)) * (1 - 1e-9)
             if lower > self.bound:
                 self.bound, self.matrix = lower, matrix
         return self.consider(edges)
@@ -133,14 +113,14 @@ class _Game:
         return np.maximum(solved.x[:-1], 0.0), mixed, float(solved.fun * size)
 
     def _worst_mixture(self, shares: Array) -> Array | None:
-        """Answer a mixture of paths with its dearest matrix; None where none is dearer than those at hand."""
+        """Answer a mixture of paths with its worst matrix; None where none is worse than those at hand."""
         used = [(edges, share) for edges, share in zip(self._paths, shares, strict=True) if share > 1e-9]
         if len(used) < 2:
             return None  # a single path: its worst matrix is at hand
-        moves = [np.sqrt(share) * full_moves(self.region, np.array(edges)) for edges, share in used]
+        moves = [np.sqrt(share) * self.subgraph.full_moves(np.array(edges)) for edges, share in used]
         whole = np.concatenate(moves)
         worst = self.beliefs.worst_case_plan(whole)
-        gram = whole.T @ whole
+        gram = effort.gram(whole)
         known = max(float(np.vdot(A, gram)) for A in self.matrices)
         return worst.matrix if worst.cost > known * (1 + GAP) else None
 
@@ -150,79 +130,73 @@ class _Game:
         """Look at paths in order of their bound under the saddle's matrix, until the bound passes the best path.
 
         Best first over partial paths, with the exact distance to the goal as what is still to come. A partial path is
-        dropped when any matrix at hand proves that all its ends cost too much.
+        dropped when any matrix at hand proves that all its ends ask too much.
         """
         self._cover()
         best_last = [A for A in self.matrices if A is not self.matrix][-15:]
-        weights = matrix_weigh(self.region, np.array([self.matrix, *best_last]))(
-            self.region.moves, np.arange(len(self.region.source))
-        )
-        weights[self.region.banned] = np.inf
+        every = np.arange(len(self.subgraph.source))
+        weights = self.subgraph.efforts(np.array([self.matrix, *best_last]))(every)
+        weights[self.subgraph.banned] = np.inf
         ahead = np.stack([self._to_goal(column) for column in weights.T], axis=1)
         for bound, edges in self._in_order(weights, ahead, deadline):
-            self.bound = max(self.bound, min(bound, self.cost))
+            self.bound = max(self.bound, min(bound, self.effort))
             if edges is None:
                 return
             if self._legal(edges, weights):
                 self.consider(edges)
-        self.bound = max(self.bound, self.cost * (1 - GAP))
+        self.bound = max(self.bound, self.effort * (1 - GAP))
 
     def _cover(self) -> None:
-        """Expand every node that a path cheaper than the best could visit."""
-        region = self.region
+        """Expand every vertex that a path easier than the best could visit."""
+        subgraph = self.subgraph
         while True:
-            weights = matrix_weigh(self.region, self.matrix[None])(
-                region.moves, np.arange(len(region.source))
-            )[:, 0]
-            away = dijkstra(self._graph(weights), indices=0, limit=self.cost)
-            beyond = np.flatnonzero((away < self.cost) & (region.begin < 0) & ~region.accepted)
+            weights = self.subgraph.efforts(self.matrix[None])(np.arange(len(subgraph.source)))[:, 0]
+            away = dijkstra(self._graph(weights), indices=0, limit=self.effort)
+            beyond = np.flatnonzero((away < self.effort) & (subgraph.begin < 0) & ~subgraph.accepted)
             if len(beyond) == 0:
                 return
-            region.grow(beyond)
+            subgraph.grow(beyond)
 
     def _graph(self, weights: Array) -> Any:
-        order, graph = self.region.matrix()
-        graph.data = np.maximum(weights[order], 1e-300)  # an edge of no cost is an edge
+        order, graph = self.subgraph.matrix()
+        graph.data = np.maximum(weights[order], 1e-300)  # an edge of no effort is an edge
         return graph
 
     def _to_goal(self, weights: Array) -> Array:
-        """Return the distance (n,) of every place to the nearest accepted one."""
-        goals = np.flatnonzero(self.region.accepted)
+        """Return the distance (n,) of every vertex to the nearest accepted one."""
+        goals = np.flatnonzero(self.subgraph.accepted)
         return np.asarray(dijkstra(self._graph(weights).T.tocsr(), indices=goals, min_only=True))
 
     def _in_order(self, weights: Array, ahead: Array, deadline: float) -> Iterator[tuple[float, Ints | None]]:
         """Yield (bound, path) with growing bounds; a path of None says that time or room was up."""
-        region = self.region
+        subgraph = self.subgraph
         heap: list[tuple[float, tuple[int, ...]]] = [(float(ahead[0, 0]), ())]
         spent: dict[tuple[int, ...], Array] = {(): np.zeros(weights.shape[1])}
         for _ in range(_PREFIXES):
-            if not heap or heap[0][0] >= self.cost * (1 - GAP):
+            if not heap or heap[0][0] >= self.effort * (1 - GAP):
                 return
             bound, path = heapq.heappop(heap)
             so_far = spent.pop(path)
-            place = int(region.target[path[-1]]) if path else 0
-            if region.accepted[place]:
+            vertex = int(subgraph.target[path[-1]]) if path else 0
+            if subgraph.accepted[vertex]:
                 yield bound, np.array(path, dtype=np.intp)
                 continue
-            seen = {0, *region.target[list(path)].tolist()} if path else {0}
-            for edge in range(region.begin[place], region.begin[place] + region.count[place]):
-                end = int(region.target[edge])
+            seen = {0, *subgraph.target[list(path)].tolist()} if path else {0}
+            for edge in range(subgraph.begin[vertex], subgraph.begin[vertex] + subgraph.count[vertex]):
+                end = int(subgraph.target[edge])
                 if end in seen:
                     continue
-                cost = so_far + weights[edge]
-                total = cost + ahead[end]
-                if (total < self.cost * (1 - GAP)).all():
+                reached = so_far + weights[edge]
+                total = reached + ahead[end]
+                if (total < self.effort * (1 - GAP)).all():
                     longer = (*path, edge)
-                    spent[longer] = cost
+                    spent[longer] = reached
                     heapq.heappush(heap, (float(max(bound, total[0])), longer))
             if time.monotonic() > deadline:
                 break
-        yield (heap[0][0] if heap else self.cost), None
+        yield (heap[0][0] if heap else self.effort), None
 
     def _legal(self, edges: Ints, weights: Array) -> bool:
-        region = self.region
-        before, after = region.vectors[region.source[edges]], region.vectors[region.target[edges]]
-        legal = region.view.steps_legal(before, after)
-        region.ban(edges[~legal])
-        weights[edges[~legal]] = np.inf
-        return bool(legal.all())
+        legal = self.subgraph.all_legal(edges)
+        weights[edges[self.subgraph.banned[edges]]] = np.inf
+        return legal

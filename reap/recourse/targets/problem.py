@@ -1,4 +1,4 @@
-"""Where one subject can go: grids of numbers, levels of categories, and the model's view of rows."""
+"""One subject's problem: where the person can go, and what the model says of rows there."""
 
 from __future__ import annotations
 
@@ -9,89 +9,21 @@ from functools import cached_property
 import numpy as np
 from scipy.special import expit
 
+from reap import effort
 from reap._arrays import zero_missing
 from reap._typing import Array, Bools, Ints
 from reap.models import Classifier
-from reap.space import ActionSpace, Feature
+from reap.space import ActionSpace
+from reap.space.grid import Levels, Numbers, columns_of, grid
 from reap.space.rules import Linear, parse
 
 #: A row counts as accepted from this logit above the boundary: ``accepts`` is strict, and scores are rounded.
 MARGIN = 1e-3
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """The m movable columns that hold grids: numbers and ordered levels. All arrays (m,).
-
-    A grid point k is ``k · unit`` in the person's units, and ``(k · unit − base) / scale`` encoded.
-    """
-
-    columns: Ints
-    feature: Ints  # which feature each column belongs to
-    start: Array  # encoded
-    stays: Bools  # whether the start itself may be kept
-    first: Array  # least and greatest grid point
-    last: Array
-    unit: Array
-    power: Array  # 10 to the decimals of the unit: 0.3 is 3 / 10, not 3 · 0.1
-    base: Array
-    scale: Array
-
-    @cached_property
-    def step(self) -> Array:
-        """The encoded distance of two grid points."""
-        return self.unit / self.scale
-
-    @cached_property
-    def lower(self) -> Array:
-        """The least encoded value."""
-        return self._encoded(self.first)
-
-    @cached_property
-    def upper(self) -> Array:
-        """The greatest encoded value."""
-        return self._encoded(self.last)
-
-    def _encoded(self, place: Array, of: Ints | slice = slice(None)) -> Array:
-        units = np.rint(place * self.unit[of] * self.power[of]) / self.power[of]
-        return (units - self.base[of]) / self.scale[of]
-
-    def snap(self, U: Array, of: Ints | slice = slice(None)) -> Array:
-        """Return values moved to the nearest grid point; the start counts as one.
-
-        ``U`` ends with the axis of the m columns, or with that of the columns named by ``of``.
-        """
-        start, value = self.start[of], self.on_grid(U, of)
-        keep = self.stays[of] & (np.abs(U - start) <= np.abs(U - value) + 1e-12)
-        return np.where(keep, start, value)
-
-    def on_grid(self, U: Array, of: Ints | slice = slice(None)) -> Array:
-        """Return values moved to the nearest grid point."""
-        place = np.rint((U * self.scale[of] + self.base[of]) / self.unit[of])
-        return self._encoded(np.clip(place, self.first[of], self.last[of]), of)
-
-    def values(self, j: int) -> Array:
-        """Return all encoded values of one column."""
-        places = np.arange(self.first[j], self.last[j] + 1)
-        values = self._encoded(places, np.full(len(places), j))
-        if self.stays[j] and np.abs(values - self.start[j]).min() > 1e-9:
-            values = np.append(values, self.start[j])
-        return values
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A feature whose levels are not on a grid: its columns, and the blocks (k, width) it may take."""
-
-    feature: int
-    columns: Ints
-    options: Array
-    own: int  # which option is the subject's own; −1 where limits exclude it
-
-
 @dataclass
 class Problem:
-    """One subject's surroundings.
+    """Rows of few changes for one subject: put together, checked, scored.
 
     Parameters
     ----------
@@ -99,6 +31,8 @@ class Problem:
         Within the person's limits.
     classifier : Classifier
     z0 : (d,)
+    max_changes : int, optional
+        How many features may change, if the space does not say less.
     deadline : float
         ``time.monotonic()`` after which work stops with what it has.
     """
@@ -106,22 +40,24 @@ class Problem:
     space: ActionSpace
     classifier: Classifier
     z0: Array
+    max_changes: int | None = None
     deadline: float = np.inf
     closest: float = -np.inf  # the highest logit of any legal row scored
     numbers: Numbers = field(init=False)
-    choices: list[Choice] = field(init=False)
+    choices: list[Levels] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.numbers, self.choices = _layout(self.space, self.z0)
+        self.numbers, self.choices = grid(self.space, self.z0)
         self.gaps = bool(np.isnan(self.z0).any())
         self.goal = self.classifier.boundary + MARGIN
         self.derived = np.array(
-            [c for f in self.space.features if f.derived is not None for c in _columns(self.space, f)],
+            [c for f in self.space.features if f.derived is not None for c in columns_of(self.space, f)],
             dtype=np.intp,
         )
-        self.max_changes = self.space._count
-        #: Rows put together from the grids are legal by themselves unless something ties features together.
-        self.tied = bool(self.space.rules or self.max_changes is not None or len(self.derived))
+        counts = [count for count in (self.max_changes, self.space.most_changes) if count is not None]
+        self.max_changes = min(counts) if counts else None
+        #: Rows put together from the grid are legal but for their count, unless something ties features together.
+        self.tied = bool(self.space.rules or len(self.derived))
         self.base = self._base()
 
     def _base(self) -> Array:
@@ -173,19 +109,48 @@ class Problem:
         return float(expit(self.closest))
 
     def moves(self, Z: Array) -> Array:
-        """Return deviations (…, d) from the subject; what is missing does not deviate."""
-        return zero_missing(Z - self.z0) if self.gaps else Z - self.z0
+        """Return the whole changes (…, d) of rows; what is missing does not change."""
+        return effort.changes(Z, self.z0) if self.gaps else Z - self.z0
 
-    def count(self, Z: Array) -> Ints:
-        """Return how many features rows (n, d) change, (n,); what is derived only follows."""
+    def changed(self, Z: Array) -> Bools:
+        """Return which features rows (n, d) change, (n, f); what is derived only follows."""
+        moved = np.zeros((len(Z), len(self.space.features)), dtype=bool)
         n = self.numbers
-        moved = (np.abs(Z[:, n.columns] - n.start) > 1e-9).sum(axis=1)
+        moved[:, n.feature] = np.abs(Z[:, n.columns] - n.start) > 1e-9
         for choice in self.choices:
-            moved += (np.abs(Z[:, choice.columns] - self.z0[choice.columns]) > 1e-9).any(axis=1)
-        return np.asarray(moved)
+            moved[:, choice.feature] = (np.abs(Z[:, choice.columns] - self.z0[choice.columns]) > 1e-9).any(
+                axis=1
+            )
+        return moved
+
+    def partly(self, Z: Array, kept: Bools) -> Array:
+        """Return rows (n, d) of which only some features (n, f) change."""
+        rows = np.where(np.repeat(kept, self._widths, axis=1), Z, self.base)
+        return self.follow(rows)
+
+    @cached_property
+    def _widths(self) -> Ints:
+        return np.array([len(columns_of(self.space, f)) for f in self.space.features])
+
+    def everything(self) -> Array:
+        """Return every row the grid holds, (n, d)."""
+        n = self.numbers
+        axes = [n.values(j) for j in range(len(n.columns))]
+        sizes = [len(values) for values in axes] + [len(c.options) for c in self.choices]
+        places = np.indices(sizes).reshape(len(sizes), -1) if sizes else np.zeros((0, 1), dtype=np.intp)
+        rows = np.repeat(self.base[None], places.shape[1], axis=0)
+        for column, values, place in zip(n.columns, axes, places, strict=False):
+            rows[:, column] = values[place]
+        for choice, place in zip(self.choices, places[len(axes) :], strict=True):
+            rows[:, choice.columns] = choice.options[place]
+        return self.tidy(rows)
+
+    def within(self, Z: Array, exact: bool = False) -> Array:
+        """Return what the subject would become on the way to rows (n, d): each feature as near as it may come."""
+        return self.space.project(Z, self.z0, exact=exact)
 
     def tidy(self, Z: Array) -> Array:
-        """Return rows (n, d) with numbers on their grids and derived columns as they follow."""
+        """Return rows (n, d) with numbers on the grid and derived columns as they follow."""
         Z = Z.copy()
         Z[:, self.numbers.columns] = self.numbers.snap(Z[:, self.numbers.columns])
         return self.follow(Z)
@@ -197,24 +162,28 @@ class Problem:
             Z[:, self.derived] = self.space.project(Z, self.z0, exact=False)[:, self.derived]
         return Z
 
-    def legal(self, Z: Array) -> Bools:
-        """Return which rows (n, d) on the grids are legal, (n,)."""
-        if not self.tied or len(Z) == 0:
-            return np.ones(len(Z), dtype=bool)
-        return self.space.allows(self.z0, Z)
+    def legal(self, Z: Array, counted: bool = True) -> Bools:
+        """Return which rows (n, d) on the grid are legal, (n,); ``counted=False``: however much they change."""
+        fine = np.ones(len(Z), dtype=bool)
+        if counted and self.max_changes is not None:
+            fine = self.changed(Z).sum(axis=1) <= self.max_changes
+        if self.tied and fine.any():
+            fine[fine] = self.space.allows(self.z0, Z[fine])
+        return fine
 
     def score(self, Z: Array) -> Array:
         """Return the logits of rows (n, d)."""
         return self.classifier.logit(Z) if len(Z) else np.empty(0)
 
-    def judge(self, Z: Array) -> Array:
-        """Return the logits (n,) of rows on the grids, −inf where a row is illegal."""
-        scores = np.full(len(Z), -np.inf)
-        legal = self.legal(Z)
-        scores[legal] = self.score(Z[legal])
-        if legal.any():
+    def judge(self, Z: Array, counted: bool = True) -> Array:
+        """Return the logits (…,) of rows (…, d) on the grid, −inf where a row is illegal."""
+        flat = Z.reshape(-1, Z.shape[-1])
+        scores = np.full(len(flat), -np.inf)
+        legal = self.legal(flat, counted)
+        scores[legal] = self.score(flat[legal])
+        if legal.any() and counted:
             self.closest = max(self.closest, float(scores.max()))
-        return scores
+        return scores.reshape(Z.shape[:-1])
 
     def gradient(self, Z: Array) -> Array:
         """Return the gradient (n, m) of the logit by the movable numbers, derived columns included."""
@@ -243,75 +212,3 @@ class Problem:
                 rise, gap[:, None], out=np.zeros_like(rise), where=np.abs(gap[:, None]) > 1e-9
             )
         return out
-
-
-def _columns(space: ActionSpace, feature: Feature) -> range:
-    columns = space.slices[feature.name]
-    return range(columns.start, columns.stop)
-
-
-def _layout(space: ActionSpace, z0: Array) -> tuple[Numbers, list[Choice]]:
-    lower, upper = space.box(z0)
-    rows: list[tuple[float, ...]] = []
-    choices = []
-    for i, feature in enumerate(space.features):
-        columns = _columns(space, feature)
-        known = not np.isnan(z0[columns.start]) and (feature.kind != "categorical" or z0[columns].any())
-        if feature.derived is not None or not known:
-            continue
-        if feature.is_number:
-            row = _grid(feature, lower[columns.start], upper[columns.start], z0[columns.start])
-            if row is not None:
-                rows.append((columns.start, i, z0[columns.start], *row))
-            continue
-        levels = [feature.levels.index(level) for level in space.reachable(feature.name, z0)]
-        even = levels == list(range(levels[0], levels[-1] + 1))
-        if feature.kind == "ordinal" and even and len(levels) > 1:
-            top = len(feature.levels) - 1
-            stays = round(z0[columns.start] * top) in levels
-            rows.append((columns.start, i, z0[columns.start], stays, levels[0], levels[-1], 1, 1, 0, top))
-            continue
-        table = np.eye(len(feature.levels)) if feature.kind == "categorical" else _places(feature)
-        options = table[levels]
-        own = np.flatnonzero((np.abs(options - z0[columns]) < 1e-9).all(axis=1))
-        if len(levels) > 1 or len(own) == 0:
-            place = int(own[0]) if len(own) else -1
-            choices.append(Choice(i, np.array(columns, dtype=np.intp), options, place))
-    column, index, start, kept, *grid = np.array(rows, dtype=float).reshape(-1, 10).T
-    numbers = Numbers(column.astype(np.intp), index.astype(np.intp), start, kept.astype(bool), *grid)
-    return numbers, choices
-
-
-def _places(feature: Feature) -> Array:
-    """The encoded values (k, 1) of an ordinal or binary feature's levels."""
-    count = len(feature.levels)
-    return np.linspace(0.0, 1.0, count)[:, None] if count > 1 else np.zeros((1, 1))
-
-
-def _grid(feature: Feature, low: float, high: float, start: float) -> tuple[float, ...] | None:
-    """Return (stays, first, last, unit, power, base, scale) of a number's grid; None where it can only stay."""
-    base, top = feature.range or (0.0, 1.0)
-    scale = (top - base) or 1.0
-    unit = feature.step or shown_step(feature)
-    decimals = feature.decimals if feature.decimals is not None else max(0, -round(np.log10(unit)))
-    first = np.ceil((base + low * scale) / unit - 1e-6)
-    last = np.floor((base + high * scale) / unit + 1e-6)
-    stays = low - 1e-9 <= start <= high + 1e-9
-    if first > last or (stays and high - low <= 1e-9):
-        return None
-    return stays, first, last, unit, 10.0**decimals, base, scale
-
-
-def shown_step(feature: Feature) -> float:
-    """Return the step in which a number without one is shown: four digits, whole from 1,000.
-
-    Examples
-    --------
-    >>> shown_step(Feature("share", range=(0, 1))), shown_step(Feature("amount", range=(0, 20000)))
-    (0.0001, 1.0)
-    """
-    low, high = feature.range or (0.0, 1.0)
-    top = max(abs(low), abs(high), 1e-12)
-    step = min(10.0 ** (np.floor(np.log10(top * (1 - 1e-9))) - 3), 1.0)
-    finest = 10.0 ** np.floor(np.log10(((high - low) or 1.0) / 200))
-    return float(min(step, finest))

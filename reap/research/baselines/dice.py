@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import random
-import warnings
+from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,9 +13,10 @@ from reap._arrays import zero_missing
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
 from reap.plan import Plan
-from reap.recourse.engine import Subject
-from reap.research.baselines._baseline import OneStep
-from reap.space import ActionSpace, Limits
+from reap.recourse import Subject
+from reap.research.baselines.baseline import RowBaseline
+from reap.research.baselines.dice_rows import DIGITS, DiceRows, package, silence
+from reap.space import Limits
 
 Method = Literal["auto", "gradient", "random", "genetic"]
 _METHODS = ("auto", "gradient", "random", "genetic")
@@ -25,34 +24,25 @@ _METHODS = ("auto", "gradient", "random", "genetic")
 _OUTCOME = "reap_outcome"
 #: Rows of other people handed to dice-ml; it only learns ranges, levels and spreads from them.
 _ROWS = 2000
-#: Decimals of encoded numbers.
-_DIGITS = 3
 
 
-class DiCE(OneStep):
-    """One counterfactual of ``dice-ml``, judged as the row it returns; the same for every cost matrix.
+@dataclass(eq=False, repr=False, kw_only=True)
+class DiCE(RowBaseline):
+    """One counterfactual of ``dice-ml``, judged as the row it returns; the same for every matrix.
 
     dice-ml works on our vectors, a number in [0, 1] a column and a category a group. With constraints it is told what may
     vary and in which range; its row is then moved to the nearest legal one.
 
     Parameters
     ----------
-    model : fitted classifier, Pipeline, function or torch model
-        See ``reap.models.wrap``.
-    space : ActionSpace
-    target : hashable
-        Label of the favourable class.
-    threshold : float
-        Rows with a probability above it are accepted.
+    model, space, target, threshold, constraints, random_state
+        As in ``Baseline``; without constraints, any point of the unit box.
     method : {"auto", "gradient", "random", "genetic"}
         "auto": the gradient method where the model has a gradient and torch is installed, else "random".
     proximity, diversity : float
         Weights of the gradient method.
     max_iterations : int
         Steps of the gradient method at most.
-    constraints : bool
-        False: the paper's setting, any point of the unit box.
-    random_state : int
 
     Examples
     --------
@@ -62,30 +52,10 @@ class DiCE(OneStep):
     'auto'
     """
 
-    def __init__(
-        self,
-        model: Any,
-        space: ActionSpace,
-        *,
-        target: Any = 1,
-        threshold: float = 0.5,
-        method: Method = "auto",
-        proximity: float = 0.5,
-        diversity: float = 1.0,
-        max_iterations: int = 5000,
-        constraints: bool = True,
-        random_state: int = 0,
-    ) -> None:
-        self.model = model
-        self.space = space
-        self.target = target
-        self.threshold = threshold
-        self.method = method
-        self.proximity = proximity
-        self.diversity = diversity
-        self.max_iterations = max_iterations
-        self.constraints = constraints
-        self.random_state = random_state
+    method: Method = "auto"
+    proximity: float = 0.5
+    diversity: float = 1.0
+    max_iterations: int = 5000
 
     def fit(self, X: Frame, y: Any = None) -> Self:
         """Wrap the model and hand dice-ml the ranges and levels.
@@ -97,17 +67,22 @@ class DiCE(OneStep):
         """
         if self.method not in _METHODS:
             raise unknown("method", self.method, _METHODS)
-        _package()
+        package()
         super().fit(X)
         smooth = self.classifier_.has_gradient
         if self.method == "gradient" and not smooth:
             raise InputError(f"{type(self.model).__name__} has no gradient; use method='random' or 'genetic'")
         self.method_ = (
-            self.method if self.method != "auto" else "gradient" if smooth and _has_torch() else "random"
+            self.method
+            if self.method != "auto"
+            else "gradient"
+            if smooth and find_spec("torch") is not None
+            else "random"
         )
         rng = np.random.default_rng(self.random_state)
         some = np.sort(rng.permutation(len(self.rows_))[:_ROWS])
-        self.table_ = self._frame(zero_missing(self.rows_[some]))
+        self.dice_rows_ = DiceRows(self.space)
+        self.table_ = self.dice_rows_.frame(zero_missing(self.rows_[some]))
         self.verdicts_ = self.accepted_[some].astype(int)
         self._explainer: Any = None
         return self
@@ -115,61 +90,25 @@ class DiCE(OneStep):
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_explainer": None}
 
-    # dice-ml's view of our vectors: numbers as they are, a category as the name of its level ---------------------
-
-    def _frame(self, Z: Array) -> Frame:
-        """Return vectors (n, d) as dice-ml's rows; columns are f0, f1, …"""
-        columns: dict[str, Any] = {}
-        for i, feature in enumerate(self.space.features):
-            block = Z[:, self.space.slices[feature.name]]
-            wide = block.shape[1] > 1
-            columns[f"f{i}"] = (
-                [f"l{k:03d}" for k in block.argmax(axis=1)] if wide else block[:, 0].round(_DIGITS)
-            )
-        return pd.DataFrame(columns)
-
-    def _vectors(self, frame: Frame) -> Array:
-        """Undo ``_frame``."""
-        Z = np.zeros((len(frame), self.space.dimension))
-        for i, feature in enumerate(self.space.features):
-            columns = self.space.slices[feature.name]
-            if columns.stop - columns.start > 1:
-                levels = frame[f"f{i}"].astype(str).str.removeprefix("l").astype(int).to_numpy()
-                Z[np.arange(len(frame)), columns.start + levels] = 1.0
-            else:
-                Z[:, columns.start] = frame[f"f{i}"].astype(float)
-        return Z
-
     def _made(self) -> Any:
         """Return dice-ml's explainer, made on first use."""
         if self._explainer is None:
-            dice = _package()
+            dice = package()
             numbers = [c for c in self.table_.columns if pd.api.types.is_numeric_dtype(self.table_[c])]
             data = dice.Data(
-                dataframe=self._spanned().assign(**{_OUTCOME: self._outcomes()}),
+                dataframe=self._table(),
                 continuous_features=numbers,
                 outcome_name=_OUTCOME,
-                continuous_features_precision=dict.fromkeys(numbers, _DIGITS),
+                continuous_features_precision=dict.fromkeys(numbers, DIGITS),
             )
             self._explainer = dice.Dice(data, self._dice_model(dice, data, numbers), method=self.method_)
         return self._explainer
 
-    def _spanned(self) -> Frame:
-        """Return the rows with some more, so that every level occurs and every number spans [0, 1]."""
-        most = max((s.stop - s.start for s in self.space.slices.values()), default=1)
-        extra = np.zeros((max(most, 2), self.space.dimension))
-        for columns in self.space.slices.values():
-            width = columns.stop - columns.start
-            rows = np.arange(len(extra))
-            if width > 1:
-                extra[rows, columns.start + rows % width] = 1.0
-            else:
-                extra[:, columns.start] = rows % 2
-        return pd.concat([self.table_, self._frame(extra)], ignore_index=True)
-
-    def _outcomes(self) -> Any:
-        missing = len(self._spanned()) - len(self.verdicts_)
-        return np.append(self.verdicts_, np.arange(missing) % 2)
+    def _table(self) -> Frame:
+        """Return the rows with some more, so that every level and both outcomes occur and every number spans [0, 1]."""
+        extra = self.dice_rows_.corners()
+        outcomes = np.append(self.verdicts_, np.arange(len(extra)) % 2)
+        return pd.concat([self.table_, extra], ignore_index=True).assign(**{_OUTCOME: outcomes})
 
     def _dice_model(self, dice: Any, data: Any, numbers: list[str]) -> Any:
         if self.method_ != "gradient":
@@ -177,13 +116,9 @@ class DiCE(OneStep):
         from reap.research.baselines._dice_module import Module
 
         # dice-ml encodes the numbers first, then each category's levels in their order.
-        encoded = [[self.space.slices[f.name].start] for f in self.space.features]
-        names = list(self.table_.columns)
-        order = [encoded[names.index(c)][0] for c in numbers]
-        for c in names:
-            if c not in numbers:
-                columns = self.space.slices[self.space.features[names.index(c)].name]
-                order += range(columns.start, columns.stop)
+        blocks = {c: self.space.slices[f.name] for c, f in zip(self.table_, self.space.features, strict=True)}
+        later = [c for c in blocks if c not in numbers]
+        order = [j for c in (*numbers, *later) for j in range(blocks[c].start, blocks[c].stop)]
         return dice.Model(
             model=Module(self.classifier_.kernel, np.argsort(order)),  # type: ignore[arg-type]
             backend="PYT",
@@ -202,12 +137,12 @@ class DiCE(OneStep):
             if len(rows) == 0
             else "The row that dice-ml returned is not accepted as a legal row."
         )
-        return self._none(subject, said)
+        return subject.refused("none_found", said)
 
     def _counterfactuals(self, subject: Subject) -> Array:
         """Return dice-ml's rows as vectors, (0 or 1, d); what is missing in the subject stays missing."""
         absent = np.isnan(subject.z)
-        query = self._frame(zero_missing(subject.z)[None])
+        query = self.dice_rows_.frame(zero_missing(subject.z)[None])
         options: dict[str, Any] = {"total_CFs": 1, "desired_class": 1, "verbose": False}
         if self.method_ == "gradient":
             options |= {
@@ -220,7 +155,7 @@ class DiCE(OneStep):
         else:
             options |= {"random_seed": self.random_state} if self.method_ == "random" else {}
         options |= self._allowed(subject, query)
-        with _silence(self.random_state):
+        with silence(self.random_state):
             try:
                 made = self._made().generate_counterfactuals(query, **options)
             except Exception as error:  # dice-ml raises its own kinds for "nothing found"
@@ -230,7 +165,7 @@ class DiCE(OneStep):
         found = made.cf_examples_list[0].final_cfs_df
         if found is None or len(found) == 0:
             return np.empty((0, self.space.dimension))
-        Z = self._vectors(found.iloc[:1])
+        Z = self.dice_rows_.vectors(found.iloc[:1])
         Z[:, absent] = np.nan
         return Z
 
@@ -243,7 +178,7 @@ class DiCE(OneStep):
         for i, feature in enumerate(self.space.features):
             columns = self.space.slices[feature.name]
             low, high = zero_missing(lower[columns]), zero_missing(upper[columns])
-            free = (high - low).max() > 10.0**-_DIGITS and not np.isnan(subject.z[columns]).any()
+            free = (high - low).max() > 10.0**-DIGITS and not np.isnan(subject.z[columns]).any()
             if free:
                 vary.append(f"f{i}")
             if columns.stop - columns.start == 1:  # dice-ml wants a range for every number, fixed or not
@@ -262,46 +197,9 @@ class _Frames:
 
     def predict_proba(self, frame: Frame) -> Array:
         """Return the probabilities (n, 2)."""
-        p = self.engine.classifier_.probability(self.engine._vectors(frame))
+        p = self.engine.classifier_.probability(self.engine.dice_rows_.vectors(frame))
         return np.column_stack([1 - p, p])
 
     def predict(self, frame: Frame) -> Any:
         """Return 1 where the model accepts."""
         return (self.predict_proba(frame)[:, 1] > self.engine.threshold).astype(int)
-
-
-def _package() -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import dice_ml
-    except ImportError:
-        raise InputError(
-            "DiCE needs the package dice-ml; install it with: pip install 'reap[baselines]'"
-        ) from None
-    return dice_ml
-
-
-def _has_torch() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("torch") is not None
-
-
-@contextlib.contextmanager
-def _silence(seed: int) -> Any:
-    """Let dice-ml neither print nor warn, and draw its numbers, which it takes from global streams, from a seed."""
-    kept, numpy_kept = random.getstate(), np.random.get_state()  # noqa: NPY002
-    with (
-        contextlib.redirect_stdout(io.StringIO()),
-        contextlib.redirect_stderr(io.StringIO()),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore")
-        random.seed(seed)
-        np.random.seed(seed)  # noqa: NPY002
-        try:
-            yield
-        finally:
-            random.setstate(kept)
-            np.random.set_state(numpy_kept)  # noqa: NPY002

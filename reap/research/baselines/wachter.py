@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
+from reap import effort
 from reap._arrays import zero_missing
 from reap._errors import unknown
 from reap._typing import Array, Bools, Frame
 from reap.models.classifier import Smooth
 from reap.plan import Plan
-from reap.recourse.engine import Subject
-from reap.research.baselines._baseline import OneStep, above
-from reap.space import ActionSpace, Limits
+from reap.recourse import Subject
+from reap.research.baselines.baseline import RowBaseline, above
+from reap.space import Limits
 
 Loss = Literal["cross-entropy", "quadratic", "hinge"]
 _LOSSES = ("cross-entropy", "quadratic", "hinge")
@@ -30,8 +32,9 @@ _BETA1, _BETA2, _TINY = 0.9, 0.999, 1e-8
 _MARGIN = 1e-3
 
 
-class Wachter(OneStep):
-    """The first accepted row on Adam's way down ``loss(f(x)) + λ·‖x − x0‖²``, the same for every cost matrix.
+@dataclass(eq=False, repr=False, kw_only=True)
+class Wachter(RowBaseline):
+    """The first accepted row on Adam's way down ``loss(f(x)) + λ·‖x − x0‖²``, the same for every matrix.
 
     λ starts at ``weight`` and falls by 0.05, never below 0, where no row of a descent is accepted. Rows are judged
     legal and rounded, as they are shown. A model without a gradient lends the slope of a logistic regression fitted
@@ -39,19 +42,12 @@ class Wachter(OneStep):
 
     Parameters
     ----------
-    model : fitted classifier, Pipeline, function or torch model
-        See ``reap.models.wrap``.
-    space : ActionSpace
-    target : hashable
-        Label of the favourable class.
-    threshold : float
-        Rows with a probability above it are accepted.
+    model, space, target, threshold, constraints
+        As in ``Baseline``; without constraints, any point of the unit box.
     loss : {"cross-entropy", "quadratic", "hinge"}
         ``−log f``; ``(f − τ)²``; or how far the logit is below the boundary.
     learning_rate, weight, max_iterations : float, float, int
         Adam's step, the first λ, and the steps for each λ.
-    constraints : bool
-        False: the paper's setting, any point of the unit box, nothing rounded.
     random_state : int
         Not used: nothing here is random.
 
@@ -69,30 +65,10 @@ class Wachter(OneStep):
     True
     """
 
-    def __init__(
-        self,
-        model: Any,
-        space: ActionSpace,
-        *,
-        target: Any = 1,
-        threshold: float = 0.5,
-        loss: Loss = "cross-entropy",
-        learning_rate: float = 0.01,
-        weight: float = 1.0,
-        max_iterations: int = 1000,
-        constraints: bool = True,
-        random_state: int = 0,
-    ) -> None:
-        self.model = model
-        self.space = space
-        self.target = target
-        self.threshold = threshold
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.weight = weight
-        self.max_iterations = max_iterations
-        self.constraints = constraints
-        self.random_state = random_state
+    loss: Loss = "cross-entropy"
+    learning_rate: float = 0.01
+    weight: float = 1.0
+    max_iterations: int = 1000
 
     def fit(self, X: Frame, y: Any = None) -> Self:
         """Wrap the model; where it has no gradient, fit the slope to its verdicts on ``X``.
@@ -117,8 +93,8 @@ class Wachter(OneStep):
 
     def _plan(self, subject: Subject, limits: Limits | None) -> Plan:
         if self.slope_ is None:
-            return self._none(
-                subject, "The model has no gradient and gives every known row the same verdict."
+            return subject.refused(
+                "none_found", "The model has no gradient and gives every known row the same verdict."
             )
 
         def project(Z: Array) -> Array:
@@ -133,7 +109,7 @@ class Wachter(OneStep):
                 if plan is not None:
                     return plan.with_(note=f"λ = {weight:g}." if weight != self.weight else "")
             if weight <= 0:
-                return self._none(subject, "No row on the way down is accepted, even with λ = 0.")
+                return subject.refused("none_found", "No row on the way down is accepted, even with λ = 0.")
             weight = max(round(weight - _LESS, 10), 0.0)
 
     def _outer(self, logits: Array) -> Array:
@@ -202,7 +178,7 @@ class Adam:
         """Take one step; return the points (n, d)."""
         Z = self.points
         pull = zero_missing(self.slope.gradient(Z)) * self.outer(self.slope.logit(Z))[:, None]
-        total = pull + 2 * self.weight * zero_missing(Z - self.starts)
+        total = pull + 2 * self.weight * effort.changes(Z, self.starts)
         self.count += 1
         self.first = _BETA1 * self.first + (1 - _BETA1) * total
         self.second = _BETA2 * self.second + (1 - _BETA2) * total**2

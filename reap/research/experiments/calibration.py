@@ -44,9 +44,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     last = frame[frame["answers"].isin([5, frame["answers"].max()])]
     by = last.groupby("answers")[["within", "came"]].mean()
     off = (frame["within"].mean() - frame["came"].mean()) * 100
-    sessions = frame[
-        ["dataset", "own", "people", "lapse", "options", "engine", "subject", "matrix"]
-    ].drop_duplicates()
+    sessions = frame[["dataset", "own", "people", "lapse", "options", "subject", "matrix"]].drop_duplicates()
     said = [
         f"Over all {len(frame):,} plans of {len(sessions):,} sessions the stated probability is {abs(off):.1f} points "
         f"{'above' if off > 0 else 'below'} what happened; the design asks for at most 5 points over at least 1,000 sessions"

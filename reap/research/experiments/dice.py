@@ -17,18 +17,17 @@ from reap.research.experiments.scope import Scope, make_bench
 TITLE = "DiCE: its part of the table “gradient”"
 DATASETS = gradient.DATASETS
 NEEDS = ("gradient", "dice")
+#: Subjects a data set at most: DiCE takes seconds for each.
+MOST = 20
 
 
 def cells(scope: Scope) -> list[dict[str, Any]]:
     """Return the parameters of every cell; none where dice-ml is not installed."""
     if find_spec("dice_ml") is None or find_spec("torch") is None:
         return []
-    subjects, matrices = scope.sizes(20, 10)
-    return [
-        {**bench, "steps": 300 if scope.quick else 5000, "subjects": chunk, "matrices": matrices}
-        for bench in map(scope.bench, scope.over(DATASETS))
-        for chunk in scope.chunks(bench, min(subjects, 20))
-    ]
+    steps = 300 if scope.quick else 5000
+    every = scope.cells(DATASETS, MOST)
+    return [{**cell, "steps": steps} for cell in every if cell["subjects"][1] <= MOST]
 
 
 def run(out: Path, *, steps: int, subjects: tuple[int, int], matrices: int, **bench: Any) -> Frame:

@@ -1,4 +1,4 @@
-"""Effect of ε on the path cost, German."""
+"""Effect of ε on the path effort, German."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reap.research.experiments import paper
 from reap.research.experiments.results import Result, Verdict, spread
 from reap.research.experiments.scope import Scope
 
-TITLE = "Effect of ε on the path cost (German)"
+TITLE = "Effect of ε on the path effort (German)"
 DATASETS = ("german",)
 NEEDS = ("graph",)
 
@@ -25,11 +25,11 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     rows, means = [], []
     for epsilon, said in paper.EPSILON.items():
         method = "ReAP, centre" if epsilon == 0.01 else f"ReAP, ε = {epsilon:g}"
-        cost = frame.loc[frame["method"] == method, "cost"]
-        rows.append({"ε": epsilon, "path cost": spread(cost), "paper": said, "runs": len(cost)})
-        means.append(cost.mean())
+        efforts = frame.loc[frame["method"] == method, "effort"]
+        rows.append({"ε": epsilon, "path effort": spread(efforts), "paper": said, "runs": len(efforts)})
+        means.append(efforts.mean())
     change = max(means) / min(means) - 1
     verdict: Verdict = "reproduced" if change < 0.1 else "not reproducible"
     holds = "holds" if change < 0.1 else "does not hold"
-    remark = f"The claim, only minor variations, {holds}: the dearest ε costs {100 * change:.0f} % more than the cheapest."
+    remark = f"The claim, only minor variations, {holds}: the effort rises by {100 * change:.0f} % from the best ε to the worst."
     return [Result(TITLE, pd.DataFrame(rows), verdict, [remark])]

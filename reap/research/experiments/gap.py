@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reap import effort
 from reap._typing import Array, Frame
 from reap.questions import Exhaustive, SimilarCost
 from reap.research.experiments import paper
-from reap.research.experiments.dialogues import hold_together, talks
 from reap.research.experiments.results import Result, Verdict
 from reap.research.experiments.scope import Scope, make_bench
+from reap.research.experiments.sessions import hold_together, row_sessions
 
 TITLE = "Gap of the similar-cost heuristic to the exhaustive search"
 DATASETS = tuple(paper.GAP)
@@ -26,18 +27,13 @@ _MOST = 600
 
 def cells(scope: Scope) -> list[dict[str, Any]]:
     """Return the parameters of every cell."""
-    subjects, matrices = scope.sizes(50, 4)
-    return [
-        {**bench, "questions": scope.questions(5), "subjects": chunk, "matrices": matrices}
-        for bench in map(scope.bench, scope.over(DATASETS))
-        for chunk in scope.chunks(bench, subjects)
-    ]
+    return [{**cell, "questions": scope.questions(5)} for cell in scope.cells(DATASETS, 50, 4)]
 
 
 def run(out: Path, *, questions: int, subjects: tuple[int, int], matrices: int, **bench: Any) -> Frame:
     """Return one row a subject, matrix and round: the objective of both searches, read in three ways."""
     made, seed = make_bench(out, **bench), bench["seed"]
-    begun = talks(made, range(*subjects), matrices, seed)
+    begun = row_sessions(made, range(*subjects), matrices, seed)
     rows = []
     for (i, k), sets in hold_together(begun, questions, seed=seed).items():
         for t, belief in enumerate(sets):
@@ -61,11 +57,10 @@ def _objectives(moves: Array, A: Array) -> dict[str, tuple[float, float]]:
 
 def by_distance(moves: Array, A: Array, gamma: float) -> tuple[float, float]:
     """Return the least distance ``|s_i − s_j| / ‖M_ij‖`` of at least γ: among neighbours in effort, and among all pairs."""
-    efforts = np.einsum("ni,ij,nj->n", moves, A, moves)
+    efforts = effort.of_change(A, moves)
     order = np.argsort(efforts, kind="stable")
     moves, efforts = moves[order], efforts[order]
-    gram = moves @ moves.T
-    size = np.diag(gram)
+    gram, size = moves @ moves.T, effort.size(moves)  # of rows with each other, not a plan's VᵀV
     norms = np.sqrt(np.maximum(size[:, None] ** 2 + size**2 - 2 * gram**2, 0.0))
     apart = norms > 1e-9
     distances = np.where(apart, np.abs(efforts[:, None] - efforts) / np.where(apart, norms, 1.0), np.inf)

@@ -1,4 +1,4 @@
-"""Cost and validity of one-step plans: DiCE, Wachter, the paper's Algorithm 1, ours; no constraints."""
+"""Effort and validity of one-step plans: DiCE, Wachter, the paper's Algorithm 1, ours; no constraints."""
 
 from __future__ import annotations
 
@@ -9,56 +9,48 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reap import effort
 from reap._typing import Array, Frame
 from reap.plan import Plan
 from reap.research.baselines import Wachter
 from reap.research.experiments import paper, people
-from reap.research.experiments.dialogues import hold, hold_together, talks
 from reap.research.experiments.measures import fewer
 from reap.research.experiments.results import Result, Verdict, spread
-from reap.research.experiments.scope import Bench, Scope, make_bench
+from reap.research.experiments.scope import OURS, Bench, Scope, make_bench
+from reap.research.experiments.sessions import hold, hold_together, row_sessions
 
-TITLE = "Gradient: cost and validity of one-step plans after 5 questions (no constraints)"
+TITLE = "Gradient: effort and validity of one-step plans after 5 questions (no constraints)"
 DATASETS = tuple(paper.GRADIENT)
 NEEDS = ("gradient", "dice")
-#: Our own dialogue is held on the paper's main data sets, with so many subjects.
-OURS = {"synthetic": 100, "german": 100, "bank": 40, "student": 100}
 #: Methods in the order of the table; which of them the paper has.
 SHOWN = {
     "DiCE": "DiCE",
     "Wachter": "Wachter",
     "Algorithm 1, nothing asked": None,
     "ReAP (Algorithm 1, centre)": "ReAP",
-    "Algorithm 1, true cost known": None,
+    "Algorithm 1, true matrix known": None,
     "ours": None,
 }
 
 
 def cells(scope: Scope) -> list[dict[str, Any]]:
     """Return the parameters of every cell."""
-    subjects, matrices = scope.sizes(100, 10)
+    questions = scope.questions(5)
     return [
-        {
-            **bench,
-            "questions": scope.questions(5),
-            "ours": chunk[0] < OURS.get(bench["dataset"], 0),
-            "subjects": chunk,
-            "matrices": matrices,
-        }
-        for bench in map(scope.bench, scope.over(DATASETS))
-        for chunk in scope.chunks(bench, subjects)
+        {**cell, "questions": questions, "ours": cell["subjects"][0] < OURS.get(cell["dataset"], 0)}
+        for cell in scope.cells(DATASETS)
     ]
 
 
 def run(
     out: Path, *, questions: int, ours: bool, subjects: tuple[int, int], matrices: int, **bench: Any
 ) -> Frame:
-    """Return one row a subject, matrix and method: the cost under the true matrix, and whether the model accepts."""
+    """Return one row a subject, matrix and method: the effort under the true matrix, and whether the model accepts."""
     made, seed = make_bench(out, **bench), bench["seed"]
     wachter = Wachter(made.model, made.space, constraints=False).fit(made.train)
-    descent, identity = made.engine("algorithm1"), np.eye(made.dimension)
+    descent, identity = made.engine("algorithm1"), effort.identity(made.dimension)
     truth = people.matrices("gaussian", made.dimension, matrices, seed)
-    held = hold_together(talks(made, range(*subjects), matrices, seed), questions, seed=seed)
+    held = hold_together(row_sessions(made, range(*subjects), matrices, seed), questions, seed=seed)
     rows: list[dict[str, Any]] = []
     for i in range(*subjects):
         x = made.subjects.iloc[[i]]
@@ -69,10 +61,10 @@ def run(
             "Wachter": wachter.plans(x, truth),
             "Algorithm 1, nothing asked": together[:1] * matrices,
             "ReAP (Algorithm 1, centre)": together[1 : matrices + 1],
-            "Algorithm 1, true cost known": together[matrices + 1 :],
+            "Algorithm 1, true matrix known": together[matrices + 1 :],
         }
         if ours:
-            engine = made.engine("gradient")
+            engine = made.engine("recourse")
             plans["ours"] = [hold(engine, x, p, at=[questions], seed=seed)[-1].plan for p in persons]
         rows += [
             row(made, i, k, method, plan, truth[k])
@@ -84,13 +76,12 @@ def run(
 
 def row(made: Bench, subject: int, k: int, method: str, plan: Plan, truth: Array) -> dict[str, Any]:
     """Return what is true of a one-step plan."""
-    found, V = plan.status == "ok", plan.moves
     return {
         "dataset": made.name,
         "subject": subject,
         "matrix": k,
         "method": method,
-        "cost": float(np.einsum("si,ij,sj->", V, truth, V)) if found else np.nan,
+        "effort": effort.of_moves(truth, plan.moves) if plan.status == "ok" else np.nan,
         "valid": plan.valid,
         "shown": made.judge(plan)["valid"],
     }
@@ -112,15 +103,15 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
                 {
                     "data": dataset,
                     "method": method,
-                    "cost": spread(group["cost"]),
-                    "paper's cost": f"{printed[0]:.2f}" if printed else "",
+                    "effort": spread(group["effort"]),
+                    "paper's effort": f"{printed[0]:.2f}" if printed else "",
                     "valid": f"{group['valid'].mean():.2f}",
                     "paper's validity": f"{printed[1]:.2f}" if printed else "",
                     "valid as shown": f"{group['shown'].mean():.2f}",
                     "runs": len(group),
                 }
             )
-        mean = part.groupby("method")["cost"].mean()
+        mean = part.groupby("method")["effort"].mean()
         below.append(bool(mean.get("ReAP (Algorithm 1, centre)", np.nan) < mean.get("Wachter", np.nan)))
     verdict: Verdict = "reproduced" if all(below) else "in part" if any(below) else "not reproducible"
     said = [
@@ -129,7 +120,8 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
         *_stalled(frame),
         "Algorithm 1 stops at the first accepted point, as the authors' scripts do; Wachter is Adam, as in CARLA. “Valid” judges "
         "the point in the unit box that the method ends at; “valid as shown” the row it stands for, with whole categories.",
-        "Ours gives only rows to be shown, with whole categories; points between categories may cost less but mean nothing.",
+        "Ours gives only rows to be shown, with whole categories and at most 3 changes; points between categories may take less "
+        "effort but mean nothing.",
     ]
     said += fewer(frame, "ours")
     if len(runs["dice"]) == 0:
@@ -141,8 +133,8 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
 
 def _same_step(frame: Frame) -> list[str]:
     """Say whether the questions change what Algorithm 1 does."""
-    wide = frame.pivot_table(index=["dataset", "subject", "matrix"], columns="method", values="cost")
-    names = ("ReAP (Algorithm 1, centre)", "Algorithm 1, nothing asked", "Algorithm 1, true cost known")
+    wide = frame.pivot_table(index=["dataset", "subject", "matrix"], columns="method", values="effort")
+    names = ("ReAP (Algorithm 1, centre)", "Algorithm 1, nothing asked", "Algorithm 1, true matrix known")
     if not set(names) <= set(wide.columns):
         return []
     sums = wide[list(names)].dropna().sum()
@@ -153,8 +145,8 @@ def _same_step(frame: Frame) -> list[str]:
         else ": stopped at the first accepted point it hardly sees the effort"
     )
     return [
-        f"Over all runs, 5 answers change the cost of Algorithm 1 by {asked:+.1f} % against nothing asked, and knowing the true "
-        f"matrix by {known:+.1f} %{seen}."
+        f"Over all runs, 5 answers change the effort of Algorithm 1 by {asked:+.1f} % against nothing asked, and knowing the "
+        f"true matrix by {known:+.1f} %{seen}."
     ]
 
 
@@ -171,5 +163,5 @@ def _stalled(frame: Frame) -> list[str]:
     return [
         f"Algorithm 1 finds nothing under any matrix for {100 * (1 - found.mean()):.0f} % of the subjects "
         f"({', '.join(where)}): the loss of the text falls with the score itself, whose slope vanishes where the model is "
-        "sure of its no, so the descent stalls there. Costs are means over the runs that found something."
+        "sure of its no, so the descent stalls there. Efforts are means over the runs that found something."
     ]

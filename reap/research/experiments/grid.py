@@ -1,4 +1,8 @@
-"""One cell of the comparisons beyond the paper: some subjects × matrices, all methods, all numbers of answers."""
+"""One cell of the comparisons beyond the paper: some subjects × matrices, all methods, all numbers of answers.
+
+All methods plan with the same engine, ``Recourse``, and are scored by the effort of the whole change: what differs is what is
+asked and what is made of the answers.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +14,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reap._typing import Array, Frame
+from reap import effort
+from reap._typing import Frame
 from reap.belief import ConfidenceSet, solve_centers
 from reap.questions import SimilarCost
-from reap.research.baselines._paths import cheapest
-from reap.research.experiments.dialogues import Center, Heard, Talk, hold, hold_together
+from reap.recourse import Engine
+from reap.research.experiments.oracle import oracles
 from reap.research.experiments.people import person
 from reap.research.experiments.scope import Bench, make_bench
-from reap.research.subjects import L1, Mahalanobis, Subject
+from reap.research.experiments.sessions import Center, Outcome, RowSession, hold, hold_together
+from reap.research.subjects import Person
 
-#: The methods compared, as settings of a session; None asks nothing.
-METHODS: dict[str, dict[str, Any] | None] = {
+#: The methods compared. The paper's: its centre, and the objective of a session with it; None: our default, or nothing asked.
+METHODS: dict[str, tuple[Center, str] | None] = {
     "nothing asked": None,
-    "published, worst case": {"preset": "reap", "center": "published", "objective": "worst-case"},
-    "published, centre": {"preset": "reap", "center": "published", "objective": "expected"},
-    "true centre": {"preset": "reap", "center": "chebyshev", "objective": "expected"},
-    "ours": {"preset": "bayes"},
+    "published, worst case": ("published", "worst-case"),
+    "published, centre": ("published", "expected"),
+    "true centre": ("chebyshev", "expected"),
+    "ours": None,
 }
 
 Key = tuple[int, int]
@@ -41,7 +47,7 @@ class Cell:
     """
 
     made: Bench
-    planner: Any
+    engine: Engine
     people: str
     lapse: float
     options: int
@@ -55,85 +61,73 @@ class Cell:
         """Return a subject's row."""
         return self.made.subjects.iloc[[i]]
 
-    def person(self, i: int, k: int, lapse: float | None = None) -> Subject:
+    def person(self, i: int, k: int, lapse: float | None = None) -> Person:
         """Return the k-th person in the place of the i-th subject."""
         share = self.lapse if lapse is None else lapse
         return person(self.people, self.made.dimension, k, self.seed, lapse=share, subject=i)
 
-    def heard(self, method: str) -> dict[Key, list[Heard]]:
+    def outcomes(self, method: str) -> dict[Key, list[Outcome]]:
         """Return what a method recommends to the k-th person in the place of the i-th subject, by (i, k)."""
-        settings = METHODS[method]
-        if settings is None:
+        if method == "nothing asked":
             return self._nothing()
-        if settings["preset"] == "reap":
-            of = self._robust if settings["objective"] == "worst-case" else self._at_center
-            return of(settings["center"])
-        return {
-            (i, k): hold(
-                self.planner,
-                self.x(i),
-                self.person(i, k),
-                at=self.answers,
-                seed=self.seed,
-                options=self.options,
-                **settings,
-            )
-            for i, k in self._everybody
-        }
+        published = METHODS[method]
+        if published is not None:
+            center, objective = published
+            return (self._robust if objective == "worst-case" else self._at_center)(center)
+        how: dict[str, Any] = {"at": self.answers, "seed": self.seed, "options": self.options}
+        return {(i, k): hold(self.engine, self.x(i), self.person(i, k), **how) for i, k in self._everybody}
 
     @property
     def _everybody(self) -> list[Key]:
         return [(i, k) for i in self.subjects for k in range(self.matrices)]
 
-    def _nothing(self) -> dict[Key, list[Heard]]:
-        heard = {}
+    def _nothing(self) -> dict[Key, list[Outcome]]:
+        found = {}
         for i in self.subjects:
             begin = time.process_time()
-            plan = self.planner.plans(self.x(i), np.eye(self.made.dimension)[None])[0]
+            plan = self.engine.plans(self.x(i), effort.identity(self.made.dimension))[0]
             seconds = time.process_time() - begin
-            heard[i] = [Heard(t, plan, seconds) for t in self.answers]
-        return {(i, k): heard[i] for i, k in self._everybody}
+            found[i] = [Outcome(t, plan, seconds) for t in self.answers]
+        return {(i, k): found[i] for i, k in self._everybody}
 
     def sets(self, center: Center) -> tuple[dict[Key, list[ConfidenceSet]], float]:
-        """Return the confidence sets after 0, 1, … answers, and the seconds of one dialogue."""
+        """Return the confidence sets after 0, 1, … answers, and the seconds of one session."""
         if center not in self._asked:
             begin = time.process_time()
-            rows = {i: self.planner.candidates(self.x(i)).moves for i in self.subjects}
+            rows = {i: self.engine.candidates(self.x(i)).moves for i in self.subjects}
             strategy = SimilarCost(options=self.options)
-            talks = {(i, k): Talk(rows[i], self.person(i, k), strategy) for i, k in self._everybody}
-            held = hold_together(talks, self.answers[-1], center=center, seed=self.seed)
-            self._asked[center] = held, (time.process_time() - begin) / len(talks)
+            begun = {(i, k): RowSession(rows[i], self.person(i, k), strategy) for i, k in self._everybody}
+            held = hold_together(begun, self.answers[-1], center=center, seed=self.seed)
+            self._asked[center] = held, (time.process_time() - begin) / len(begun)
         return self._asked[center]
 
-    def _at_center(self, center: Center) -> dict[Key, list[Heard]]:
+    def _at_center(self, center: Center) -> dict[Key, list[Outcome]]:
         sets, share = self.sets(center)
-        heard = {}
+        found = {}
         for i in self.subjects:
             asked = [(k, t) for k in range(self.matrices) for t in self.answers]
             begin = time.process_time()
-            plans = self.planner.plans(
-                self.x(i), np.stack([sets[i, k][t].center(center).matrix for k, t in asked])
-            )
+            centers = np.stack([sets[i, k][t].center(center).matrix for k, t in asked])
+            plans = dict(zip(asked, self.engine.plans(self.x(i), centers), strict=True))
             seconds = share + (time.process_time() - begin) / len(asked)
-            found = dict(zip(asked, plans, strict=True))
             for k in range(self.matrices):
-                heard[i, k] = [Heard(t, found[k, t], seconds) for t in self.answers]
-        return heard
+                found[i, k] = [Outcome(t, plans[k, t], seconds) for t in self.answers]
+        return found
 
-    def _robust(self, center: Center) -> dict[Key, list[Heard]]:
+    def _robust(self, center: Center) -> dict[Key, list[Outcome]]:
         sets, share = self.sets(center)
         # Robust plans take longest, so they are asked for where the tables show them.
         at = sorted({0, min(5, self.answers[-1]), self.answers[-1]})
         for form in ("chebyshev", "analytic"):  # the engine begins at them
             solve_centers([each[t] for each in sets.values() for t in at], form)
-        heard: dict[Key, list[Heard]] = {key: [] for key in self._everybody}
+        found: dict[Key, list[Outcome]] = {key: [] for key in self._everybody}
         for i, k in self._everybody:
             for t in at:
                 begin = time.process_time()
                 known = t == 0 and k > 0  # nobody has said anything: everybody's plan is the first one's
-                plan = heard[i, 0][0].plan if known else self.planner.robust(self.x(i), sets[i, k][t])
-                heard[i, k].append(Heard(t, plan, share + time.process_time() - begin))
-        return heard
+                plan = found[i, 0][0].plan if known else self.engine.robust(self.x(i), sets[i, k][t])
+                found[i, k].append(Outcome(t, plan, share + time.process_time() - begin))
+        return found
 
 
 def run(
@@ -142,7 +136,6 @@ def run(
     people: str,
     lapse: float,
     options: int,
-    engine: str,
     methods: list[str],
     answers: list[int],
     subjects: tuple[int, int],
@@ -151,62 +144,30 @@ def run(
 ) -> Frame:
     """Return one row a subject, matrix, method and number of answers, with the effort and the oracle's."""
     made, seed = make_bench(out, **bench), bench["seed"]
-    cell = Cell(made, made.engine(engine), people, lapse, options, answers, range(*subjects), matrices, seed)
-    heard = {method: cell.heard(method) for method in methods}
+    engine = made.engine("recourse")
+    cell = Cell(made, engine, people, lapse, options, answers, range(*subjects), matrices, seed)
+    found = {method: cell.outcomes(method) for method in methods}
     rows: list[dict[str, Any]] = []
     for i in cell.subjects:
-        for k, best in enumerate(_oracles(cell, i)):
-            someone = cell.person(i, k, lapse=0.0)
-            runs = [_row(method, each, someone, made) for method in methods for each in heard[method][i, k]]
+        persons = [cell.person(i, k, lapse=0.0) for k in range(matrices)]
+        for k, best in enumerate(oracles(engine, cell.x(i), persons)):
+            runs = [
+                _row(method, each, persons[k], made) for method in methods for each in found[method][i, k]
+            ]
             oracle = min([run["effort"] for run in runs if run["found"]] + [best])
             rows += [{**run, "subject": i, "matrix": k, "oracle": oracle} for run in runs]
-    frame = pd.DataFrame(rows)
-    for name, value in {
-        **bench,
-        "people": people,
-        "lapse": lapse,
-        "options": options,
-        "engine": engine,
-    }.items():
-        if name in ("dataset", "own", "people", "lapse", "options", "engine"):
-            frame[name] = value
-    return frame
+    setting = {"people": people, "lapse": lapse, "options": options}
+    return pd.DataFrame(rows).assign(dataset=made.name, own=made.own, **setting)
 
 
-def _row(method: str, heard: Heard, someone: Subject, made: Bench) -> dict[str, Any]:
-    plan, sure = heard.plan, heard.plan.confidence
+def _row(method: str, outcome: Outcome, someone: Person, made: Bench) -> dict[str, Any]:
+    plan, sure = outcome.plan, outcome.plan.confidence
     truth = made.judge(plan)
     return {
         "method": method,
-        "answers": heard.answers,
+        "answers": outcome.answers,
         "effort": someone.effort(plan.moves) if truth["found"] else np.nan,
         "within": sure.within if sure is not None else np.nan,
-        "expected": sure.excess if sure is not None else np.nan,
-        "seconds": heard.seconds,
-        "neighbors": plan.neighbors or 0,
+        "seconds": outcome.seconds,
         **truth,
     }
-
-
-def _oracles(cell: Cell, i: int) -> list[float]:
-    """Return, for each person, the effort of the engine's plan for the true cost; for L1 the shortest path with L1 edges."""
-    persons = [cell.person(i, k, lapse=0.0) for k in range(cell.matrices)]
-    if isinstance(persons[0], L1):
-        return [_shortest(cell.planner, cell.x(i), someone) for someone in persons]
-    truth = np.stack([someone.matrix for someone in persons if isinstance(someone, Mahalanobis)])
-    plans = cell.planner.plans(cell.x(i), truth)
-    return [
-        someone.effort(plan.moves) if plan.status == "ok" else np.inf
-        for someone, plan in zip(persons, plans, strict=True)
-    ]
-
-
-def _shortest(planner: Any, x: Any, someone: Any) -> float:
-    if not hasattr(planner, "_legal_search"):
-        return np.inf
-
-    def cost(before: Array, after: Array) -> Array:
-        return np.asarray(np.abs(np.nan_to_num(after - before)) @ someone.weights)
-
-    plan = cheapest(planner, x, cost)
-    return float(someone.effort(plan.moves)) if plan.status == "ok" else np.inf

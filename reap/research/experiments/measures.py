@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import wilcoxon
+from scipy.stats import bootstrap, wilcoxon
 
+from reap import effort
 from reap._typing import Array, Bools, Frame
 from reap.plan import Plan
 
@@ -33,29 +34,37 @@ def excess(runs: Frame) -> dict[str, float]:
     runs = runs[np.isfinite(runs["effort"]) & np.isfinite(runs["oracle"])]
     if len(runs) == 0:
         return dict.fromkeys(("excess", "low", "high", "median", "p90"), np.nan) | {"runs": 0, "subjects": 0}
-    sums = runs.groupby("subject")[["effort", "oracle"]].sum().to_numpy()
-    rng = np.random.default_rng(0)
-    weights = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=_DRAWS)
-    drawn = weights @ sums
-    ratios = drawn[:, 0] / np.maximum(drawn[:, 1], 1e-300) - 1
+    sums = tuple(runs.groupby("subject")[["effort", "oracle"]].sum().to_numpy().T)
+    low = high = float(_ratio(*sums))
+    if len(sums[0]) > 1:
+        drawn = bootstrap(sums, _ratio, paired=True, n_resamples=_DRAWS, method="percentile", rng=0)
+        low, high = map(float, drawn.confidence_interval)
     each = runs["effort"].to_numpy() / np.maximum(runs["oracle"].to_numpy(), 1e-12) - 1
-    low, high = np.quantile(ratios, [0.025, 0.975])
     return {
-        "excess": float(sums[:, 0].sum() / sums[:, 1].sum() - 1),
-        "low": float(low),
-        "high": float(high),
+        "excess": float(_ratio(*sums)),
+        "low": low,
+        "high": high,
         "median": float(np.median(each)),
         "p90": float(np.quantile(each, 0.9)),
         "runs": len(runs),
-        "subjects": len(sums),
+        "subjects": len(sums[0]),
     }
 
 
+def _ratio(effort: Array, oracle: Array, axis: int = -1) -> Array:
+    return np.asarray(effort.sum(axis=axis) / np.maximum(oracle.sum(axis=axis), 1e-300) - 1)
+
+
+def whole(plan: Plan) -> Array:
+    """Return the whole change (d,) of a plan, of a path too: zeros where there is none."""
+    return effort.changes(plan.path[-1], plan.path[0])
+
+
 def same_oracle(runs: Frame) -> Frame:
-    """Return the runs with one oracle a person: the cheapest plan that any cell found for that subject and cost."""
+    """Return the runs with one oracle a person: the cheapest plan that any cell found for that subject and matrix."""
     if len(runs) == 0:
         return runs
-    person = [runs[name] for name in ("dataset", "own", "engine", "people", "subject", "matrix")]
+    person = [runs[name] for name in ("dataset", "own", "people", "subject", "matrix")]
     best = np.fmin(runs["effort"], runs["oracle"]).groupby(person).transform("min")
     return runs.assign(oracle=best)
 
@@ -67,22 +76,21 @@ def mean_rank(moves: Array, truth: Array, estimate: Array, top: int = 5) -> floa
 
     Parameters
     ----------
-    moves : (N, d) deviations of the candidates
+    moves : (N, d) changes of the candidates
     truth, estimate : (d, d)
     top : int, K
 
     Examples
     --------
     >>> moves = np.diag([1.0, 2.0, 3.0, 4.0])
-    >>> mean_rank(moves, np.eye(4), np.eye(4), top=2), mean_rank(moves, np.eye(4), -np.eye(4), top=2)
+    >>> far = np.diag([4.0, 1.0, 0.4, 0.1])  # to whom the last looks easiest
+    >>> mean_rank(moves, np.eye(4), np.eye(4), top=2), mean_rank(moves, np.eye(4), far, top=2)
     (0.0, 0.5714285714285714)
     """
     n, k = len(moves), min(top, len(moves))
-    true = np.einsum("ni,ij,nj->n", moves, truth, moves)
-    looks = np.einsum("ni,ij,nj->n", moves, estimate, moves)
     ranks = np.empty(n)
-    ranks[np.argsort(true, kind="stable")] = np.arange(1, n + 1)
-    chosen = np.argsort(looks, kind="stable")[:k]
+    ranks[np.argsort(effort.of_change(truth, moves), kind="stable")] = np.arange(1, n + 1)
+    chosen = np.argsort(effort.of_change(estimate, moves), kind="stable")[:k]
     return float((ranks[chosen].sum() - k * (k + 1) / 2) / ((2 * n - k + 1) * k / 2))
 
 
@@ -126,9 +134,9 @@ class Judge:
         self._known: dict[bytes, dict[str, Any]] = {}
 
     def __call__(self, plan: Plan) -> dict[str, Any]:
-        """Return whether there is a plan, whether it is valid, its violations and steps."""
+        """Return whether there is a plan, whether it is valid, its violations and the changes it asks for."""
         if plan.status != "ok":
-            return {"found": False, "valid": False, "violations": 0, "steps": 0}
+            return {"found": False, "valid": False, "violations": 0, "changes": 0}
         key = plan.path.tobytes()
         if key not in self._known:
             self._known[key] = self._judged(plan)
@@ -142,5 +150,5 @@ class Judge:
             "found": True,
             "valid": bool(self.classifier.accepts(shown)[0]),
             "violations": int((~legal).sum()),
-            "steps": len(after),
+            "changes": len(plan.changes),
         }

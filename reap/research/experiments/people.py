@@ -6,14 +6,14 @@ import numpy as np
 
 from reap._typing import Array
 from reap.research import costs
-from reap.research.subjects import L1, Mahalanobis, Subject
+from reap.research.subjects import L1, Mahalanobis, Person
 
-#: Kinds of people: how their cost is drawn.
+#: Kinds of people: how their effort is drawn.
 KINDS = ("gaussian", "uniform", "rank-one", "diagonal", "lqr", "scm", "l1")
 
 
 def matrix(kind: str, dimension: int, k: int, seed: int) -> Array:
-    """Return the k-th cost matrix (d, d) of a kind; the same whatever else is run.
+    """Return the k-th effort matrix (d, d) of a kind; the same whatever else is run.
 
     Examples
     --------
@@ -24,11 +24,11 @@ def matrix(kind: str, dimension: int, k: int, seed: int) -> Array:
 
 
 def matrices(kind: str, dimension: int, count: int, seed: int) -> Array:
-    """Return the first cost matrices of a kind, (count, d, d)."""
+    """Return the first effort matrices of a kind, (count, d, d)."""
     return np.stack([matrix(kind, dimension, k, seed) for k in range(count)])
 
 
-def person(kind: str, dimension: int, k: int, seed: int, *, lapse: float = 0.0, subject: int = 0) -> Subject:
+def person(kind: str, dimension: int, k: int, seed: int, *, lapse: float = 0.0, subject: int = 0) -> Person:
     """Return the k-th person of a kind, in the place of a subject; lapses have a stream of their own."""
     answers = np.random.default_rng([seed, k, subject, 7])
     if kind == "l1":

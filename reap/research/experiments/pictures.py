@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from reap import effort
 from reap._typing import Array
 from reap.belief import ConfidenceSet
 from reap.datasets import load
-from reap.recourse import GradientRecourse, GraphRecourse
+from reap.plan import Plan
+from reap.recourse import Engine, GraphRecourse, Recourse
 from reap.research.experiments.figures import COLOURS, png, pyplot
 
 _BLUE, _RED, _GREEN, *_ = COLOURS
@@ -22,7 +25,7 @@ def all_pictures() -> dict[str, tuple[str, bytes]]:
     """Return name -> (caption, PNG)."""
     return {
         "confidence-set": (
-            "Every answer cuts a piece off the set of costs a person may have. The published centre keeps away from the cuts "
+            "Every answer cuts a piece off the set of matrices a person may have. The published centre keeps away from the cuts "
             "only and ends on the wall; the true centre keeps away from every wall.",
             confidence_set(),
         ),
@@ -40,7 +43,7 @@ def all_pictures() -> dict[str, tuple[str, bytes]]:
 
 
 def confidence_set() -> bytes:
-    """Draw the costs (a, c) of two separate changes, three answers, and both centres.
+    """Draw the efforts (a, c) of two separate changes, three answers, and both centres.
 
     Options change one column each, so a cut is a line in a and c, and by symmetry both centres lie in this plane.
     """
@@ -114,54 +117,45 @@ def _background(ax: Any, data: Any, model: Any) -> None:
         ax.text(x, y, text, transform=ax.transAxes, fontsize=10, color=colour)
 
 
-def _effort(moves: Array) -> float:
-    return float(np.einsum("si,ij,sj->", moves, _PERSON, moves))
-
-
 def graph_plan() -> bytes:
     """Draw the rows, the shortest path for everybody alike and the one for the person."""
     data, model, x, Z = _world()
-    engine = GraphRecourse(model, data.space, tidy=False).fit(data.X)
-    plans = engine.plans(x, np.stack([np.eye(2), _PERSON]))
+    engine = GraphRecourse(model, data.space).fit(data.X)
     figure, ax = pyplot().subplots(figsize=(5.4, 5.2), layout="constrained")
     _background(ax, data, model)
     ax.plot(*Z.T, ".", color="#9a9a9a", markersize=2.5)
-    for plan, colour, name in zip(plans, (_RED, _BLUE), ("everybody alike", "this person"), strict=True):
-        ax.plot(
-            *plan.path.T,
-            "o-",
-            color=colour,
-            markersize=4,
-            label=f"{name}: effort {_effort(plan.moves):.4f} to the person",
-        )
-    ax.plot(*plans[0].path[0], "*", color="black", markersize=14, label="the person")
-    ax.legend(loc="upper left", fontsize=8, framealpha=1)
-    return png(figure)
+    for plan, colour, label, _ in _both(engine, x):
+        ax.plot(*plan.path.T, "o-", color=colour, markersize=4, label=label)
+    return _with_person(figure, ax, data.space.vector(x))
 
 
 def one_step_plan() -> bytes:
-    """Draw the boundary, the effort ellipses and the two one-step plans."""
+    """Draw the boundary, the effort ellipses and the whole changes of the two plans."""
     data, model, x, _ = _world()
-    engine = GradientRecourse(model, data.space).fit(data.X)
-    plans = engine.plans(x, np.stack([np.eye(2), _PERSON]))
+    engine = Recourse(model, data.space).fit(data.X)
     figure, ax = pyplot().subplots(figsize=(5.4, 5.2), layout="constrained")
     _background(ax, data, model)
     turn = np.linspace(0, 2 * np.pi, 300)
+    for plan, colour, label, A in _both(engine, x):
+        start, end = plan.path[[0, -1]]
+        circle = np.sqrt(plan.effort) * np.stack([np.cos(turn), np.sin(turn)])
+        ellipse = start[:, None] + np.linalg.solve(np.linalg.cholesky(A).T, circle)
+        ax.plot(*ellipse, color=colour, linewidth=0.9, linestyle=":")
+        ax.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.8})
+        ax.plot(*end, "o", color=colour, markersize=5, label=label)
+    return _with_person(figure, ax, data.space.vector(x))
+
+
+def _both(engine: Engine, x: Any) -> Iterator[tuple[Plan, str, str, Array]]:
+    """Yield the plan for everybody alike and the one for the person: with its colour, its words and its matrix."""
+    matrices = np.stack([effort.identity(2), _PERSON])
     for plan, A, colour, name in zip(
-        plans, (np.eye(2), _PERSON), (_RED, _BLUE), ("everybody alike", "this person"), strict=True
+        engine.plans(x, matrices), matrices, (_RED, _BLUE), ("everybody alike", "this person"), strict=True
     ):
-        z0, z = plan.path
-        size = np.sqrt((z - z0) @ A @ (z - z0))
-        circle = np.linalg.solve(np.linalg.cholesky(A).T, size * np.stack([np.cos(turn), np.sin(turn)]))
-        ax.plot(*(z0[:, None] + circle), color=colour, linewidth=0.9, linestyle=":")
-        ax.annotate("", z, z0, arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.8})
-        ax.plot(
-            *z,
-            "o",
-            color=colour,
-            markersize=5,
-            label=f"{name}: effort {_effort(plan.moves):.4f} to the person",
-        )
-    ax.plot(*plans[0].path[0], "*", color="black", markersize=14, label="the person")
+        yield plan, colour, f"{name}: effort {effort.of_moves(_PERSON, plan.moves):.4f} to the person", A
+
+
+def _with_person(figure: Any, ax: Any, start: Array) -> bytes:
+    ax.plot(*start, "*", color="black", markersize=14, label="the person")
     ax.legend(loc="upper left", fontsize=8, framealpha=1)
     return png(figure)

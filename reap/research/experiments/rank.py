@@ -11,10 +11,10 @@ import pandas as pd
 from reap._typing import Frame
 from reap.questions import Random, SimilarCost
 from reap.research.experiments import people
-from reap.research.experiments.dialogues import Center, hold_together, talks
 from reap.research.experiments.measures import mean_rank
 from reap.research.experiments.results import Lines, Plot, Result, Verdict
 from reap.research.experiments.scope import Scope, make_bench
+from reap.research.experiments.sessions import Center, hold_together, row_sessions
 
 TITLE = "Mean rank against the number of questions"
 DATASETS = ("synthetic", "german", "bank", "student")
@@ -35,19 +35,10 @@ _NOISE = 0.005
 
 def cells(scope: Scope) -> list[dict[str, Any]]:
     """Return the parameters of every cell."""
-    subjects, matrices = scope.sizes(100, 10)
     return [
-        {
-            **bench,
-            "kind": kind,
-            "ways": ways,
-            "questions": scope.questions(10),
-            "subjects": chunk,
-            "matrices": matrices,
-        }
-        for bench in map(scope.bench, scope.over(DATASETS))
+        {**cell, "kind": kind, "ways": ways, "questions": scope.questions(10)}
+        for cell in scope.cells(DATASETS)
         for kind, ways in ASKED.items()
-        for chunk in scope.chunks(bench, subjects)
     ]
 
 
@@ -67,7 +58,7 @@ def run(
     rows = []
     for way in ways:
         strategy, center = WAYS[way]
-        begun = talks(made, range(*subjects), matrices, seed, kind=kind, strategy=strategy)
+        begun = row_sessions(made, range(*subjects), matrices, seed, kind=kind, strategy=strategy)
         for (i, k), sets in hold_together(begun, questions, center=center, seed=seed).items():
             for t, belief in enumerate(sets):
                 rank = mean_rank(begun[i, k].moves, truth[k], belief.center(center).matrix)

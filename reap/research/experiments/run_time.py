@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reap import effort
 from reap._typing import Array, Frame
 from reap.questions import Exhaustive, SimilarCost
 from reap.research.experiments.results import Plot, Result
@@ -52,7 +53,7 @@ def _score(strategy: Any, moves: Array, A: Array) -> float:
 
 def all_pairs(moves: Array, A: Array) -> float:
     """Return the least distance over all pairs, as the paper's exhaustive search does."""
-    efforts = np.einsum("ni,ij,nj->n", moves, A, moves)
+    efforts = effort.of_change(A, moves)
     best = np.inf
     for begin in range(0, len(moves), _BLOCK):
         some = slice(begin, begin + _BLOCK)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -11,11 +12,13 @@ from typing import Any
 import joblib
 import numpy as np
 
+from reap import effort
 from reap._typing import Array, Frame, Series
 from reap.datasets import available, load
 from reap.models import Classifier, wrap
 from reap.plan import Plan
-from reap.recourse import GradientRecourse, GraphRecourse
+from reap.recourse import GradientRecourse, GraphRecourse, Recourse
+from reap.research.baselines import DAGS, FACE, PEAR
 from reap.research.experiments.measures import Judge
 from reap.space import ActionSpace
 
@@ -23,6 +26,8 @@ from reap.space import ActionSpace
 _SPLIT = 42
 #: Subjects handled in one cell: the unit that is stored, resumed and handed to a process.
 CHUNK = 5
+#: Subjects for whom our own session is held in the paper's tables, by data set: it takes longest there.
+OURS = {"synthetic": 100, "german": 100, "bank": 40, "student": 100}
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class Scope:
     datasets : tuple of str
         Data sets to run; empty: those of each table.
     subjects, matrices : int, optional
-        Rejected people a data set, and cost matrices; None: what the table asks for.
+        Rejected people a data set, and effort matrices for each; None: what the table asks for.
     seed : int
     quick : bool
         Everything tiny: to see that it runs.
@@ -79,10 +84,28 @@ class Scope:
             "epochs": 60 if self.quick else 300,
         }
 
-    def chunks(self, bench: dict[str, Any], subjects: int) -> list[tuple[int, int]]:
-        """Return the subjects of each cell, as (first, one past the last)."""
-        count = len(make_bench(self.out, **bench).subjects.iloc[:subjects])
-        return [(begin, min(begin + CHUNK, count)) for begin in range(0, count, CHUNK)]
+    def cells(
+        self,
+        datasets: tuple[str, ...],
+        subjects: int = 100,
+        matrices: int = 10,
+        *,
+        own: bool = False,
+        runs: int = 0,
+    ) -> list[dict[str, Any]]:
+        """Return the bench, the subjects (first, one past the last) and the matrices of every cell of a table.
+
+        Where people are few, matrices are as many as at least so many ``runs`` a data set take.
+        """
+        made = []
+        for bench in (self.bench(name, own) for name in self.over(datasets)):
+            count = min(self.sizes(subjects)[0], len(make_bench(self.out, **bench).subjects))
+            each = self.sizes(matrices=max(matrices, -(-runs // max(count, 1))))[1]
+            made += [
+                {**bench, "subjects": (begin, min(begin + CHUNK, count)), "matrices": each}
+                for begin in range(0, count, CHUNK)
+            ]
+        return made
 
 
 @dataclass(frozen=True)
@@ -99,6 +122,7 @@ class Bench:
     model: Any
     classifier: Classifier
     subjects: Frame
+    seed: int
     _engines: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -107,9 +131,9 @@ class Bench:
         return self.space.dimension
 
     def engine(self, kind: str) -> Any:
-        """Return an engine fitted on the training part: "graph", "raw" (the graph, nothing tidied), "gradient", …"""
+        """Return one of ``ENGINES``, fitted on the training part."""
         if kind not in self._engines:
-            self._engines[kind] = _ENGINES[kind](self.model, self.space).fit(self.train)
+            self._engines[kind] = ENGINES[kind](self).fit(self.train)
         return self._engines[kind]
 
     def judge(self, plan: Plan) -> dict[str, Any]:
@@ -127,17 +151,21 @@ class Bench:
         return np.asarray(self._engines["rows"])
 
     def moves(self, subject: int) -> Array:
-        """Return the paper's options as the deviations (N, d) of the i-th subject."""
+        """Return the paper's options as the changes (N, d) of the i-th subject."""
         start = self.space.vector(self.subjects.iloc[[subject]])
-        return np.asarray(np.nan_to_num(self.candidates() - start))
+        return effort.changes(self.candidates(), start)
 
 
-_ENGINES: dict[str, Any] = {
-    "graph": lambda model, space: GraphRecourse(model, space),
-    "raw": lambda model, space: GraphRecourse(model, space, tidy=False),
-    "gradient": lambda model, space: GradientRecourse(model, space),
-    "algorithm1": lambda model, space: GradientRecourse(
-        model, space, method="algorithm1", loss="hinge", stop_early=True, constraints=False
+#: Our default; the paper's two generators; and two baselines on the paper's graph, as the paper has them, without constraints.
+ENGINES: dict[str, Callable[[Bench], Any]] = {
+    "recourse": lambda made: Recourse(made.model, made.space),
+    "graph": lambda made: GraphRecourse(made.model, made.space),
+    "algorithm1": lambda made: GradientRecourse(
+        made.model, made.space, method="algorithm1", loss="hinge", stop_early=True, constraints=False
+    ),
+    "face": lambda made: FACE(made.model, made.space, constraints=False),
+    "pear": lambda made: PEAR(
+        made.model, made.space, dag=DAGS[made.name], constraints=False, random_state=made.seed
     ),
 }
 
@@ -159,7 +187,7 @@ def make_bench(out: Path, dataset: str, own: bool, seed: int, rows: int | None, 
     )
     classifier = wrap(model, data.space)
     subjects = test[~classifier.accepts(data.space.encode(test))]
-    return Bench(dataset, own, data.space, train, test, y_train, y_test, model, classifier, subjects)
+    return Bench(dataset, own, data.space, train, test, y_train, y_test, model, classifier, subjects, seed)
 
 
 def _trained(space: ActionSpace, X: Frame, y: Series, seed: int, epochs: int, place: Path) -> Any:

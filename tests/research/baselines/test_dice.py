@@ -40,7 +40,7 @@ def test_vectors_survive_dice_rows():
     world = random_world(3)
     engine = DiCE(world.model, world.space).fit(world.X)
     Z = world.space.encode(world.X)
-    assert np.allclose(engine._vectors(engine._frame(Z)), Z, atol=5e-4)
+    assert np.allclose(engine.dice_rows_.vectors(engine.dice_rows_.frame(Z)), Z, atol=5e-4)
 
 
 @pytest.mark.extras

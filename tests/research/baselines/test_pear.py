@@ -8,7 +8,7 @@ import pytest
 
 import reap
 from reap.research.baselines import DAGS, PEAR
-from reap.research.baselines._pear_cost import Cost
+from reap.research.baselines.pear_cost import Cost
 
 
 @pytest.fixture(scope="module")
@@ -78,20 +78,20 @@ def test_learns_the_weights_behind_the_answers(world):
     X, space, model, rejected = world
     engine = PEAR(model, space, dag={"a": ["b"]}, random_state=3).fit(X)
     truth = engine.means_[2] + 0.5
-    talk = engine.converse(rejected.iloc[0], estimate="mean")
+    session = engine.session(rejected.iloc[0], estimate="mean")
     shown = set()
     for _ in range(12):
-        question = talk.ask()
+        question = session.ask()
         pair = frozenset(plan.path.tobytes() for plan in question.options)
         assert pair not in shown
         shown.add(pair)
-        costs = talk._costs(truth[None])[0][list(talk.pair)]
-        talk.answer("same" if costs[0] == costs[1] else int(costs.argmin()))
-    assert len(talk.effective) == len(talk.answers) > 0
-    assert all(1 <= e <= 100.001 for e in talk.effective)
+        costs = session._costs(truth[None])[0][list(session.pair)]
+        session.answer("same" if costs[0] == costs[1] else int(costs.argmin()))
+    assert len(session.effective) == len(session.answers) > 0
+    assert all(1 <= e <= 100.001 for e in session.effective)
     before = np.linalg.norm(engine.means_.mean(axis=0) - truth)
-    assert np.linalg.norm(talk.weights() - truth) < 0.7 * before
-    assert talk.recommend().valid
+    assert np.linalg.norm(session.weights() - truth) < 0.7 * before
+    assert session.recommend().valid
 
 
 def test_particles_follow_the_posterior(world):
@@ -99,17 +99,17 @@ def test_particles_follow_the_posterior(world):
     X, space, model, rejected = world
     engine = PEAR(model, space, random_state=1).fit(X)
     engine.means_ = np.zeros_like(engine.means_)  # one Gaussian: importance sampling is then exact enough
-    talk = engine.converse(rejected.iloc[0])
+    session = engine.session(rejected.iloc[0])
     rng = np.random.default_rng(0)
-    i, j = 0, len(talk.options) - 1
-    talk.sharpness, talk.answers = 3.0, [(j, i)]
-    talk._learn()
+    i, j = 0, len(session.options) - 1
+    session.sharpness, session.answers = 3.0, [(j, i)]
+    session._learn()
     draws = rng.normal(size=(200_000, engine.cost_.size))
-    weights = np.exp(talk._likelihood(draws, [(j, i)]))
+    weights = np.exp(session._likelihood(draws, [(j, i)]))
     wanted = (weights[:, None] * draws).sum(axis=0) / weights.sum()
     means = []
     for seed in range(8):
-        again = engine.converse(rejected.iloc[0])
+        again = engine.session(rejected.iloc[0])
         again.rng, again.sharpness, again.answers = np.random.default_rng(seed), 3.0, [(j, i)]
         again._learn()
         means.append(again.particles.mean(axis=0))
@@ -118,9 +118,9 @@ def test_particles_follow_the_posterior(world):
 
 def test_bad_answers_are_refused(world):
     X, space, model, rejected = world
-    talk = PEAR(model, space).fit(X).converse(rejected.iloc[0])
+    session = PEAR(model, space).fit(X).session(rejected.iloc[0])
     with pytest.raises(reap.InputError, match="ask"):
-        talk.answer(0)
-    talk.ask()
+        session.answer(0)
+    session.ask()
     with pytest.raises(reap.InputError, match="not 0, 1"):
-        talk.answer(2)
+        session.answer(2)

@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reap
-from reap.research.experiments.measures import Judge, excess, fewer, jaccard, mean_rank, same_oracle, smaller
+from reap.research.experiments.measures import (
+    Judge,
+    excess,
+    fewer,
+    jaccard,
+    mean_rank,
+    same_oracle,
+    smaller,
+    whole,
+)
 
 
 def test_excess_is_a_ratio_of_sums_with_an_interval_around_it():
@@ -26,6 +35,24 @@ def test_excess_is_a_ratio_of_sums_with_an_interval_around_it():
     assert wide["median"] == pytest.approx(0.1)
 
 
+def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    inside = 0
+    for _ in range(60):
+        oracle = rng.exponential(size=50)
+        runs = pd.DataFrame(
+            {"subject": np.arange(50), "effort": oracle * rng.uniform(1, 1.4, 50), "oracle": oracle}
+        )
+        found = excess(runs)
+        inside += found["low"] <= 0.2 <= found["high"]
+    assert inside >= 50  # of 60; a 95 % interval of 50 subjects covers a little less than it says
+
+
+def test_one_subject_has_no_interval():
+    found = excess(pd.DataFrame({"subject": [0, 0], "effort": [1.0, 2.0], "oracle": [1.0, 1.0]}))
+    assert found["low"] == found["excess"] == found["high"] == pytest.approx(0.5)
+
+
 def test_runs_without_a_plan_do_not_count():
     runs = pd.DataFrame({"subject": [0, 1], "effort": [2.0, np.nan], "oracle": [1.0, np.inf]})
     assert excess(runs)["runs"] == 1
@@ -37,7 +64,6 @@ def test_the_oracle_is_shared_by_cells_of_one_person_only():
         {
             "dataset": "german",
             "own": False,
-            "engine": "graph",
             "people": "gaussian",
             "subject": [0, 0, 0, 1],
             "matrix": [0, 0, 1, 0],
@@ -60,6 +86,15 @@ def test_mean_rank_is_what_the_paper_defines(seed, n):
     assert mean_rank(moves, truth, estimate) == pytest.approx(wanted)
     assert mean_rank(moves, truth, 7 * truth) == 0
     assert 0 <= mean_rank(moves, truth, estimate) < 1
+
+
+def test_the_whole_change_does_not_depend_on_steps():
+    space = reap.ActionSpace.from_frame(pd.DataFrame({"a": [0.0, 1.0]}))
+    path = np.linspace(0, 1, 5)[:, None]
+    plan = reap.Plan(space, path, np.linspace(0, 1, 5), along=True)
+    assert len(plan.moves) == 4
+    assert whole(plan).tolist() == [1.0]
+    assert whole(reap.Plan.none(space, path[0], 0.2, "none_found")).tolist() == [0.0]
 
 
 def test_jaccard_compares_edges():
@@ -108,7 +143,7 @@ def test_a_path_is_judged_once_and_as_shown(german, german_graph, german_model, 
 
     judge = Judge(german.space, Counted())
     plan = german_graph.plans(german_rejected.iloc[[0]], np.eye(german.space.dimension)[None])[0]
-    wanted = {"found": True, "valid": True, "violations": 0, "steps": len(plan.moves)}
+    wanted = {"found": True, "valid": True, "violations": 0, "changes": len(plan.changes)}
     assert judge(plan) == judge(plan) == wanted
     assert calls == [1]
     back = reap.Plan(german.space, plan.path[::-1], plan.probabilities[::-1])

@@ -1,4 +1,4 @@
-"""Least effort subject to acceptance, over legal rows, for many matrices at once."""
+"""Least effort subject to acceptance, over legal rows of few changes, for many matrices at once."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import numpy as np
 
 from reap._typing import Array, Bools, Ints
 from reap.effort import of_each
-from reap.recourse.targets.boundary.combinations import Combinations
 from reap.recourse.targets.boundary.numbers import Descent
-from reap.recourse.targets.boundary.pool import Best, Pool, build, combination_rows
 from reap.recourse.targets.boundary.rounding import roundings
 from reap.recourse.targets.boundary.search import climb, search
+from reap.recourse.targets.pool import Best, Pool, build
 from reap.recourse.targets.problem import Problem
 
-#: Descents, roundings and searches for each matrix; see ``_tries``.
-_STARTS, _DESCENTS, _SEARCHES = 4, 6, 3
+#: Supports in which each matrix descends, and rows around which it searches; see ``_tries``.
+_STARTS, _SEARCHES = 8, 4
 #: Steps below this share of the range are as good as continuous.
 _FINE = 0.02
 
 
 class Boundary:
-    """What one subject's questions share: the problem, the pool, the category combinations.
+    """Rows of least effort on the decision boundary of one subject.
 
     Parameters
     ----------
@@ -37,51 +36,40 @@ class Boundary:
             rows, scores = climb(problem, self.pool.rejected, problem.judge(self.pool.rejected))
             fine = scores >= problem.goal
             self.pool = Pool(problem, rows[fine], scores[fine])
-        self.combinations: Combinations | None = None
-        if not self.pool.complete and problem.smooth and len(problem.numbers.columns):
-            self.combinations = Combinations(problem, combination_rows(problem, self.pool.rows))
+        self.follows = problem.smooth and len(problem.numbers.columns) > 0
 
     def solve(self, A: Array) -> Best:
-        """Return the cheapest accepted row for each matrix (b, d, d)."""
+        """Return the accepted row of least effort for each matrix (b, d, d)."""
         best = Best(self.pool, A)
-        if self.pool.complete:
+        if self.pool.complete or len(self.pool) == 0:
             return best
-        matrix, place = self.pool.starts(best.pool_costs, self._tries(_STARTS, len(A)))
+        matrix, place = self.pool.starts(best.of_pool, self._tries(_STARTS, len(A)))
         rows, scores = self.pool.rows[place], self.pool.logits[place]
-        if self.combinations is not None:
-            matrix, rows, scores = self._descend(self.combinations, best, matrix, rows, scores)
+        if self.follows:
+            matrix, rows, scores = self._descend(best, matrix, rows, scores)
         self._search(best, matrix, rows, scores)
-        if self.combinations is not None:
+        if self.follows:
             self._polish(best)
         return best
 
-    def _descend(
-        self, combinations: Combinations, best: Best, matrix: Ints, rows: Array, scores: Array
-    ) -> tuple[Ints, Array, Array]:
-        """Walk along the boundary from the starts and in promising combinations; add what it rounds to."""
+    def _descend(self, best: Best, matrix: Ints, rows: Array, scores: Array) -> tuple[Ints, Array, Array]:
+        """Walk along the boundary within the supports of the starts; add what it rounds to."""
         problem, A = self.problem, best.A
-        which, combination = combinations.promising(A, self._tries(_DESCENTS, len(A)))
-        fresh = self._descent(A[which], combinations.rows[combination])
-        fresh.reach()
-        fine = fresh.scores >= problem.goal
-        which, points = np.concatenate([matrix, which[fine]]), np.concatenate([rows, fresh.rows[fine]])
-        if len(points) == 0:
-            return matrix, rows, scores
-        walk = self._descent(A[which], points)
+        walk = self._descent(A[matrix], rows)
         walk.descend(3)
-        keep = _best_of(which, walk.costs(), self._tries(_SEARCHES, len(A)))
-        which, walk = which[keep], walk.only(keep)
+        keep = _best_of(matrix, walk.efforts(), self._tries(_SEARCHES, len(A)))
+        which, walk = matrix[keep], walk.only(keep)
         walk.descend(6)
         near, near_scores = roundings(problem, A[which], walk.rows, walk.scores, walk.free)
         if problem.space.rules:  # the walk does not know them: the nearest row that obeys is a start as well
-            obeying = problem.tidy(problem.space.project(walk.rows, problem.z0))
+            obeying = problem.tidy(problem.within(walk.rows, exact=True))
             near = np.concatenate([near, obeying[:, None]], axis=1)
             near_scores = np.concatenate([near_scores, problem.judge(obeying)[:, None]], axis=1)
         best.offer(near.reshape(-1, near.shape[2]), near_scores.ravel())
-        costs = np.where(near_scores >= problem.goal, of_each(A[which], problem.moves(near)), np.inf)
-        place = costs.argmin(axis=1)
+        efforts = np.where(near_scores >= problem.goal, of_each(A[which], problem.moves(near)), np.inf)
+        place = efforts.argmin(axis=1)
         each = np.arange(len(place))
-        real = np.isfinite(costs[each, place])
+        real = np.isfinite(efforts[each, place])
         each, place = each[real], place[real]
         return (
             np.concatenate([matrix, which[each]]),
@@ -91,23 +79,18 @@ class Boundary:
 
     def _tries(self, count: int, matrices: int) -> int:
         """Return how many tries each of some matrices gets: few matrices more, and more without a gradient."""
-        return int(np.clip(40 * count // matrices, count, (3 if self.problem.smooth else 12) * count))
+        return int(np.clip(40 * count // matrices, count, (3 if self.problem.smooth else 8) * count))
 
     def _descent(self, A: Array, rows: Array, among: Bools | None = None) -> Descent:
-        """Return the descent of rows (S, d) in their numbers, or those ``among`` them (m,).
+        """Return the descent of rows (S, d) in the numbers that they change, or those ``among`` them (m,).
 
-        Where changes are counted, the numbers that moved already may move, and as many others as the count allows:
-        those that raise the logit for the least effort, ``n_j² / A_jj``.
+        Where changes are not counted every number may move.
         """
-        problem, n = self.problem, self.problem.numbers
-        free = np.ones((len(rows), len(n.columns)), dtype=bool)
-        if problem.max_changes is not None:
-            free = np.abs(rows[:, n.columns] - n.start) > 1e-9
-            left = problem.max_changes - problem.count(rows)
-            power = problem.gradient(rows) ** 2 / (A[:, n.columns, n.columns] + 1e-12)
-            rank = np.argsort(np.argsort(np.where(free, -1.0, power) * -1, axis=1), axis=1)
-            free |= rank < left[:, None]
-        return Descent(problem, A, rows, free if among is None else free & among)
+        n = self.problem.numbers
+        free = np.abs(rows[:, n.columns] - n.start) > 1e-9
+        if self.problem.max_changes is None:
+            free[:] = True
+        return Descent(self.problem, A, rows, free if among is None else free & among)
 
     def _search(self, best: Best, matrix: Ints, rows: Array, scores: Array) -> None:
         """Search around the cheapest starts of each matrix; what is found for one is a start for the others."""
@@ -121,10 +104,10 @@ class Boundary:
             )
             matrix, rows, scores = matrix[keep], rows[keep], scores[keep]
             rows, scores = search(self.problem, best.A[matrix], rows, scores)
-            own = best.costs.copy()
+            own = best.efforts.copy()
             np.minimum.at(own, matrix, of_each(best.A[matrix], self.problem.moves(rows)))
             best.offer(rows, scores)
-            matrix = np.flatnonzero(best.costs < own * (1 - 1e-9))
+            matrix = np.flatnonzero(best.efforts < own * (1 - 1e-9))
             rows, scores = best.rows[matrix], best.scores[matrix]
 
     def _polish(self, best: Best) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from reap._arrays import zero_missing
 from reap._typing import Array, Bools, Ints
 from reap.effort import of_each
-from reap.recourse.targets.problem import MARGIN, Problem
+from reap.recourse.targets.problem import Problem
 from reap.space.nearest import least_distance
 
 _SHARES = np.array([1.0, 0.7, 0.4, 0.2, 0.08, 0.02])
@@ -98,32 +98,6 @@ def _least_norm(
     return np.clip(c if y is None else c + back @ y, low, high)
 
 
-def ascend(problem: Problem, rows: Array, scores: Array, rounds: int = 10) -> Array:
-    """Raise the logits of rows (S, d) by steps along the gradient in the numbers, and return where they end, (S, d)."""
-    n = problem.numbers
-    rows, scores = rows.copy(), scores.copy()
-    lengths = np.array([0.02, 0.05, 0.1, 0.2, 0.4])
-    for _ in range(rounds):
-        todo = np.flatnonzero(scores < problem.goal + 10 * MARGIN)
-        if len(todo) == 0 or problem.late:
-            break
-        slope = problem.gradient(rows[todo])
-        top = np.abs(slope).max(axis=1, keepdims=True)
-        steps = lengths[:, None] * (slope / np.maximum(top, 1e-12))[:, None]
-        tried = np.repeat(rows[todo][:, None], len(lengths), axis=1)
-        tried[:, :, n.columns] = np.clip(tried[:, :, n.columns] + steps, n.lower, n.upper)
-        flat = problem.follow(tried.reshape(-1, rows.shape[1]))
-        reached = problem.score(flat).reshape(len(todo), -1)
-        best = reached.argmax(axis=1)
-        each = np.arange(len(todo))
-        higher = reached[each, best] > scores[todo] + 1e-6
-        if not higher.any():
-            break
-        rows[todo[higher]] = flat.reshape(tried.shape)[each, best][higher]
-        scores[todo[higher]] = reached[each, best][higher]
-    return rows
-
-
 class Descent:
     """The numbers of S rows, each under its own matrix.
 
@@ -140,71 +114,66 @@ class Descent:
     def __init__(self, problem: Problem, A: Array, rows: Array, free: Bools) -> None:
         self.problem, self.A, self.free = problem, A, free
         self.rows = rows.copy()
-        self.columns = problem.numbers.columns
-        u = rows[:, self.columns]
-        self.low = np.where(free, np.minimum(problem.numbers.lower, u), u)
-        self.high = np.where(free, np.maximum(problem.numbers.upper, u), u)
+        n = problem.numbers
+        # only the numbers that may move are worked on: (S, k) of them, a row with fewer has some that are held
+        width = max(int(free.sum(axis=1).max(initial=0)), 1)
+        self.place = np.argsort(~free, axis=1, kind="stable")[:, :width]
+        self.columns = n.columns[self.place]
+        self._each = np.arange(len(rows))[:, None]
+        u, mine = rows[self._each, self.columns], np.take_along_axis(free, self.place, axis=1)
+        self.low = np.where(mine, np.minimum(n.lower[self.place], u), u)
+        self.high = np.where(mine, np.maximum(n.upper[self.place], u), u)
         self._quadratic()
         self.scores = problem.score(self.rows)
 
     def _quadratic(self) -> None:
-        """Set H (S, m, m) and the centre c (S, m); derived columns count as they follow."""
-        problem, columns = self.problem, self.columns
-        J = np.zeros((len(self.rows), len(columns), self.rows.shape[1]))
-        J[:, np.arange(len(columns)), columns] = 1.0
+        """Set H (S, k, k) and the centre c (S, k); derived columns count as they follow."""
+        problem, each, width = self.problem, self._each, self.columns.shape[1]
+        J = np.zeros((len(self.rows), width, self.rows.shape[1]))
+        J[each, np.arange(width), self.columns] = 1.0
         if len(problem.derived):
-            J[:, :, problem.derived] = problem.slopes(self.rows)
+            J[:, :, problem.derived] = problem.slopes(self.rows)[each, self.place]
         JA = J @ self.A
         self.H = JA @ J.transpose(0, 2, 1)
-        size = np.trace(self.H, axis1=1, axis2=2) / max(len(columns), 1)
-        self.H += (_RIDGE * size + 1e-12)[:, None, None] * np.eye(len(columns))
+        size = np.trace(self.H, axis1=1, axis2=2) / width
+        self.H += (_RIDGE * size + 1e-12)[:, None, None] * np.eye(width)
         pull = (JA @ problem.moves(self.rows)[:, :, None])[:, :, 0]
-        u = self.rows[:, columns]
-        self.c = u - np.linalg.solve(self.H, pull[:, :, None])[:, :, 0]
+        self.c = self._numbers() - np.linalg.solve(self.H, pull[:, :, None])[:, :, 0]
+
+    def _numbers(self, which: Ints | slice = slice(None)) -> Array:
+        """Return the numbers (S, k) that may move."""
+        return np.take_along_axis(self.rows[which], self.columns[which], axis=1)
+
+    def _slope(self, which: Ints, rows: Array) -> Array:
+        """Return the gradient (n, k) of the logit by these numbers, at rows that stand for some of ours."""
+        return np.take_along_axis(self.problem.gradient(rows), self.place[which], axis=1)
 
     def only(self, which: Ints) -> Descent:
         """Return the descent of some of the rows."""
         return Descent(self.problem, self.A[which], self.rows[which], self.free[which])
 
-    def costs(self) -> Array:
+    def efforts(self) -> Array:
         """The efforts (S,) of the rows."""
         return of_each(self.A, self.problem.moves(self.rows))
 
     def _at(self, which: Ints, U: Array) -> Array:
         rows = self.rows[which].copy()
-        rows[:, self.columns] = U
+        np.put_along_axis(rows, self.columns[which], U, axis=1)
         return self.problem.follow(rows)
-
-    def reach(self, rounds: int = 6) -> None:
-        """Go from the centre to an accepted point: one linearised step after another."""
-        goal = self.problem.goal
-        todo = np.arange(len(self.rows))
-        self.rows = self._at(todo, np.clip(self.c, self.low, self.high))
-        self.scores = self.problem.score(self.rows)
-        for _ in range(rounds):
-            todo = np.flatnonzero(self.scores < goal)
-            if len(todo) == 0 or self.problem.late:
-                break
-            n = self.problem.gradient(self.rows[todo])
-            u = self.rows[todo][:, self.columns]
-            t = (n * u).sum(axis=1) + (goal - self.scores[todo]) * 1.02
-            v = self._target(todo, n, t)
-            self.rows[todo] = self._at(todo, v)
-            self.scores[todo] = self.problem.score(self.rows[todo])
 
     def descend(self, rounds: int = 8) -> None:
         """Walk along the boundary while effort falls; rows that are not accepted stay as they are."""
         goal, problem = self.problem.goal, self.problem
         todo = np.flatnonzero(self.scores >= goal)
-        bent = np.zeros((len(self.rows), len(self.columns)))  # gradient where the last step failed
+        bent = np.zeros(self.columns.shape)  # gradient where the last step failed
         tries = np.zeros(len(self.rows), dtype=int)
         for _ in range(rounds):
             if len(todo) == 0 or problem.late:
                 break
             if len(problem.derived):
                 self._quadratic()
-            u, g = self.rows[todo][:, self.columns], self.scores[todo]
-            n = problem.gradient(self.rows[todo])
+            u, g = self._numbers(todo), self.scores[todo]
+            n = self._slope(todo, self.rows[todo])
             kinked = bent[todo].any(axis=1)
             n[kinked] = 0.5 * (n[kinked] + bent[todo][kinked])
             t = (n * u).sum(axis=1) - (g - goal)
@@ -216,7 +185,7 @@ class Descent:
             tries[todo] = np.where(weak, tries[todo] + 1, 0)
             bent[todo] = 0.0
             if weak.any():
-                bent[todo[weak]] = problem.gradient(self._at(todo[weak], v[weak]))
+                bent[todo[weak]] = self._slope(todo[weak], self._at(todo[weak], v[weak]))
             todo = todo[tries[todo] < 2]
 
     def _target(self, which: Ints, n: Array, t: Array) -> Array:
@@ -226,10 +195,10 @@ class Descent:
         L, side = self.problem.lines
         if len(side):
             fixed = self.rows[which].copy()
-            fixed[:, self.columns] = 0.0
-            G, least = -L[:, self.columns], zero_missing(fixed) @ L.T - side
-            for i in np.flatnonzero((v @ G.T < least - 1e-9).any(axis=1)):
-                v[i] = _least_norm(H[i], c[i], n[i], t[i], low[i], high[i], (G, least[i]))
+            np.put_along_axis(fixed, self.columns[which], 0.0, axis=1)
+            G, least = -L.T[self.columns[which]], zero_missing(fixed) @ L.T - side  # (n, k, R), (n, R)
+            for i in np.flatnonzero(((v[:, :, None] * G).sum(axis=1) < least - 1e-9).any(axis=1)):
+                v[i] = _least_norm(H[i], c[i], n[i], t[i], low[i], high[i], (G[i].T, least[i]))
         return v
 
     def _walk(self, which: Ints, u: Array, v: Array) -> None:

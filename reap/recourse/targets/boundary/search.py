@@ -134,22 +134,33 @@ class Neighbours:
     def pairs(self, A: Array, state: Ints, count: int = 16) -> Array:
         """Return the most promising pairs of changes for each matrix, applied to the row it is at, (b, k, d).
 
-        ``state`` (b,) says at which row. A change that is illegal alone may be legal with another.
+        ``state`` (b,) says at which row. One of both moves a feature that the row changes already: it takes something
+        back, and the other makes up for it. A change that is illegal alone may be legal with another.
         """
-        S, here = self.changes[state], self.here[state]
+        S, here, owner = self.changes[state], self.here[state], self.owner
         SA = S @ A
         single = 2 * (SA @ self.problem.moves(here)[:, :, None])[:, :, 0] + (SA * S).sum(axis=2)
         gain = (self.guessed - self.scores[:, None])[state]
-        both = single[:, :, None] + single[:, None, :] + 2 * SA @ S.transpose(0, 2, 1)
-        fits = gain[:, :, None] + gain[:, None, :] >= (self.problem.goal - self.scores)[state, None, None]
-        fits &= self.owner[:, None] < self.owner[None]
-        fits &= self.moved[state][:, :, None] & self.moved[state][:, None, :]
+        moved = self.moved[state]
+        inside = moved & self.problem.changed(here)[:, owner]
+        width = int(inside.sum(axis=1).max(initial=0))
+        if width == 0:
+            return here[:, None]
+        first = np.argsort(~inside, axis=1, kind="stable")[:, :width]  # (b, w), those inside come first
+        each = np.arange(len(A))[:, None]
+        both = (
+            single[each, first][:, :, None] + single[:, None, :] + 2 * SA[each, first] @ S.transpose(0, 2, 1)
+        )
+        fits = (
+            gain[each, first][:, :, None] + gain[:, None, :]
+            >= (self.problem.goal - self.scores)[state, None, None]
+        )
+        fits &= (owner[first][:, :, None] != owner) & inside[each, first][:, :, None] & moved[:, None, :]
         both = np.where(fits & (both < 0), both, np.inf).reshape(len(A), -1)
         best = np.argpartition(both, min(count, both.shape[1]) - 1, axis=1)[:, :count]
-        i, j = np.divmod(best, len(self.owner))
-        each = np.arange(len(A))[:, None]
+        i, j = np.divmod(best, len(owner))
         useful = np.isfinite(np.take_along_axis(both, best, axis=1))[:, :, None]
-        pairs = here[:, None] + np.where(useful, S[each, i] + S[each, j], 0.0)
+        pairs = here[:, None] + np.where(useful, S[each, first[each, i]] + S[each, j], 0.0)
         return self.problem.follow(pairs.reshape(-1, pairs.shape[2])).reshape(pairs.shape)
 
 

@@ -1,0 +1,186 @@
+"""The sampler under the posterior: particles that are weighed, resampled and moved, and keep their prior."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from reap._typing import Array, Ints
+from reap.belief.answers import Answers, People
+from reap.belief.prior import Prior
+
+#: Moves after each answer; every fourth proposes another family.
+MOVES = 8
+#: An answer that leaves a smaller share of the particles effective is taken in in several stages, at most so many.
+ENOUGH, STAGES = 0.1, 10
+#: Share of proposals that should be accepted, and the factors by which the step then grows or shrinks.
+ACCEPTANCE, GROW, SHRINK = 0.3, 1.15, 0.87
+#: What a particle is made of.
+STATE = ("_latents", "_families", "matrices", "_before", "_last")
+
+
+class Particles:
+    """People that may be the one who answers, as latents of the prior, with what each makes of the answers.
+
+    The target is `p(z) Σ_t p(t) Π_k P(answer_k | A(z), t)` over latents z and families, t the kinds of people.
+
+    Parameters
+    ----------
+    prior : Prior
+    who : People
+        Kinds of people t.
+    n : int
+        Number of particles.
+    rng : Generator
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> from reap.belief.answers import people
+    >>> cloud = Particles(Prior(2), people(), 100, rng)
+    >>> cloud.learn(Answers().add(np.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]]), same=False), rng)
+    >>> bool(cloud.matrices[:, 0, 0].mean() < cloud.matrices[:, 1, 1].mean())
+    True
+    """
+
+    def __init__(self, prior: Prior, who: People, n: int, rng: np.random.Generator) -> None:
+        self._prior, self._people = prior, who
+        self._latents, self._families = prior.draw(n, rng)
+        self.matrices = prior.matrices(self._latents, self._families)
+        # Per particle and kind of people: log-likelihood of the answers before the last one and how usual that kind
+        # is, and log-likelihood of the last.
+        self._before = np.tile(np.log(who.share), (n, 1))
+        self._last = np.zeros_like(self._before)
+        self.step = 0.4
+        self.acceptance = float("nan")
+        self.effective = float(n)
+
+    def __len__(self) -> int:
+        return len(self.matrices)
+
+    def copy(self) -> Particles:
+        """Return an independent copy; arrays are shared, since they are written to only after resampling renewed them."""
+        return copy.copy(self)
+
+    @property
+    def kinds(self) -> Array:
+        """How likely each kind of people is `(t,)`, given the answers."""
+        total = self._before + self._last
+        shares: Array = np.exp(total - _log_sum(total)[:, None]).mean(axis=0)
+        return shares
+
+    def learn(self, answers: Answers, rng: np.random.Generator) -> None:
+        """Take in the last of the answers: weigh, resample, move.
+
+        Where too few particles agree with it, its likelihood is raised to a growing power instead, each stage
+        as much as leaves enough of them, so that the particles can walk to where it holds.
+        """
+        self._before, self._last = self._likelihood(self.matrices, answers)
+        self.effective = _effective(self._gain(0.0, 1.0))
+        power = 0.0
+        for stage in range(STAGES):
+            following = 1.0 if stage == STAGES - 1 else self._following(power)
+            self._resample(_positions(self._gain(power, following), rng))
+            power = following
+            self.move(answers, rng, power=power)
+            if power == 1.0:
+                break
+
+    def move(
+        self, answers: Answers, rng: np.random.Generator, *, power: float = 1.0, moves: int = MOVES
+    ) -> None:
+        """Move the particles without changing their distribution.
+
+        Three Crank–Nicolson steps `z' = √(1−β²) z + β ξ`, β jittered per particle, then one proposal of another
+        family for the same latents. Both leave the prior as it is, so that a proposal is accepted with the
+        ratio of likelihoods alone. β follows the share of accepted steps.
+        """
+        shares = []
+        noise, proposed = np.empty_like(self._latents), np.empty_like(self._latents)
+        for index in range(1, moves + 1):
+            if index % 4 == 0:
+                self._accept(self._latents, self._prior.draw_families(len(self), rng), answers, power, rng)
+                continue
+            step = np.minimum(1.0, self.step * rng.uniform(0.5, 1.5, size=len(self)))[:, None, None]
+            _antithetic(noise, rng)
+            noise *= step
+            np.multiply(self._latents, np.sqrt(1 - step**2), out=proposed)
+            proposed += noise
+            shares.append(self._accept(proposed, self._families, answers, power, rng))
+            self.step = min(1.0, self.step * (GROW if shares[-1] > ACCEPTANCE else SHRINK))
+        self.acceptance = float(np.mean(shares))
+
+    def _accept(
+        self, latents: Array, families: Ints, answers: Answers, power: float, rng: np.random.Generator
+    ) -> float:
+        """Replace the particles whose proposal is accepted, and return their share."""
+        matrices = self._prior.matrices(latents, families)
+        before, last = self._likelihood(matrices, answers)
+        gain = _log_sum(before + power * last) - _log_sum(self._before + power * self._last)
+        yes = np.log1p(-rng.random(len(self))) < gain
+        kept = np.flatnonzero(yes)
+        for name, new in zip(STATE, (latents, families, matrices, before, last), strict=True):
+            getattr(self, name)[kept] = new[kept]
+        return float(yes.mean())
+
+    def _likelihood(self, matrices: Array, answers: Answers) -> tuple[Array, Array]:
+        """Return log-likelihoods `(n, t)`: of the answers before the last one with the kind's share, and of the last."""
+        usual = np.log(self._people.share)
+        if not answers.count:
+            return np.tile(usual, (len(matrices), 1)), np.zeros_like(self._last)
+        costs = np.maximum(matrices.reshape(len(matrices), -1) @ answers.grams.T, 0.0)
+        each = answers.log_likelihood(costs, self._people)
+        return usual + each[:, :-1].sum(axis=1), each[:, -1]
+
+    def _gain(self, power: float, following: float) -> Array:
+        """Return the log-weights `(n,)` when the power of the last answer grows."""
+        return _log_sum(self._before + following * self._last) - _log_sum(self._before + power * self._last)
+
+    def _following(self, power: float) -> float:
+        """Return the largest next power that leaves enough particles effective, by bisection."""
+        low, high = power, 1.0
+        if _effective(self._gain(power, high)) >= ENOUGH * len(self):
+            return high
+        for _ in range(20):
+            middle = (low + high) / 2
+            if _effective(self._gain(power, middle)) >= ENOUGH * len(self):
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def _resample(self, positions: Ints) -> None:
+        for name in STATE:
+            setattr(self, name, getattr(self, name)[positions])
+
+
+def _antithetic(noise: Array, rng: np.random.Generator) -> None:
+    """Fill with standard normals, the second half the negative of the first.
+
+    To each particle its noise is as good as any: independent of where it stands. Drawing is what a move costs most.
+    """
+    half = (len(noise) + 1) // 2
+    rng.standard_normal(out=noise[:half])
+    np.negative(noise[: len(noise) - half], out=noise[half:])
+
+
+def _log_sum(values: Array) -> Array:
+    """Return `log Σ_t exp` over the last axis."""
+    top = values.max(axis=-1)
+    result: Array = top + np.log(np.exp(values - top[..., None]).sum(axis=-1))
+    return result
+
+
+def _effective(log_weights: Array) -> float:
+    """Return the effective sample size `(Σw)² / Σw²`."""
+    weights = np.exp(log_weights - log_weights.max())
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
+def _positions(log_weights: Array, rng: np.random.Generator) -> Ints:
+    """Return the particles `(n,)` that systematic resampling keeps: one uniform draw, then even spacing."""
+    cumulative = np.cumsum(np.exp(log_weights - log_weights.max()))
+    points = (np.arange(len(log_weights)) + rng.random()) / len(log_weights)
+    kept: Ints = np.searchsorted(cumulative / cumulative[-1], points, side="right")
+    return np.minimum(kept, len(log_weights) - 1)

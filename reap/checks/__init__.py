@@ -1,0 +1,13 @@
+"""The promises as a suite that anybody can run on their engine, space or model.
+
+``engine``, ``space`` and ``model`` take what you have and your own rows. ``CASES`` and its companions are single checks over
+random worlds, each a function of ``make(model, space)``; ``python -m reap.checks`` runs them on the default engine.
+"""
+
+from reap.checks.cases import CASES, WITH_TIME_LIMIT
+from reap.checks.parts import model, space
+from reap.checks.people import FOR_PEOPLE
+from reap.checks.report import CheckFailed, Report
+from reap.checks.suite import engine
+
+__all__ = ["CASES", "FOR_PEOPLE", "WITH_TIME_LIMIT", "CheckFailed", "Report", "engine", "model", "space"]

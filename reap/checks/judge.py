@@ -1,0 +1,140 @@
+"""Rows in units, scored by the model itself: what promises are judged by."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import logit
+
+from reap._typing import Array, Bools, Frame
+from reap.checks.legality import Row, actions, derived, missing, rank, same, violations
+from reap.checks.worlds import World
+from reap.models import wrap
+from reap.recourse import Engine
+from reap.space import ActionSpace, Feature, Limits
+from reap.space.grid import shown_step
+
+#: Engines keep this far (in log-odds) above the boundary, where a score's last digits decide. A row below is no alternative.
+_MARGIN = 1e-3
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Says of rows in units whether they are legal and accepted.
+
+    Parameters
+    ----------
+    space : ActionSpace
+    score : function from a frame to the probabilities (n,) of the favourable class
+    like : DataFrame whose columns and dtypes rows get
+    threshold : float
+    """
+
+    space: ActionSpace
+    score: Callable[[Frame], Array]
+    like: Frame
+    threshold: float = 0.5
+
+    @classmethod
+    def of_world(cls, world: World) -> Judge:
+        """Return the judge of a random world, whose model takes frames."""
+        return cls(world.space, world.probability, world.X)
+
+    @classmethod
+    def of_engine(cls, engine: Engine, X: Frame) -> Judge:
+        """Return the judge for somebody's own engine and rows."""
+        space = engine.space
+        classifier = wrap(engine.model, space, target=engine.target, threshold=engine.threshold)
+        like = X if isinstance(X, pd.DataFrame) else space.decode(space.encode(X))
+        return cls(space, lambda frame: classifier.probability(space.encode(frame)), like, engine.threshold)
+
+    def rows(self, Z: Array) -> list[Row]:
+        """Return vectors (n, d) as rows in units."""
+        return [self.space.values(z) for z in Z]
+
+    def frame(self, rows: Sequence[Row]) -> Frame:
+        """Return rows in units as a frame with the dtypes the model is used to."""
+        data: dict[str, list[Any]] = {}
+        for f in self.space.features:
+            if f.columns:  # one-hot already
+                for level, column in zip(f.levels, f.columns, strict=True):
+                    data[column] = [float(row[f.name] == level) for row in rows]
+            else:
+                data[f.name] = [row[f.name] for row in rows]
+        columns = [c for c in self.like.columns if c in data]
+        return pd.DataFrame(data)[columns].astype(self.like.dtypes[columns].to_dict())
+
+    def scores(self, rows: Sequence[Row]) -> Array:
+        """Return the model's scores (n,) of rows in units."""
+        return np.asarray(self.score(self.frame(rows)), dtype=float) if rows else np.empty(0)
+
+    def accepts(self, rows: Sequence[Row]) -> Bools:
+        """Return which rows are accepted by more than the last digits of a score, (n,)."""
+        sure = np.clip(self.scores(rows), 1e-15, 1 - 1e-15)
+        return np.asarray(logit(sure) - logit(self.threshold) >= _MARGIN * (1 + 1e-6))
+
+    def legal(self, before: Row, after: Row, limits: Limits | None = None) -> bool:
+        """Return whether a change is legal."""
+        return not violations(self.space, before, after, limits)
+
+    def less(self, own: Row, row: Row) -> Iterator[tuple[str, Row]]:
+        """Yield every way to ask for less, with its name: some actions left out, one number or level a step back."""
+        names = actions(self.space, own, row)
+        for count in range(1, len(names)):
+            for dropped in itertools.combinations(names, count):
+                back = {**row, **{name: own[name] for name in dropped}}
+                yield f"without {' and '.join(dropped)}", derived(self.space, own, back)
+        for name in names:
+            feature = self.space.feature(name)
+            nearer = _nearer(feature, own[name], row[name])
+            if nearer is not None and not same(feature, nearer, own[name]):
+                back = derived(self.space, own, {**row, name: nearer})
+                yield f"with {name} at {nearer} instead of {row[name]}", back
+
+
+def _nearer(feature: Feature, own: Any, value: Any) -> Any:
+    """Return the value one step nearer to one's own; None where that is one's own, or there is no order."""
+    if feature.kind in ("categorical", "binary"):
+        return None
+    way = np.sign(rank(feature, own) - rank(feature, value))
+    if not feature.is_number:
+        return feature.levels[int(rank(feature, value) + way)]
+    unit = feature.step or shown_step(feature)
+    if abs(own - value) <= unit * (1 + 1e-6):
+        return None
+    near = round(value / unit + way) * unit
+    return round(near) if feature.kind == "integer" else round(near, 12)
+
+
+def dominates(space: ActionSpace, own: Row, less: Row, more: Row) -> bool:
+    """Return whether one row asks for nothing but what another asks for, and for less of it.
+
+    Examples
+    --------
+    >>> import pandas as pd, reap
+    >>> space = reap.ActionSpace.from_frame(pd.DataFrame({"income": [10, 50], "debts": [0, 5]}))
+    >>> own, one, both = {"income": 20, "debts": 3}, {"income": 20, "debts": 1}, {"income": 30, "debts": 1}
+    >>> dominates(space, own, one, both), dominates(space, own, both, one)
+    (True, False)
+    """
+    names = actions(space, own, less)
+    return (
+        less != more
+        and bool(actions(space, less, more))
+        and all(_within(space.feature(name), own[name], less[name], more[name]) for name in names)
+    )
+
+
+def _within(feature: Feature, own: Any, less: Any, more: Any) -> bool:
+    """Return whether a value lies between one's own and another, or is that other."""
+    if same(feature, less, more):
+        return True
+    if feature.kind == "categorical" or missing(own) or missing(more):
+        return False
+    first, middle, last = (rank(feature, value) for value in (own, less, more))
+    return first <= middle <= last or last <= middle <= first

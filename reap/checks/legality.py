@@ -1,0 +1,221 @@
+"""Is a change legal? Judged from two rows in units and what the features declare.
+
+The library has a judge of its own, ``ActionSpace.allows``, which works on codes and parsed rules. This one shares none of
+it: it reads the same declarations and sentences again, slowly and plainly, so that each can find the other's errors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reap.space import ActionSpace, Feature, Limits
+from reap.space.expressions import Expression
+
+#: One row in units, by feature.
+Row = Mapping[str, Any]
+
+
+def violations(space: ActionSpace, before: Row, after: Row, limits: Limits | None = None) -> list[str]:
+    """Return what is wrong with a change from one row to another, each as a sentence.
+
+    Examples
+    --------
+    >>> import pandas as pd, reap
+    >>> X = pd.DataFrame({"age": [20, 60], "debts": [0, 5]})
+    >>> space = reap.ActionSpace.from_frame(X, increasing=["age"], rules=["10 * debts <= age"])
+    >>> violations(space, {"age": 30, "debts": 2}, {"age": 29, "debts": 3})
+    ['age falls', 'the rule "10 * debts <= age" is broken']
+    """
+    wrong = [said for feature in space.features for said in _of_feature(feature, space, before, after)]
+    wrong += [f'the rule "{rule}" is broken' for rule in space.rules if not obeys(rule, space, before, after)]
+    changed = actions(space, before, after)
+    counts = [space.max_changes, limits.max_changes if limits else None]
+    wrong += [
+        f"{len(changed)} features change, {k} may" for k in counts if k is not None and len(changed) > k
+    ]
+    return wrong + (_of_limits(space, before, after, limits) if limits else [])
+
+
+def actions(space: ActionSpace, before: Row, after: Row) -> list[str]:
+    """Return the features a person changes between two rows; what is derived only follows."""
+    return [
+        f.name for f in space.features if f.derived is None and not same(f, before[f.name], after[f.name])
+    ]
+
+
+def same(feature: Feature, old: Any, new: Any) -> bool:
+    """Return whether two values of a feature are the same; a missing one is only like another missing one."""
+    if missing(old) or missing(new):
+        return missing(old) and missing(new)
+    return bool(abs(new - old) <= _tolerance(feature) if feature.is_number else old == new)
+
+
+def missing(value: Any) -> bool:
+    """Return whether there is no value."""
+    return bool(pd.isna(value))
+
+
+def rank(feature: Feature, value: Any) -> float:
+    """Return where a value stands: a number itself, a level by its place."""
+    return float(value) if feature.is_number else float(feature.levels.index(value))
+
+
+def derived(space: ActionSpace, before: Row, after: Row) -> dict[str, Any]:
+    """Return a row with every derived feature as its formula says; own values where nothing it follows from changed."""
+    row = dict(after)
+    for feature in space.features:
+        if feature.derived is None:
+            continue
+        by_text = isinstance(feature.derived, str)
+        names = (
+            Expression(str(feature.derived)).names
+            if by_text
+            else [f.name for f in space.features if not f.derived]
+        )
+        if all(same(space.feature(name), before[name], row[name]) for name in names):
+            row[feature.name] = before[feature.name]
+            continue
+        values = {f.name: np.array([_number(f, row[f.name])]) for f in space.features}
+        compute = Expression(str(feature.derived)) if by_text else feature.derived
+        made = float(np.ravel(compute(values))[0])  # type: ignore[operator]
+        if feature.step is not None and np.isfinite(made):
+            made = round(made / feature.step) * feature.step
+        row[feature.name] = None if np.isnan(made) else made
+    return row
+
+
+def _number(feature: Feature, value: Any) -> float:
+    if missing(value):
+        return np.nan
+    plain = feature.is_number or all(isinstance(level, int | float) for level in feature.levels)
+    return float(value) if plain else rank(feature, value)
+
+
+def _tolerance(feature: Feature) -> float:
+    low, high = feature.range or (0.0, 1.0)
+    return 1e-7 * ((high - low) or 1.0)
+
+
+# features ---------------------------------------------------------------------------------------------
+
+
+def _of_feature(feature: Feature, space: ActionSpace, before: Row, after: Row) -> Iterator[str]:
+    name, old, new = feature.name, before[feature.name], after[feature.name]
+    if feature.derived is not None:
+        expected = derived(space, before, after)[name]
+        gap = np.nan if missing(expected) or missing(new) else abs(expected - new)
+        if not (gap <= 20 * _tolerance(feature) or (missing(expected) and missing(new))):
+            yield f"{name} is {new}; by its formula it is {expected}"
+        return
+    if same(feature, old, new):
+        return
+    if missing(old) or missing(new):
+        yield f"{name} appears or disappears"
+        return
+    if not feature.actionable:
+        yield f"{name} cannot change"
+    way = rank(feature, new) - rank(feature, old)
+    if feature.direction == "up" and way < 0:
+        yield f"{name} falls"
+    if feature.direction == "down" and way > 0:
+        yield f"{name} rises"
+    if feature.max_change is not None and abs(way) > feature.max_change + 10 * _tolerance(feature):
+        yield f"{name} moves by {abs(way):g}, more than {feature.max_change:g}"
+    if feature.is_number:
+        yield from _of_number(feature, old, new)
+    elif (old, new) in feature.forbidden:
+        yield f"{name} may not go from {old} to {new}"
+
+
+def _of_number(feature: Feature, old: float, new: float) -> Iterator[str]:
+    low, high = feature.bounds or _around(feature, old)
+    slack = 10 * _tolerance(feature)
+    if not low - slack <= new <= high + slack:
+        yield f"{feature.name} is {new}, outside {low} to {high}"
+    if feature.step is not None and abs(new / feature.step - round(new / feature.step)) > 1e-4:
+        yield f"{feature.name} is {new}, no multiple of {feature.step:g}"
+
+
+def _around(feature: Feature, old: float) -> tuple[float, float]:
+    """Return the range of a number without bounds; somebody who stands outside it may stay there."""
+    low, high = feature.range or (old, old)
+    return min(low, old), max(high, old)
+
+
+def _of_limits(space: ActionSpace, before: Row, after: Row, limits: Limits) -> list[str]:
+    wrong = [
+        f"{name} changes against the person's limit"
+        for name in limits.fixed
+        if not same(space.feature(name), before[name], after[name])
+    ]
+    for given, sign, word in ((limits.at_least, 1, "below"), (limits.at_most, -1, "above")):
+        for name, bound in given.items():
+            feature, value = space.feature(name), after[name]
+            gap = 0.0 if missing(value) else sign * (rank(feature, value) - rank(feature, bound))
+            if gap < -10 * _tolerance(feature):
+                wrong.append(f"{name} is {value}, {word} the person's limit of {bound}")
+    for name, levels in limits.exclude.items():
+        if after[name] in levels:
+            wrong.append(f"{name} is {after[name]}, which the person excludes")
+    return wrong
+
+
+# rules ------------------------------------------------------------------------------------------------
+
+
+def obeys(rule: str, space: ActionSpace, before: Row, after: Row) -> bool:
+    """Return whether a change obeys a rule, a linear one or an implication; what is missing is held against nobody."""
+    sentence = " ".join(rule.split())
+    if match := re.fullmatch(r"if (.+?),? then (.+)", sentence, flags=re.IGNORECASE):
+        when, then = match.groups()
+        return not _true(when, space, before, after) or _true(then, space, before, after)
+    left, sign, right = re.split(r"(<=|>=|==|=)", sentence)
+    values = {f.name: np.nan if missing(after[f.name]) else rank(f, after[f.name]) for f in space.features}
+    one, two = (float(Expression(side)(values)) for side in (left, right))
+    slack = 1e-6 * (1 + abs(one) + abs(two))
+    below, above = not one > two + slack, not one < two - slack  # NaN obeys
+    return below if sign == "<=" else above if sign == ">=" else below and above
+
+
+_CONDITION = re.compile(
+    r"(?P<name>`[^`]+`|.+?) (?P<verb>changes|stays|(?:increases|decreases)(?: by at least)?"
+    r"|is at least|is at most|is not|is|becomes)(?: (?P<value>.+))?",
+    flags=re.IGNORECASE,
+)
+
+
+def _true(text: str, space: ActionSpace, before: Row, after: Row) -> bool:
+    """Return whether a condition such as "income increases by at least 100" is true of a change."""
+    match = _CONDITION.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"the checks cannot read the condition {text!r}")
+    feature = space.feature(match["name"].strip("`'\" "))
+    verb, given = match["verb"].lower(), (match["value"] or "").strip("'\" ")
+    old, new = before[feature.name], after[feature.name]
+    moved = not same(feature, old, new)
+    if verb in ("changes", "stays"):
+        return moved == (verb == "changes") if not (missing(old) or missing(new)) else verb == "stays"
+    if missing(new) or (missing(old) and verb.split()[0] in ("increases", "decreases")):
+        return verb == "is not"
+    slack = _tolerance(feature)
+    if verb.startswith(("increases", "decreases")):
+        way = (rank(feature, new) - rank(feature, old)) * (1 if verb.startswith("increases") else -1)
+        return moved and way >= (float(given.replace(",", "")) if given else 0.0) - slack
+    bound = float(given.replace(",", "")) if feature.is_number else rank(feature, _level(feature, given))
+    gap = rank(feature, new) - bound
+    return {
+        "is": abs(gap) <= slack,
+        "is not": abs(gap) > slack,
+        "becomes": abs(gap) <= slack and moved,
+        "is at least": gap >= -slack,
+        "is at most": gap <= slack,
+    }[verb]
+
+
+def _level(feature: Feature, text: str) -> Any:
+    return next(level for level in feature.levels if str(level) == text)

@@ -1,0 +1,153 @@
+"""What a plan promises. Each promise looks at one call of an engine and yields a sentence for every plan that breaks it.
+
+``EVERY`` holds for any engine. ``FOR_PEOPLE`` is asked of engines that make plans for people to follow: plans whose effort
+is that of the whole change, not of a path.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from reap import effort
+from reap.checks.calls import Call
+from reap.checks.judge import dominates
+from reap.checks.legality import Row, actions, derived, same, violations
+from reap.checks.report import require
+from reap.plan import Plan
+
+Promise = Callable[[Call], Iterator[str]]
+
+
+# of every engine --------------------------------------------------------------------------------------
+
+
+def truthful(call: Call) -> Iterator[str]:
+    """A valid plan's target is accepted by the model; scores are the model's own; a refusal leads nowhere."""
+    scores = call.judge.scores([row for rows in call.stages for row in rows])
+    ends = np.cumsum([len(rows) for rows in call.stages])
+    for plan, score in zip(call.plans, np.split(scores, ends[:-1]), strict=True):
+        who = call.of(plan)
+        if not np.allclose(plan.probabilities, score, atol=1e-6):
+            yield f"{who} states the scores {plan.probabilities.round(4)}; the model gives {score.round(4)}"
+        if plan.status in ("ok", "already_accepted"):
+            if not (plan.valid and score[-1] > call.judge.threshold):
+                yield f"{who} has the status {plan.status!r} and ends at a score of {score[-1]:.4f}"
+        elif plan.valid or len(plan.path) != 1 or not np.isnan(plan.effort):
+            yield f"{who} has the status {plan.status!r}, but a target, an effort or a yes"
+
+
+def legal(call: Call) -> Iterator[str]:
+    """Every stage is legal, from where the person stands and from the stage before; the first is the person."""
+    space = call.judge.space
+    for plan, rows in zip(call.plans, call.stages, strict=True):
+        moved = [f.name for f in space.features if not same(f, call.own[f.name], rows[0][f.name])]
+        if moved:
+            yield f"{call.of(plan)} starts with another {moved[0]} than the person's own"
+        for before, after in itertools.pairwise(rows):
+            wrong = violations(space, before, after, call.limits)
+            wrong += violations(space, call.own, after, call.limits)
+            if wrong:
+                yield f"{call.of(plan)} is illegal: {'; '.join(dict.fromkeys(wrong))}"
+
+
+def counted(call: Call) -> Iterator[str]:
+    """A plan's effort is ``ΔᵀAΔ`` of its moves (of a path ``Σ vᵀAv``), for the matrix that was asked about."""
+    for plan, A in zip(call.plans, call.matrices, strict=True):
+        if plan.status != "ok":
+            continue
+        path = plan.path if plan.along else plan.path[[0, -1]]
+        moves = np.nan_to_num(np.diff(path, axis=0))
+        expected = effort.of_moves(A, moves)
+        if not np.allclose(plan.moves, moves, atol=1e-12):
+            yield f"{call.of(plan)} has moves that are not those between its rows"
+        if not np.isclose(plan.effort, expected, rtol=1e-7, atol=1e-12):
+            yield f"{call.of(plan)} states an effort of {plan.effort:.6g}; it is {expected:.6g}"
+
+
+# of plans for people ----------------------------------------------------------------------------------
+
+
+def irreducible(call: Call) -> Iterator[str]:
+    """No action can be left out, no number or level taken back a step, and the plan still be legal and accepted."""
+    tried: list[tuple[Plan, str, Row]] = []
+    for plan, rows in call.made:
+        for said, less in call.judge.less(call.own, rows[-1]):
+            if call.judge.legal(call.own, less, call.limits):
+                tried.append((plan, said, less))
+    for (plan, said, _), fine in zip(tried, call.judge.accepts([row for *_, row in tried]), strict=True):
+        if fine:
+            yield f"{call.of(plan)} is accepted {said}"
+
+
+def undominated(call: Call) -> Iterator[str]:
+    """No plan asks for all that another asks for, and for more."""
+    space, targets = call.judge.space, [(plan, rows[-1]) for plan, rows in call.made]
+    for (one, less), (two, more) in itertools.permutations(targets, 2):
+        if dominates(space, call.own, less, more):
+            yield f"{call.of(two)} asks for all that {call.of(one)} asks for, and more"
+
+
+def few(call: Call) -> Iterator[str]:
+    """At most ``max_changes`` actions, or the note says why there are more."""
+    for plan, rows in call.made:
+        count = len(actions(call.judge.space, call.own, rows[-1]))
+        if count != len(plan.changes):
+            yield f"{call.of(plan)} lists {len(plan.changes)} changes; there are {count}"
+        if call.max_changes is not None and count > call.max_changes and str(count) not in plan.note:
+            yield f"{call.of(plan)} has {count} changes; {call.max_changes} were promised, and its note does not say why"
+
+
+def single(call: Call) -> Iterator[str]:
+    """Every step is one action, or several that no order of legal steps could part; no feature changes twice."""
+    for plan, rows in call.made:
+        done: list[str] = []
+        for before, after in itertools.pairwise(rows):
+            names = actions(call.judge.space, before, after)
+            done += names
+            if parted := _parted(call, before, after, names):
+                yield f"{call.of(plan)} has a step of {len(names)} actions; {' and '.join(parted)} could come first"
+            if not names:
+                yield f"{call.of(plan)} has a step in which nothing is done"
+        if len(set(done)) != len(done):
+            yield f"{call.of(plan)} changes a feature in more than one step"
+
+
+def _parted(call: Call, before: Row, after: Row, names: Sequence[str]) -> tuple[str, ...]:
+    """Return actions of a step that could be a step of their own, followed by the others."""
+    for count in range(1, len(names)):
+        for first in itertools.combinations(names, count):
+            between = {**before, **{name: after[name] for name in first}}
+            between = derived(call.judge.space, call.own, between)
+            if call.legal(before, between) and call.legal(between, after):
+                return first
+    return ()
+
+
+def open_about_setbacks(call: Call) -> Iterator[str]:
+    """A score that falls on the way is said in words, and not called a rise."""
+    for plan, _ in call.made:
+        falls = np.flatnonzero(np.diff(plan.probabilities) < -1e-9)
+        text = str(plan)
+        if len(falls) and ("score rises" in text or f"step {falls[0] + 1} " not in text.lower()):
+            yield f"{call.of(plan)} does not say that the score falls at step {falls[0] + 1}"
+
+
+#: Promises by name, as reports list them.
+EVERY: dict[str, Promise] = {"truthful": truthful, "legal": legal, "effort": counted}
+FOR_PEOPLE: dict[str, Promise] = {
+    "irreducible": irreducible,
+    "undominated": undominated,
+    "few changes": few,
+    "single steps": single,
+    "setbacks": open_about_setbacks,
+}
+
+
+def keep(call: Call, promises: Mapping[str, Promise], where: str = "") -> None:
+    """Raise the first promise that a call breaks."""
+    for promise in promises.values():
+        for sentence in promise(call):
+            require(False, where + sentence)

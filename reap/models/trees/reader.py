@@ -1,0 +1,358 @@
+"""What a tree ensemble can tell apart, in the person's own units; read once, at fit.
+
+Preprocessing is not taken apart but tried out. Every transformed column is found to follow one feature, its *owner*
+(mixing the features of two rows mixes their columns, or the model is not read). Then each number falls into *cells*: between
+two edges no tree can tell its values apart. Edges are found by really transforming values, never by a formula: a
+value that hits a threshold goes where the pipeline sends it. Since columns have one owner, one row tries a
+value of every feature at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from reap._typing import Array, Bools, Frame, Ints
+from reap.models.classifier import Classifier
+from reap.models.estimator import Estimator
+from reap.models.trees import boosters, sklearn_trees
+from reap.models.trees.forest import Forest
+from reap.space import ActionSpace, Feature
+
+#: Rows on which the reading is compared with the model, and values of a number at which edges are first looked for.
+_ROWS, _SAMPLES = 256, 257
+#: How far a probability that was read may be from the model's own, by the model's precision.
+_DOUBLE, _SINGLE = 1e-9, 2e-6
+#: Numbers that are not whole are read to so many digits of their range: people's values need not be at its steps.
+_DIGITS = 7
+
+
+class Unreadable(Exception):
+    """The model is not one that can be read."""
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The values of a number among which edges are looked for: places times a unit, as people write them."""
+
+    first: float
+    last: float
+    unit: float
+    power: float  # 10 to the decimals
+
+    @classmethod
+    def of(cls, feature: Feature, low: float, high: float) -> Lattice:
+        """Return the lattice of a feature over an interval in units."""
+        low, high = min(low, *(feature.range or ())), max(high, *(feature.range or ()))
+        low, high = min(low, *(feature.bounds or (low,))), max(high, *(feature.bounds or (high,)))
+        digits = _DIGITS - int(np.floor(np.log10((high - low) or 1.0)))
+        unit, power = (1.0, 1.0) if feature.kind == "integer" else (10.0**-digits, 10.0**digits)
+        return cls(np.floor(low / unit), np.ceil(high / unit), unit, power)
+
+    def values(self, places: Array) -> Array:
+        """Return places as values in units."""
+        return np.rint(places * self.unit * self.power) / self.power
+
+    def samples(self) -> Array:
+        """Return places from end to end, all of them where they are few."""
+        return np.unique(np.rint(np.linspace(self.first, self.last, _SAMPLES)))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What the trees can tell apart of one feature.
+
+    Parameters
+    ----------
+    columns : (c,)
+        Its transformed columns.
+    edges : (r,)
+        Of a number, in units and rising: cell i holds the values above edge i − 1 and up to edge i. Empty for levels.
+    weights : (r,)
+        How many splits each edge stands for.
+    rows : (r + 1, c) or (levels, c)
+        The transformed columns in each cell, or of each level.
+    """
+
+    columns: Ints
+    edges: Array
+    weights: Array
+    rows: Array
+
+    def of(self, values: Array) -> Ints:
+        """Return the cells (n,) of values of a number in units."""
+        return np.asarray(np.searchsorted(self.edges, values))
+
+
+class Reader:
+    """A tree ensemble that was read: the trees, and what they can tell apart of every feature.
+
+    Parameters
+    ----------
+    classifier : Classifier
+    space : ActionSpace
+    X : DataFrame
+        Rows to try it on, usually those the model was trained on.
+
+    Attributes
+    ----------
+    forest : Forest
+    owner : (c,)
+        The feature that each transformed column follows, −1 for a constant.
+    cells : list of Cells, one a feature
+    lattices : dict
+        Where each number was tried.
+    """
+
+    def __init__(self, classifier: Classifier, space: ActionSpace, X: Frame) -> None:
+        if not isinstance(classifier.kernel, Estimator):
+            raise Unreadable
+        self.kernel, self.space = classifier.kernel, space
+        self.before, self.last = _parts(classifier.kernel.estimator)
+        some = X.iloc[:: max(1, len(X) // _ROWS)] if hasattr(X, "iloc") else X[:: max(1, len(X) // _ROWS)]
+        Z = space.encode(some)
+        self.forest = self._flatten(Z[:8])
+        self.tolerance = _SINGLE if boosters.is_xgboost(self.last) else _DOUBLE
+        T = self.transform(Z)
+        if not self._close(self.forest.probability(T), classifier.probability(Z)):
+            raise Unreadable
+        self._base = Z[0]
+        self.owner = self._owners(Z)
+        self._check_mixing(Z, T)
+        self.cells = self._cells(Z)
+        mixed = self._rounded(_mixed(space, Z, np.random.default_rng(1))[2])
+        read = self.forest.probability(self.compose(mixed))
+        if not self._close(read, classifier.probability(mixed)):
+            raise Unreadable
+
+    def transform(self, Z: Array) -> Array:
+        """Return vectors (n, d) as the matrix (n, c) that the trees compare."""
+        inputs = self._inputs(Z)
+        booster = boosters.is_lightgbm(self.last) or boosters.is_xgboost(self.last)
+        return (boosters if booster else sklearn_trees).matrix(self.last, inputs)
+
+    def compose(self, Z: Array) -> Array:
+        """Return the same matrix, put together from cells instead of asking the pipeline."""
+        T = np.repeat(self.transform(self._base[None]), len(Z), axis=0)
+        for k, cells in enumerate(self.cells):
+            values = self.units(k, Z)
+            known = ~np.isnan(values)
+            place = cells.of(values) if len(cells.edges) else np.where(known, values, 0).astype(np.intp)
+            place = place if self.space.features[k].levels or len(cells.edges) else np.zeros(len(Z), np.intp)
+            T[np.ix_(known, cells.columns)] = cells.rows[place[known]]
+            if not known.all() and len(cells.columns):
+                T[np.ix_(~known, cells.columns)] = self.transform(Z[~known])[:, cells.columns]
+        return T
+
+    def units(self, k: int, Z: Array) -> Array:
+        """Return the values (n,) of one feature of vectors (n, d): numbers in units, levels as their index."""
+        feature, coding = self.space.features[k], self.space._encoding
+        block = Z[:, self.space.slices[feature.name]]
+        if feature.kind == "categorical":
+            return np.where(block.any(axis=1), block.argmax(axis=1), np.nan)
+        values = coding.origin[k] + block[:, 0] * coding.scale[k]
+        return values if feature.is_number else np.rint(values)
+
+    # how ---------------------------------------------------------------------------------------------
+
+    def _inputs(self, Z: Array) -> Any:
+        rows = self.kernel.rows(Z)
+        try:
+            return rows if self.before is None else self.before.transform(rows)
+        except (ValueError, TypeError):  # a value that the preprocessing refuses
+            raise Unreadable from None
+
+    def _flatten(self, Z: Array) -> Forest:
+        inputs, index = self._inputs(Z), self.kernel.index
+        if boosters.is_lightgbm(self.last) or boosters.is_xgboost(self.last):
+            forest = boosters.flatten(self.last, index)
+        else:
+            forest = sklearn_trees.flatten(self.last, index, inputs)
+        if forest is None:
+            raise Unreadable
+        return forest
+
+    def _close(self, ours: Array, theirs: Array) -> bool:
+        return bool(np.allclose(ours, theirs, rtol=0, atol=self.tolerance))
+
+    def _put(self, Z: Array, k: int, values: Array) -> None:
+        """Set one feature of vectors (n, d), in place, to values in units or to levels."""
+        feature, coding = self.space.features[k], self.space._encoding
+        columns = self.space.slices[feature.name]
+        if feature.kind == "categorical":
+            Z[:, columns] = np.eye(len(feature.levels))[values.astype(np.intp)]
+        else:
+            Z[:, columns.start] = (values - coding.origin[k]) / coding.scale[k]
+
+    def _packed(self, values: list[Array]) -> Array:
+        """Return transformed rows (n, c) of which row i has the i-th value of every feature (the last, where it has fewer)."""
+        count = max((len(v) for v in values), default=0)
+        Z = np.repeat(self._base[None], count, axis=0)
+        for k, given in enumerate(values):
+            if len(given):
+                self._put(Z, k, np.pad(given, (0, count - len(given)), mode="edge"))
+        return self.transform(Z) if count else np.zeros((0, len(self.owner)))
+
+    def _owners(self, Z: Array) -> Ints:
+        """Return which feature each transformed column follows, by changing features one at a time."""
+        rows, tags = [], []
+        for k, feature in enumerate(self.space.features):
+            tried = np.arange(len(feature.levels), dtype=float)
+            if feature.is_number:
+                seen = self.units(k, Z)
+                seen = seen[~np.isnan(seen)]
+                tried = np.array([*np.quantile(seen, [0, 0.1, 0.3, 0.5, 0.7, 0.9, 1])]) if len(seen) else seen
+                tried = np.concatenate([tried, feature.range or ()])
+                if feature.kind == "integer":
+                    tried = np.rint(tried)
+            for base in (Z[0], Z[-1]):
+                block = np.repeat(base[None], len(tried) + 1, axis=0)
+                self._put(block[1:], k, tried)
+                rows.append(block)
+                tags.append(np.full(len(block), k))
+        T, tag = self.transform(np.concatenate(rows)), np.concatenate(tags)
+        starts = np.concatenate([[0], np.cumsum([len(block) for block in rows])])
+        owner = np.full(T.shape[1], -1)
+        for begin, end in zip(starts[:-1], starts[1:], strict=True):
+            moved = ~_same(T[begin:end], T[begin]).all(axis=0)
+            if (moved & (owner >= 0) & (owner != tag[begin])).any():
+                raise Unreadable  # a column that follows two features
+            owner[moved] = tag[begin]
+        return owner
+
+    def _check_mixing(self, Z: Array, T: Array) -> None:
+        other, mask, mixed = _mixed(self.space, Z, np.random.default_rng(0))
+        free = self.owner < 0
+        expected = np.where(mask[:, np.where(free, 0, self.owner)], T, T[other])
+        if not _same(self.transform(mixed), expected)[:, ~free].all() or not _same(T, T[0])[:, free].all():
+            raise Unreadable
+
+    def _cells(self, Z: Array) -> list[Cells]:
+        features = self.space.features
+        columns = [np.flatnonzero(self.owner == k) for k in range(len(features))]
+        lattices = self.lattices = {}
+        for k, feature in enumerate(features):
+            if feature.is_number and len(columns[k]):
+                if np.isin(columns[k], self.forest.categorical).any():
+                    raise Unreadable  # codes that the space takes for numbers
+                seen = self.units(k, Z)
+                lattices[k] = Lattice.of(
+                    feature, np.nanmin(seen, initial=np.inf), np.nanmax(seen, initial=-np.inf)
+                )
+        edges = self._edges(columns, lattices)
+        tried = [np.arange(len(f.levels), dtype=float) for f in features]
+        for k, (places, _) in edges.items():
+            inside = (
+                np.concatenate([places[:1], places + 1]) if len(places) else np.array([lattices[k].first])
+            )
+            tried[k] = lattices[k].values(inside)
+        T = self._packed(tried)
+        made = []
+        for k, values in enumerate(tried):
+            places, weights = edges.get(k, (np.zeros(0), np.zeros(0)))
+            at = (places + 0.5) * lattices[k].unit if len(places) else places
+            made.append(Cells(columns[k], at, weights, T[: len(values), columns[k]]))
+        return made
+
+    def _rounded(self, Z: Array) -> Array:
+        """Return vectors (n, d) with numbers at the places where they were read: what lies between two is not told apart."""
+        Z = Z.copy()
+        for k, lattice in self.lattices.items():
+            self._put(Z, k, lattice.values(np.rint(self.units(k, Z) / lattice.unit)))
+        return Z
+
+    def _edges(self, columns: list[Ints], lattices: dict[int, Lattice]) -> dict[int, tuple[Array, Array]]:
+        """Return for each number the places after which some tree decides otherwise, and how many splits that are."""
+        forest, inner = self.forest, ~self.forest.leaf
+        samples = [lattices[k].samples() if k in lattices else np.zeros(0) for k in range(len(columns))]
+        T = forest.seen(self._packed([lattices[k].values(s) if len(s) else s for k, s in enumerate(samples)]))
+        parts = []  # feature, column, threshold, splits, places before and after, transformed values there
+        for k in lattices:
+            for j in columns[k]:
+                thresholds, splits = np.unique(
+                    forest.threshold[inner & (forest.feature == j)], return_counts=True
+                )
+                x = T[: len(samples[k]), j]
+                below = x <= thresholds[:, None]
+                t, s = np.nonzero(below[:, 1:] != below[:, :-1])
+                owner = np.full(len(t), k), np.full(len(t), j)
+                ends = samples[k][s], samples[k][s + 1], x[s], x[s + 1]
+                parts.append(np.stack([*owner, thresholds[t], splits[t], *ends], axis=1).reshape(-1, 8))
+        table = np.concatenate(parts) if parts else np.zeros((0, 8))
+        low, high = self._narrowed(table, lattices)
+        out = {}
+        for k in lattices:
+            own = table[:, 0] == k
+            places, which = np.unique(low[own], return_inverse=True)
+            out[k] = places, np.bincount(which.ravel(), table[own, 3], len(places))
+        return out
+
+    def _narrowed(self, table: Array, lattices: dict[int, Lattice]) -> tuple[Array, Array]:
+        """Close the brackets around every edge down to two neighbouring places: a guess, then halves."""
+        owner, column = table[:, 0].astype(np.intp), table[:, 1].astype(np.intp)
+        threshold, low, high = table[:, 2], table[:, 4].copy(), table[:, 5].copy()
+        side = table[:, 6] <= threshold  # of the lower end
+        share = (threshold - table[:, 6]) / (table[:, 7] - table[:, 6])
+        guess = np.floor(low + share * (high - low) + 1e-6)
+        for turn in range(80):
+            live = np.flatnonzero(high - low > 1.5)
+            if len(live) == 0:
+                break
+            middle = guess[live] + turn if turn < 2 else np.floor((low[live] + high[live]) / 2)
+            middle = np.clip(middle, low[live] + 1, high[live] - 1)
+            wanted, row = [np.zeros(0)] * len(self.space.features), np.zeros(len(live), dtype=np.intp)
+            for k in np.unique(owner[live]):
+                own = np.flatnonzero(owner[live] == k)
+                places, row[own] = np.unique(middle[own], return_inverse=True)
+                wanted[k] = lattices[k].values(places)
+            T = self.forest.seen(self._packed(wanted))
+            before = (T[row, column[live]] <= threshold[live]) == side[live]
+            low[live] = np.where(before, middle, low[live])
+            high[live] = np.where(before, high[live], middle)
+        return low, high
+
+
+def read(classifier: Classifier, space: ActionSpace, X: Frame) -> Reader | None:
+    """Return the trees behind a classifier, read through its preprocessing; None where that cannot be done exactly.
+
+    Read are scikit-learn's trees, forests and gradient boosting of both kinds, LightGBM and XGBoost, for two
+    classes (forests: any number), alone or as the last step of a Pipeline in which each transformed column follows one
+    feature. Probabilities read agree with the model's to 1e-9 (XGBoost computes in single precision: 2e-6).
+
+    Examples
+    --------
+    >>> import pandas as pd, reap
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X = pd.DataFrame({"income": [10, 20, 30, 40]})
+    >>> space = reap.ActionSpace.from_frame(X)
+    >>> tree = reap.models.wrap(DecisionTreeClassifier().fit(X, [0, 0, 1, 1]), space)
+    >>> read(tree, space, X).cells[0].edges
+    array([25.5])
+    """
+    try:
+        return Reader(classifier, space, X)
+    except Unreadable:
+        return None
+
+
+def _parts(model: Any) -> tuple[Any, Any]:
+    """Return the preprocessing (None: there is none) and the last step of a model."""
+    if not isinstance(model, Pipeline):
+        return None, model
+    if isinstance(model[-1], Pipeline):
+        raise Unreadable
+    return (model[:-1] if len(model) > 1 else None), model[-1]
+
+
+def _same(a: Array, b: Array) -> Bools:
+    return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
+
+
+def _mixed(space: ActionSpace, Z: Array, rng: np.random.Generator) -> tuple[Ints, Bools, Array]:
+    """Return the other row of each row, which features (n, f) are a row's own, and the mixture (n, d)."""
+    other, mask = rng.permutation(len(Z)), rng.random((len(Z), len(space.features))) < 0.5
+    owner = np.repeat(np.arange(len(space.features)), [f.width for f in space.features])
+    return other, mask, np.where(mask[:, owner], Z, Z[other])

@@ -1,0 +1,144 @@
+"""The subject's pool: accepted legal rows of few changes, from every support worth a look and from rows of real people.
+
+Built once a subject, whatever the matrix, and then only read: the same question always gets the same answer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reap import effort
+from reap._arrays import row_keys, unique_rows
+from reap._typing import Array, Bools, Ints
+from reap.recourse.targets.people import people
+from reap.recourse.targets.problem import Problem
+from reap.recourse.targets.rays import rays
+
+#: Spaces of up to this many rows are scored whole.
+ENUMERATED = 16_000
+#: Rows kept of a larger one.
+KEPT = 4_000
+
+
+class Pool:
+    """Accepted legal rows of one subject.
+
+    Parameters
+    ----------
+    problem : Problem
+    rows : (N, d), on the grid, legal, accepted
+    logits : (N,)
+    complete : bool
+        Whether these are all there are.
+    rejected : (k, d), optional
+        The legal rows that come closest, where none is accepted.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rows: Array,
+        logits: Array,
+        complete: bool = False,
+        rejected: Array | None = None,
+    ) -> None:
+        order = np.argsort(cells := supports(problem, rows), kind="stable")
+        self.problem, self.complete = problem, complete
+        self.rows, self.logits, self.cells = rows[order], logits[order], cells[order]
+        self.rejected = rows[:0] if rejected is None else rejected
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def starts(self, efforts: Array, count: int) -> tuple[Ints, Ints]:
+        """Return (matrix, row): for each matrix the rows of least effort (b, N) in its best ``count`` supports."""
+        if len(self) == 0:
+            return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+        begins = np.flatnonzero(np.r_[True, np.diff(self.cells) > 0])
+        least = np.minimum.reduceat(efforts, begins, axis=1)  # (b, supports)
+        count = min(count, len(begins))
+        best = np.argpartition(least, count - 1, axis=1)[:, :count]
+        matrix = np.repeat(np.arange(len(efforts)), count)
+        ends = np.r_[begins[1:], len(self)]
+        rows = [
+            begins[c] + efforts[b, begins[c] : ends[c]].argmin()
+            for b, c in zip(matrix, best.ravel(), strict=True)
+        ]
+        return matrix, np.array(rows, dtype=np.intp)
+
+
+class Best:
+    """The accepted row of least effort known for each of b matrices; rows found for one are offered to all.
+
+    Parameters
+    ----------
+    pool : Pool
+    A : (b, d, d)
+    """
+
+    def __init__(self, pool: Pool, A: Array) -> None:
+        self.problem, self.A = pool.problem, A
+        self.efforts = np.full(len(A), np.inf)
+        self.rows = np.repeat(pool.problem.base[None], len(A), axis=0)
+        self.scores = np.full(len(A), -np.inf)
+        self.of_pool = self.offer(pool.rows, pool.logits)
+
+    @property
+    def found(self) -> Bools:
+        """Which matrices have a row at all, (b,)."""
+        return np.asarray(np.isfinite(self.efforts))
+
+    def offer(self, rows: Array, scores: Array) -> Array:
+        """Take the accepted ones of rows (N, d) that ask for less than the known; return their efforts (b, accepted)."""
+        fine = scores >= self.problem.goal
+        if not fine.any():
+            return np.empty((len(self.A), 0))
+        rows, scores = rows[fine], scores[fine]
+        efforts = effort.of_changes(self.A, self.problem.moves(rows))
+        place = efforts.argmin(axis=1)
+        least = efforts[np.arange(len(place)), place]
+        better = least < self.efforts * (1 - 1e-12)
+        self.efforts[better] = least[better]
+        self.rows[better], self.scores[better] = rows[place[better]], scores[place[better]]
+        return efforts
+
+
+def build(problem: Problem, data: Array, rng: np.random.Generator) -> Pool:
+    """Return the pool of a subject, from accepted rows (n, d) of other people and from supports."""
+    if problem.size <= ENUMERATED:
+        rows = problem.everything()
+        logits = problem.judge(rows)
+        if not (logits >= problem.goal).any():  # the margin is a preference; here nothing else is left
+            problem.goal = np.nextafter(problem.classifier.boundary, np.inf)
+        fine = logits >= problem.goal
+        return Pool(problem, rows[fine], logits[fine], complete=True)
+    swept, scores = rays(problem)
+    others, more = people(problem, data, rng)
+    rows, logits = np.concatenate([swept, others]), np.concatenate([scores, more])
+    first = unique_rows(rows)
+    rows, logits = rows[first], logits[first]
+    kept = np.flatnonzero(logits >= problem.goal)
+    if len(kept) > KEPT:
+        kept = kept[_spread(problem, rows[kept])]
+    problem.closest = max(problem.closest, float(logits.max()))
+    closest = np.argsort(-logits, kind="stable")[:8]
+    return Pool(problem, rows[kept], logits[kept], rejected=rows[closest[np.isfinite(logits[closest])]])
+
+
+def _spread(problem: Problem, rows: Array) -> Ints:
+    """Return which KEPT rows to keep: the nearest of every support, then the second nearest, and so on."""
+    cells, size = supports(problem, rows), effort.size(problem.moves(rows))
+    order = np.lexsort((size, cells))
+    starts = np.flatnonzero(np.r_[True, np.diff(cells[order]) > 0])
+    rank = np.empty(len(rows), dtype=np.intp)
+    rank[order] = np.arange(len(rows)) - np.repeat(starts, np.diff(np.r_[starts, len(rows)]))
+    return np.sort(np.lexsort((size, rank))[:KEPT])
+
+
+def supports(problem: Problem, rows: Array) -> Ints:
+    """Number the supports of rows (n, d), (n,): which numbers rise or fall, and which levels categories take."""
+    kind = rows - problem.z0
+    columns = problem.numbers.columns
+    kind[:, columns] = np.sign(np.where(np.abs(kind[:, columns]) > 1e-9, kind[:, columns], 0.0))
+    kind[:, problem.derived] = 0.0
+    return np.unique(row_keys(kind), return_inverse=True)[1].ravel()

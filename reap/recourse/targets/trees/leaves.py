@@ -1,0 +1,114 @@
+"""One walk of all trees: which values of each feature lead to which leaf.
+
+A leaf is reached by a product of sets, one for each feature, so the raw score of a row is
+
+    F(v) = base + Σ_leaves value · Π_features [v_k ∈ set_k],
+
+with v_k a rung of feature k's ladder, 0 for the value it starts from. Leaves that need more changes than are allowed
+are left out on the way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from reap._typing import Array, Bools, Ints
+from reap.models.trees import Forest
+from reap.recourse.targets.trees.ladders import Ladder
+
+Words = npt.NDArray[np.uint64]
+_ONE = np.uint64(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves:
+    """The leaves within reach.
+
+    Parameters
+    ----------
+    values : (n,)
+    masks : (n, m)
+        Bit v of entry k: rung v of ladder k leads to the leaf.
+    full : (m,)
+        The mask of a ladder to which the leaf is indifferent.
+    """
+
+    values: Array
+    masks: Words
+    full: Words
+
+    @cached_property
+    def used(self) -> Bools:
+        """Which ladders matter to a leaf, (n, m)."""
+        return np.asarray(self.masks != self.full)
+
+    @cached_property
+    def missed(self) -> Bools:
+        """Which ladders must be moved to reach a leaf, (n, m)."""
+        return np.asarray((self.masks & _ONE) == 0)
+
+    @cached_property
+    def needed(self) -> Ints:
+        """How many ladders must be moved to reach a leaf, (n,)."""
+        return np.asarray(self.missed.sum(axis=1))
+
+    def reached(self, leaves: Ints, ladder: int, rungs: Ints) -> npt.NDArray[np.float32]:
+        """Return whether rungs (K,) of a ladder lead to leaves (n,), as 0 and 1: (n, K)."""
+        return ((self.masks[leaves, ladder, None] >> rungs.astype(np.uint64)) & _ONE).astype(np.float32)
+
+    def keep(self, ladders: Ints) -> Leaves:
+        """Return the leaves that are reached without moving any but the given ladders."""
+        others = np.delete(np.arange(len(self.full)), ladders)
+        chosen = ~self.missed[:, others].any(axis=1)
+        return Leaves(self.values[chosen], self.masks[chosen][:, ladders], self.full[ladders])
+
+
+def walk(forest: Forest, ladders: list[Ladder], now: Array, changes: int) -> Leaves:
+    """Return the leaves that at most so many changes of a transformed row (c,) can reach."""
+    m, count = len(ladders), max(len(ladder) for ladder in ladders)
+    width = -(-count // 8) * 8
+    owner = np.full(len(now), -1)
+    table = np.repeat(now[:, None], width, axis=1)  # the value of each column for every rung of its ladder
+    for k, ladder in enumerate(ladders):
+        owner[ladder.inputs] = k
+        table[ladder.inputs, : len(ladder)] = ladder.seen.T
+    full = np.array([(1 << len(ladder)) - 1 for ladder in ladders], dtype=np.uint64)
+    node = forest.roots.copy()
+    masks = np.repeat(full[None], len(node), axis=0)
+    needed = np.zeros(len(node), dtype=np.int8)
+    found: list[tuple[Array, Words]] = []
+    is_leaf = forest.leaf
+    while len(node):
+        done = is_leaf[node]
+        found.append((forest.value[node[done]], masks[done]))
+        node, masks, needed = node[~done], masks[~done], needed[~done]
+        column = forest.feature[node]
+        left = _word(forest.goes_left(node, table[column]))
+        ladder = owner[column]
+        free = ladder >= 0
+        place = np.arange(len(node)), np.where(free, ladder, 0)
+        mask = masks[place]
+        own = (mask & _ONE).astype(bool)
+        parts = []
+        for word, child in ((left, forest.left), (~left, forest.right)):
+            rest, stays = mask & word, (word & _ONE).astype(bool)
+            cost = needed + (free & own & ~stays)
+            go = np.where(free, (rest != 0) & (cost <= changes), stays)
+            moved = masks[go]
+            moved[np.arange(len(moved)), place[1][go]] = np.where(free, rest, mask)[go]
+            parts.append((child[node[go]], moved, cost[go]))
+        node, masks, needed = (np.concatenate(both) for both in zip(*parts, strict=True))
+    values, words = zip(*found, strict=True)
+    return Leaves(np.concatenate(values), np.concatenate(words).reshape(-1, m), full)
+
+
+def _word(bits: Bools) -> Words:
+    """Return rows of at most 64 bits as words, (n,)."""
+    packed = np.packbits(bits, axis=1, bitorder="little")
+    words = np.zeros((len(bits), 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    return words.view("<u8")[:, 0].astype(np.uint64)

@@ -1,0 +1,208 @@
+"""What the baselines share: they do not listen to the person, so one plan answers for every matrix."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from reap import effort
+from reap._errors import InputError
+from reap._typing import Array, Frame
+from reap.belief import ConfidenceSet
+from reap.plan import Plan
+from reap.recourse import Candidates, Engine, GraphRecourse, Subject
+from reap.recourse.engine import Objective
+from reap.recourse.robust.worst_case import check_robust
+from reap.space import ActionSpace, Feature, Limits
+
+#: What a feature is and how it is spoken of. Whatever else a feature can carry restricts it.
+DESCRIPTION = ("name", "kind", "range", "levels", "label", "unit", "missing", "phrases", "columns", "dtype")
+
+
+def free(space: ActionSpace) -> ActionSpace:
+    """Return the space with the same vectors in which anything may become anything: the paper's setting.
+
+    Examples
+    --------
+    >>> space = ActionSpace([Feature("age", "integer", range=(18, 80), direction="up", max_change=5)])
+    >>> bool(free(space).allows(space.vector({"age": 40}), space.vector({"age": 30}))[0])
+    True
+    """
+    features = []
+    for feature in space.features:
+        kept = {name: getattr(feature, name) for name in DESCRIPTION}
+        if feature.kind == "integer":
+            kept["kind"] = "numeric"  # whole numbers are a step of 1
+        features.append(Feature(**kept))
+    return ActionSpace(features, title=space.title, encoded=space.encoded)
+
+
+@dataclass(eq=False, repr=False)
+class Baseline(Engine):
+    """A generator that gives one plan a subject; subclasses answer ``_plan`` and, in ``fit``, set ``classifier_``.
+
+    Baselines are dataclasses: what they share is said once, and ``__init__`` still names every parameter.
+
+    Parameters
+    ----------
+    model : fitted classifier, Pipeline, function or torch model
+        See ``reap.models.wrap``.
+    space : ActionSpace
+    target : hashable
+        Label of the favourable class.
+    threshold : float
+        Rows with a probability above it are accepted.
+    constraints : bool
+        False: the paper's setting. Anything may become anything, nothing is rounded.
+    random_state : int
+    """
+
+    model: Any
+    space: ActionSpace
+    _: KW_ONLY
+    target: Any = 1
+    threshold: float = 0.5
+    constraints: bool = True
+    random_state: int = 0
+
+    @abstractmethod
+    def _plan(self, subject: Subject, limits: Limits | None) -> Plan:
+        """Return the plan of somebody whom the model rejects."""
+
+    def _subject(self, x: Any, limits: Limits | None = None) -> Subject:
+        subject = super()._subject(x, limits)
+        if self.constraints or subject.accepted:
+            return subject
+        space = free(self.space).tighten(limits)
+        return replace(subject, space=space, obstacle=space.obstacle(subject.z))
+
+    def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
+        """Return the subject's plan once for each matrix (b, d, d), at its effort under it.
+
+        Parameters
+        ----------
+        x : Series, one-row DataFrame, or (d,) array for an encoded space
+        matrices : (b, d, d) or (d, d)
+        limits : Limits, optional
+            What this person cannot or will not do.
+        """
+        subject = self._subject(x, limits)
+        matrices = self._matrices(matrices)
+        plan = subject.verdict or self._plan(subject, limits)
+        if plan.status != "ok":
+            return [plan] * len(matrices)
+        return [plan.with_(effort=effort.of_moves(A, plan.moves)) for A in matrices]
+
+    def robust(
+        self,
+        x: Any,
+        confidence_set: ConfidenceSet,
+        objective: Objective = "worst-case",
+        limits: Limits | None = None,
+    ) -> Plan:
+        """Return the subject's plan at its worst-case effort; the confidence set does not change it."""
+        subject = self._subject(x, limits)
+        check_robust(confidence_set, objective, self.space.dimension)
+        plan = subject.verdict or self._plan(subject, limits)
+        if plan.status != "ok":
+            return plan
+        return plan.with_(effort=confidence_set.worst_case_plan(plan.moves).cost)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PathBaseline(Baseline):
+    """A baseline on the graph of ``GraphRecourse``, with its own idea of what an edge costs.
+
+    Parameters
+    ----------
+    n_neighbors, max_neighbors : int
+        Neighbours of each row, K, and up to how many K doubles where nothing accepted is in reach.
+    """
+
+    n_neighbors: int = 10
+    max_neighbors: int = 160
+
+    def fit(self, X: Frame, y: Any = None) -> Self:
+        """Link every row with its nearest ones.
+
+        Parameters
+        ----------
+        X : DataFrame
+        y : ignored
+        """
+        self.classifier_ = self._wrap()
+        self.graph_ = GraphRecourse(
+            self.model,
+            self.space if self.constraints else free(self.space),
+            target=self.target,
+            threshold=self.threshold,
+            n_neighbors=self.n_neighbors,
+            max_neighbors=self.max_neighbors,
+            random_state=self.random_state,
+        ).fit(X)
+        return self
+
+    def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
+        """Return the accepted rows the subject could become, as one-step plans, nearest first."""
+        return self.graph_.candidates(x, limits)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RowBaseline(Baseline):
+    """A baseline that looks for a row; it keeps the accepted rows of other people as candidates."""
+
+    def fit(self, X: Frame, y: Any = None) -> Self:
+        """Wrap the model and keep the rows of other people.
+
+        Parameters
+        ----------
+        X : DataFrame
+        y : ignored
+        """
+        self.classifier_ = self._wrap()
+        self.rows_ = np.unique(self.space.encode(X), axis=0)
+        self.accepted_ = self.classifier_.accepts(self.rows_)
+        return self
+
+    def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
+        """Return what the subject would become as each accepted row, where that is accepted: nearest first."""
+        subject = self._subject(x, limits)
+        if subject.verdict is not None or not self.accepted_.any():
+            return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
+        rows = np.unique(self._legal(self.rows_[self.accepted_], subject), axis=0)
+        rows = rows[subject.space.allows(subject.z, rows)]
+        scores = self.classifier_.probability(rows) if len(rows) else np.empty(0)
+        rows, scores = rows[scores > self.threshold], scores[scores > self.threshold]
+        order = np.argsort(effort.size(effort.changes(rows, subject.z)), kind="stable")
+        return Candidates(subject, rows[order], scores[order])
+
+    def _legal(self, rows: Array, subject: Subject) -> Array:
+        """Return the nearest legal rows; in the paper's setting any point of the unit box is one."""
+        return subject.space.project(rows, subject.z) if self.constraints else np.clip(rows, 0.0, 1.0)
+
+    def _first(self, rows: Array, subject: Subject) -> Plan | None:
+        """Return the plan to the first of rows (n, d) that, made legal, the model accepts; None where none is."""
+        rows = self._legal(rows, subject)
+        _, place = np.unique(np.nan_to_num(rows, nan=-1.0), axis=0, return_index=True)
+        rows = rows[np.sort(place)]
+        scores = self.classifier_.probability(rows)
+        good = scores > self.threshold
+        if self.constraints:
+            good &= subject.space.allows(subject.z, rows)
+        if not good.any():
+            return None
+        i = int(np.argmax(good))
+        return subject.plan_to(
+            rows[i], float(scores[i]), float(effort.size(effort.changes(rows[i], subject.z)))
+        )
+
+
+def above(name: str, value: float, least: float, strict: bool = False) -> None:
+    """Refuse a parameter that is too small, in one sentence."""
+    if not (value > least if strict else value >= least):
+        raise InputError(
+            f"{name} is {value!r}; give a number {'above' if strict else 'of at least'} {least:g}"
+        )

@@ -1,0 +1,52 @@
+"""An honest engine in few lines, and engines that each break one promise."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reap import effort
+from reap.recourse import Candidates, Engine
+from reap.recourse.robust.worst_case import WorstCase, check_robust
+
+
+class Rows(Engine):
+    """The cheapest legal and accepted row of other people, as one step."""
+
+    def __init__(self, model, space, *, target=1, threshold=0.5, random_state=0):
+        self.model, self.space = model, space
+        self.target, self.threshold, self.random_state = target, threshold, random_state
+
+    def fit(self, X, y=None):
+        self.classifier_ = self._wrap()
+        self.rows_ = self.space.encode(X)
+        return self
+
+    def candidates(self, x, limits=None):
+        subject = self._subject(x, limits)
+        if subject.verdict is not None:
+            return Candidates(subject, self.rows_[:0], np.empty(0))
+        rows = subject.space.project(self.rows_, subject.z)
+        rows = np.unique(rows[subject.space.allows(subject.z, rows)], axis=0)
+        scores = self.classifier_.probability(rows)
+        fine = scores > self.threshold
+        return Candidates(subject, rows[fine], scores[fine])
+
+    def plans(self, x, matrices, limits=None):
+        matrices, found = self._matrices(matrices), self.candidates(x, limits)
+        if found.subject.verdict is not None:
+            return [found.subject.verdict] * len(matrices)
+        if not len(found):
+            return [found.subject.refused("none_found", "No row of the table can be reached.")] * len(
+                matrices
+            )
+        efforts = effort.of_changes(matrices, found.moves)
+        return [
+            found.subject.plan_to(found.targets[i], found.probabilities[i], each[i])
+            for i, each in zip(efforts.argmin(axis=1), efforts, strict=True)
+        ]
+
+    def robust(self, x, confidence_set, objective="worst-case", limits=None):
+        check_robust(confidence_set, objective, self.space.dimension)
+        found = self.candidates(x, limits)
+        place, worst = WorstCase(confidence_set).cheapest(found.moves, most=len(found))
+        return found.subject.plan_to(found.targets[place], found.probabilities[place], worst)

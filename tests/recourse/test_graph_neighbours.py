@@ -1,0 +1,151 @@
+"""What fit learns: neighbours, exact or nearly; prototypes; what does not matter to either."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reap
+from reap.checks.cases import awkward_dtypes, random_worlds, same_seed_same_answer
+from reap.recourse import GraphRecourse
+from reap.recourse.routes.path.neighbours import NeighbourLists, approximate_neighbors, exact_neighbors
+from reap.recourse.routes.path.subgraph import ragged
+from reap.recourse.targets.prototypes import groups, prototypes
+from tests.spaces import random_world
+
+
+def test_exact_neighbours_equal_a_table_of_distances():
+    Z = np.random.default_rng(0).random((80, 5))
+    away = ((Z[:, None] - Z[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(away, np.inf)
+    assert np.array_equal(exact_neighbors(Z, 7), np.argsort(away, axis=1)[:, :7])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_approximate_neighbours_find_nearly_all(order):
+    rng = np.random.default_rng(1)
+    centres = rng.random((40, 8))
+    Z = centres[rng.integers(40, size=3000)] + 0.05 * rng.normal(size=(3000, 8))
+    near, about = exact_neighbors(Z, 10), approximate_neighbors(np.array(Z, order=order), 10, seed=0)
+    recall = np.mean([len(np.intersect1d(a, b)) / 10 for a, b in zip(near, about, strict=True)])
+    assert recall > 0.95
+    assert (about != np.arange(3000)[:, None]).all()
+
+
+@given(st.integers(0, 12), st.integers(1, 20), st.integers(0, 3))
+@settings(max_examples=60, deadline=None)
+def test_few_rows_have_all_others_as_neighbours(n, most, seed):
+    Z = np.random.default_rng(seed).random((n, 3))
+    exact, about = exact_neighbors(Z, most), approximate_neighbors(Z, most, seed)
+    assert about.shape == exact.shape == (n, max(0, min(most, n - 1)))
+    assert np.array_equal(np.sort(about), np.sort(exact))
+
+
+def test_without_the_package_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "voyager", None)
+    world = random_world(3)
+    with pytest.raises(reap.InputError, match=r"pip install 'reap\[neighbors\]', or leave approximate=False"):
+        GraphRecourse(world.model, world.space, approximate=True).fit(world.X)
+
+
+def test_approximate_neighbours_give_nearly_the_same_plans(german, german_model, german_rejected):
+    exact = GraphRecourse(german_model, german.space).fit(german.X)
+    about = GraphRecourse(german_model, german.space, approximate=True).fit(german.X)
+    A = np.eye(german.space.dimension)
+    efforts = [
+        [engine.plans(german_rejected.iloc[[i]], A)[0].effort for i in range(10)] for engine in (exact, about)
+    ]
+    assert np.allclose(*efforts, rtol=0.05)
+
+
+def test_an_engine_with_approximate_neighbours_passes_the_checks():
+    def make(model, space):
+        return GraphRecourse(model, space, approximate=True)
+
+    random_worlds(make, seeds=range(5))
+    same_seed_same_answer(make)
+
+
+def test_neighbours_are_symmetric_and_ordered_in_k():
+    world = random_world(3, rows=120)
+    rows = NeighbourLists(world.space, world.space.encode(world.X), 40, False, 0)
+    links = {}
+    for k in (5, 10):
+        begin, ends = rows.graph(k)
+        links[k] = {(i, int(j)) for i in range(len(rows)) for j in ends[begin[i] : begin[i + 1]]}
+        assert links[k] == {(j, i) for i, j in links[k]}
+        assert all(i != j for i, j in links[k])
+    assert links[5] < links[10]
+
+
+def test_what_nobody_can_change_does_not_tell_rows_apart():
+    X = pd.DataFrame({"age": [20, 30, 40, 50], "income": [1, 1, 2, 3]})
+    space = reap.ActionSpace.from_frame(X, immutable=["age"])
+    assert len(NeighbourLists(space, space.encode(X), 3, False, 0)) == 3
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_looked_up_projections_equal_those_of_the_space(seed):
+    world = random_world(seed, rows=70)
+    space = reap.ActionSpace(world.space.features)  # nothing ties features together
+    rows = NeighbourLists(space, space.encode(world.X), 5, False, 0)
+    for i in range(3):
+        z0 = space.vector(world.X.iloc[i])
+        direct, looked_up = (rows.table.project(space, z0, one_by_one=one) for one in (False, True))
+        every = np.arange(len(rows))
+        assert np.allclose(direct[every], looked_up[every], atol=1e-12)
+        assert np.allclose(direct.distances, looked_up.distances, atol=1e-12)
+        same = (looked_up[every][:, None] == looked_up[every][None]).all(axis=2)
+        assert np.array_equal(same, looked_up.keys[:, None] == looked_up.keys[None])
+
+
+@given(st.integers(1, 60), st.integers(1, 9), st.integers(0, 100))
+@settings(max_examples=60, deadline=None)
+def test_groups_are_a_partition_with_at_least_k_members(n, k, seed):
+    Z = np.random.default_rng(seed).integers(0, 4, size=(n, 3)) / 4
+    parts = groups(Z, min(k, n))
+    assert sorted(np.concatenate(parts).tolist()) == list(range(n))
+    for rows in parts:
+        assert len(rows) >= min(k, n)
+        assert len(rows) < 2 * min(k, n) or (Z[rows] == Z[rows[0]]).all()
+
+
+def test_prototypes_show_nobody():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"income": rng.normal(3000, 800, 200).round(2), "job": rng.choice(["a", "b", "c"], 200)})
+    space = reap.ActionSpace.from_frame(X)
+    Z = prototypes(space, space.encode(X), 8)
+    assert len(Z) <= 200 / 8
+    assert not set(space.decode(Z)["income"]) & set(X["income"])
+    engine = GraphRecourse(lambda rows: rows["income"] / 6000, space, anonymity=8).fit(X)
+    plan = engine.plans(X[X["income"] < 2500].iloc[0], np.eye(4))[0]
+    assert plan.valid
+    assert not set(plan.to_frame()["income"].iloc[1:]) & set(X["income"])
+
+
+def test_an_anonymous_engine_passes_the_checks():
+    def make(model, space):
+        return GraphRecourse(model, space, anonymity=3)
+
+    random_worlds(make, seeds=range(8))
+    awkward_dtypes(make)
+
+
+def test_more_anonymity_than_rows_is_refused():
+    world = random_world(2)
+    with pytest.raises(reap.InputError, match="anonymity is 1000, but the table has 60 rows"):
+        GraphRecourse(world.model, world.space, anonymity=1000).fit(world.X)
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 5)), max_size=9))
+def test_ragged(ranges):
+    begin = np.array([b for b, _ in ranges], dtype=int)
+    count = np.array([c for _, c in ranges], dtype=int)
+    index, owner = ragged(begin, count)
+    assert index.tolist() == [b + i for b, c in ranges for i in range(c)]
+    assert owner.tolist() == [k for k, (_, c) in enumerate(ranges) for _ in range(c)]

@@ -1,0 +1,149 @@
+"""Sessions of the experiments, and the searches they are compared with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reap.elicitation import Elicitation
+from reap.questions import Exhaustive, SimilarCost
+from reap.research.experiments.gap import by_distance
+from reap.research.experiments.grid import METHODS, Cell
+from reap.research.experiments.people import KINDS, matrices, person
+from reap.research.experiments.run_time import all_pairs
+from reap.research.experiments.scope import Scope, make_bench
+from reap.research.experiments.sessions import RowSession, hold, hold_together
+from reap.research.experiments.within import needed
+from reap.research.subjects import Mahalanobis
+
+
+def test_people_are_the_same_for_everybody():
+    for kind in KINDS:
+        a, b = (person(kind, 4, 2, 0, subject=s) for s in (0, 5))
+        move = np.array([0.3, -0.2, 0.1, 0.5])
+        assert a.effort(move) == b.effort(move)
+        assert a.effort(move) != person(kind, 4, 3, 0).effort(move)
+    assert np.array_equal(matrices("scm", 3, 5, 1)[:2], matrices("scm", 3, 2, 1))
+
+
+def test_the_set_keeps_the_truth_while_answers_are_true():
+    rng = np.random.default_rng(0)
+    moves = rng.normal(size=(60, 3))
+    someone = person("gaussian", 3, 0, 0)
+    sets = hold_together({0: RowSession(moves, someone)}, 8)[0]
+    assert [len(s) for s in sets] == list(range(9))
+    assert all(s.contains(someone.matrix) for s in sets)
+
+
+def test_few_rows_run_out_of_questions():
+    sets = hold_together({0: RowSession(np.eye(2), Mahalanobis(np.diag([1.0, 0.2])))}, 4)[0]
+    assert [len(s) for s in sets] == [0, 1, 1, 1, 1]
+
+
+def test_sessions_in_step_are_the_sessions_alone():
+    rng = np.random.default_rng(1)
+    begun = {
+        s: RowSession(
+            rng.normal(size=(20 + 5 * s, 3)), person("gaussian", 3, s, 0, lapse=0.3), SimilarCost(2 + s % 2)
+        )
+        for s in range(4)
+    }
+    together = hold_together(begun, 4, center="chebyshev", seed=3)
+    for s, session in begun.items():
+        again = RowSession(session.moves, person("gaussian", 3, s, 0, lapse=0.3), session.strategy)
+        alone = hold_together({"one": again}, 4, center="chebyshev", seed=3)["one"]
+        for one, other in zip(together[s], alone, strict=True):
+            assert same_answers(one, other)
+            np.testing.assert_allclose(
+                one.center("chebyshev").matrix, other.center("chebyshev").matrix, atol=1e-9
+            )
+
+
+def same_answers(one, other):
+    return len(one) == len(other) and all(
+        a.kind == b.kind and all(np.array_equal(u, v) for u, v in zip(a.options, b.options, strict=True))
+        for a, b in zip(one.answers, other.answers, strict=True)
+    )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """German credit in the paper's setting, with a network trained until it rejects some."""
+    out = tmp_path_factory.mktemp("bench")
+    return make_bench(out, **{**Scope(out).bench("german"), "epochs": 100})
+
+
+@pytest.mark.parametrize("method", ["published, worst case", "published, centre", "true centre"])
+@pytest.mark.parametrize(
+    ("engine", "options", "near"), [("recourse", 2, 0.05), ("recourse", 4, 0.05), ("graph", 2, 1e-6)]
+)
+def test_the_grid_gives_the_plans_of_sessions(made, method, engine, options, near):
+    """The paper's methods run in step, with lapses; a session asks and recommends the same.
+
+    ``Recourse`` offers a row found for one matrix to all others of a call, so its plans are the same only nearly.
+    """
+    cell = Cell(made, made.engine(engine), "gaussian", 0.2, options, [0, 1, 2, 3], range(2), 2, 0)
+    outcomes, (center, objective) = cell.outcomes(method), METHODS[method]
+    sets, _ = cell.sets(center)
+    how = {"preset": "reap", "center": center, "objective": objective}
+    for (i, k), told in outcomes.items():
+        session = Elicitation(cell.engine, cell.x(i), questions=3, options=options, random_state=0, **how)
+        someone = cell.person(i, k)
+        wanted = {each.answers: each.plan for each in told}
+        for t in range(4):
+            assert same_answers(session.belief, sets[i, k][t])
+            if t in wanted:
+                assert wanted[t].effort == pytest.approx(session.recommend().effort, rel=near)
+            if t < 3:
+                session.answer(someone.answer(session.ask()))
+
+
+def test_a_session_is_heard_at_the_wanted_times(german_graph, german_rejected):
+    d = german_graph.space.dimension
+    outcomes = hold(
+        german_graph, german_rejected.iloc[[0]], person("gaussian", d, 0, 0), at=[0, 2, 4], seed=0
+    )
+    assert [h.answers for h in outcomes] == [0, 2, 4]
+    assert outcomes[0].seconds <= outcomes[1].seconds <= outcomes[2].seconds
+    assert all(h.plan.valid for h in outcomes)
+    alone = hold(german_graph, german_rejected.iloc[[0]], person("gaussian", d, 0, 0), at=[4], seed=0)
+    assert np.array_equal(alone[-1].plan.path, outcomes[-1].plan.path)
+
+
+def test_a_session_with_nothing_to_ask_is_heard_all_the_same(german, german_graph, german_model):
+    accepted = german.X[german_model.predict(german.X) == 1].iloc[[0]]
+    outcomes = hold(
+        german_graph, accepted, person("gaussian", german.space.dimension, 0, 0), at=[2, 3], seed=0
+    )
+    assert [(h.answers, h.plan.status) for h in outcomes] == [
+        (2, "already_accepted"),
+        (3, "already_accepted"),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_all_pairs_and_pruned_agree(seed):
+    rng = np.random.default_rng(seed)
+    moves, G = rng.normal(size=(70, 3)), rng.normal(size=(3, 3))
+    A = G @ G.T
+    assert all_pairs(moves, A) == pytest.approx(Exhaustive().choose(moves, A).score, abs=1e-12)
+    near, every = by_distance(moves, A, 0.0)
+    assert every == pytest.approx(all_pairs(moves, A), abs=1e-9)
+    assert near == pytest.approx(SimilarCost().choose(moves, A).score, abs=1e-9)
+    near, every = by_distance(moves, A, 0.3)
+    assert 0.3 <= every <= near
+
+
+def test_answers_needed_is_where_it_stays_within():
+    import pandas as pd
+
+    part = pd.DataFrame(
+        {
+            "subject": [0] * 4 + [1] * 4 + [2] * 4,
+            "matrix": 0,
+            "answers": [0, 1, 2, 3] * 3,
+            "effort": [2, 1, 2, 1, 1, 1, 1, 1, 2, 2, 2, 2],
+            "oracle": 1.0,
+        }
+    )
+    assert needed(part).tolist() == [3, 0, float("inf")]
