@@ -291,6 +291,16 @@ class ActionSpace:
         """Return whether a person can do it: not fixed, not derived, not a clock."""
         return self.feature(name).is_action
 
+    @property
+    def origins(self) -> Array:
+        """The value of each feature that is encoded as 0, (f,): units, or the index of a level."""
+        return self._encoding.origin
+
+    @property
+    def scales(self) -> Array:
+        """The change of each feature that is encoded as 1, (f,)."""
+        return self._encoding.scale
+
     @cached_property
     def steps(self) -> Array:
         """Step of each encoded column (d,): 0 where any value may occur, and for one-hot columns."""

@@ -108,7 +108,7 @@ class Clocks:
         """Return clocks (n, c) at their steps, never back and never beyond their upper bound."""
         step = np.where(self._step > 0, self._step, 1.0)
         stepped = np.rint(np.floor(exact / step + _SLACK) * step * self._power) / self._power
-        return np.maximum(old, np.minimum(self._stop, np.where(self._step > 0, stepped, exact)))
+        return np.asarray(np.maximum(old, np.minimum(self._stop, np.where(self._step > 0, stepped, exact))))
 
     def leading(self, start: Array) -> int | None:
         """Return the place in ``which`` of the finest clock that a person with codes (f,) has; None where there is none."""
@@ -131,7 +131,7 @@ class Clocks:
             snapped = np.rint(np.rint(values / step) * step * power) / power
             values = np.where(np.abs(values - own) <= np.abs(values - snapped), own, snapped)
         values = np.minimum(values, self._stop[k])
-        return np.maximum(np.ceil((values - own) * self._unit[k] - _SLACK), 0.0)
+        return np.asarray(np.maximum(np.ceil((values - own) * self._unit[k] - _SLACK), 0.0))
 
     def flow(self, k: int) -> float:
         """Return how far the clock at a place in ``which`` goes in a month, in its own unit."""

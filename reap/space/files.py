@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reap._errors import InputError, unknown
@@ -70,9 +71,15 @@ def _feature(name: str, facts: Any, source: str) -> Feature:
     return Feature(name=name, **facts)
 
 
-def write(space: ActionSpace, comments: bool) -> str:
-    """Return a space as TOML; with ``comments``, as a draft to review."""
+def write(
+    space: ActionSpace,
+    comments: bool,
+    checks: Mapping[str, Sequence[str]] | None = None,
+    left_out: Mapping[str, str] | None = None,
+) -> str:
+    """Return a space as TOML; with ``comments``, as a draft to review, with what was guessed and left out."""
     lines = [_HEADER] if comments else []
+    lines += [_comment(f"left out: {name}: {why}") for name, why in (left_out or {}).items()]
     lines.append("[space]")
     if space.title:
         lines.append(f"title = {_toml(space.title)}")
@@ -87,10 +94,14 @@ def write(space: ActionSpace, comments: bool) -> str:
     for feature in space.features:
         lines += ["", f"[features.{_key(feature.name)}]"]
         if comments:
-            words = feature.describe()
-            lines.append("# " + "".join(c if c.isprintable() else " " for c in words))
+            lines.append(_comment(feature.describe()))
+        lines += [_comment(f"check: {guess}") for guess in (checks or {}).get(feature.name, ())]
         lines += [f"{key} = {value}" for key, value in _facts(feature, comments)]
     return "\n".join(lines) + "\n"
+
+
+def _comment(text: str) -> str:
+    return "# " + "".join(c if c.isprintable() else " " for c in text)
 
 
 def _facts(feature: Feature, comments: bool) -> list[tuple[str, str]]:

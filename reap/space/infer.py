@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,29 +15,31 @@ from reap.space.columns import ORDERED
 from reap.space.feature import Clock, Direction, Feature, Kind, plain
 from reap.space.inputs import as_frame
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
 
 def features(
     X: Frame,
     *,
-    immutable: Sequence[str],
-    increasing: Sequence[str],
-    decreasing: Sequence[str],
-    bounds: Mapping[str, tuple[float, float]],
-    steps: Mapping[str, float],
-    max_change: Mapping[str, float],
-    ordinal: Mapping[str, Sequence[Any]],
-    categorical: Sequence[str],
-    labels: Mapping[str, str],
-    units: Mapping[str, str],
-    missing: Sequence[str],
-    derived: Mapping[str, Any],
-    forbidden: Mapping[str, Sequence[tuple[Any, Any]]],
-    groups: Mapping[str, Sequence[str]] | None,
-    spans: Mapping[str, tuple[float, float]],
-    paces: Mapping[str, float | str],
-    clocks: Mapping[str, Clock],
-    at_application: Sequence[str],
-    notice: Mapping[str, float],
+    immutable: Sequence[str] = (),
+    increasing: Sequence[str] = (),
+    decreasing: Sequence[str] = (),
+    bounds: Mapping[str, tuple[float, float]] = _NOTHING,
+    steps: Mapping[str, float] = _NOTHING,
+    max_change: Mapping[str, float] = _NOTHING,
+    ordinal: Mapping[str, Sequence[Any]] = _NOTHING,
+    categorical: Sequence[str] = (),
+    labels: Mapping[str, str] = _NOTHING,
+    units: Mapping[str, str] = _NOTHING,
+    missing: Sequence[str] = (),
+    derived: Mapping[str, Any] = _NOTHING,
+    forbidden: Mapping[str, Sequence[tuple[Any, Any]]] = _NOTHING,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    spans: Mapping[str, tuple[float, float]] = _NOTHING,
+    paces: Mapping[str, float | str] = _NOTHING,
+    clocks: Mapping[str, Clock] = _NOTHING,
+    at_application: Sequence[str] = (),
+    notice: Mapping[str, float] = _NOTHING,
 ) -> list[Feature]:
     """Return one feature a column (or a group of columns); see ``ActionSpace.from_frame``."""
     X = _table(X, encoded=groups is not None)

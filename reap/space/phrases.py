@@ -26,6 +26,7 @@ class Counted(str):
     single: bool
 
     def __new__(cls, text: str, value: Any = None) -> Counted:
+        """Return the text of a value; only exactly 1 counts as one."""
         made = super().__new__(cls, text)
         made.single = isinstance(value, int | float) and value == 1
         return made

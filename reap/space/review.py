@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reap._errors import InputError
-from reap._typing import Array, Frame
+from reap._typing import Array, Bools, Frame, Ints
 from reap.space import vocabulary
 from reap.space.feature import Feature
 from reap.space.inputs import as_frame
@@ -205,26 +205,57 @@ def _cliffs(space: ActionSpace, scores: Callable[[Frame], Array], table: Frame) 
         least = feature.notice or feature.step
         if not feature.is_action or not feature.is_number or least is None:
             continue
-        values = np.unique(table[feature.name].dropna().to_numpy(dtype=float))
-        values = values[np.linspace(0, len(values) - 1, min(_PLACES, len(values))).round().astype(int)]
-        ends = np.column_stack([values - least, values])
-        rows = people.loc[people.index.repeat(ends.size)].reset_index(drop=True)
-        numbers = np.tile(ends.ravel(), len(people))
-        rows[feature.name] = numbers if feature.kind == "numeric" else np.rint(numbers).astype(np.int64)
-        scored = scores(rows).reshape(len(people), len(values), 2)
-        jump = np.abs(scored[..., 1] - scored[..., 0])
-        steep = (jump >= _JUMP) & ((scored[..., 0] > 0.5) != (scored[..., 1] > 0.5))
-        if steep.any():
-            person, place = np.unravel_index(np.argmax(np.where(steep, jump, 0.0)), steep.shape)
-            before, after = scored[person, place]
-            share = float(steep.any(axis=1).mean())
-            found.append(
-                Finding(
-                    feature.name,
-                    "cliff",
-                    f"{feature.label} is a cliff of the model at {feature.show(values[place])}: a change of "
-                    f"{feature.show(least)} moves a score from {before:.2f} to {after:.2f} ({share:.0%} of the people "
-                    "looked at have such a place); mend the model, or do not let it be advised.",
-                )
+        who, low, high, before, after = _steepest(feature, least, scores, people, table)
+        if not len(who):
+            continue
+        worst = int(np.argmax(np.abs(after - before)))
+        share = len(np.unique(who)) / len(people)
+        found.append(
+            Finding(
+                feature.name,
+                "cliff",
+                f"{feature.label} is a cliff of the model: from {feature.show(low[worst], unit=False)} to "
+                f"{feature.show(high[worst])} a score goes from {before[worst]:.2f} to {after[worst]:.2f} ({share:.0%} of "
+                "the people looked at have such a place); mend the model, or do not let it be advised.",
             )
+        )
     return found
+
+
+def _steepest(
+    feature: Feature, least: float, scores: Callable[[Frame], Array], people: Frame, table: Frame
+) -> tuple[Any, ...]:
+    """Return the cliffs of one number, (k,) each: person, lower and upper value, scores at both.
+
+    Scores at up to 50 values that occur show between which two of them a decision flips by a wide jump; halving, always
+    towards the wider jump, narrows that to what is too small to notice, or the jump dissolves on the way.
+    """
+
+    def score(who: Ints, value: Array) -> Array:
+        rows = people.iloc[who].reset_index(drop=True)
+        rows[feature.name] = value if feature.kind == "numeric" else np.rint(value).astype(np.int64)
+        return scores(rows)
+
+    def steep(before: Array, after: Array) -> Bools:
+        return np.asarray((np.abs(after - before) >= _JUMP) & ((before > 0.5) != (after > 0.5)))
+
+    values = np.unique(table[feature.name].dropna().to_numpy(dtype=float))
+    values = values[np.linspace(0, len(values) - 1, min(_PLACES, len(values))).round().astype(int)]
+    everybody = np.arange(len(people))
+    scored = score(np.repeat(everybody, len(values)), np.tile(values, len(people))).reshape(len(people), -1)
+    who, place = np.nonzero(steep(scored[:, :-1], scored[:, 1:]))
+    low, high = values[place], values[place + 1]
+    before, after = scored[who, place], scored[who, place + 1]
+    while (wide := np.flatnonzero((high - low > least * 1.000001) & steep(before, after))).size:
+        middle = (low[wide] + high[wide]) / 2
+        if feature.step is not None:
+            middle = (
+                np.maximum(np.floor(middle / feature.step), np.floor(low[wide] / feature.step) + 1)
+                * feature.step
+            )
+        there = score(who[wide], middle)
+        below = np.abs(there - before[wide]) >= np.abs(after[wide] - there)
+        high[wide[below]], after[wide[below]] = middle[below], there[below]
+        low[wide[~below]], before[wide[~below]] = middle[~below], there[~below]
+    kept = steep(before, after)
+    return who[kept], low[kept], high[kept], before[kept], after[kept]

@@ -7,33 +7,6 @@ from functools import lru_cache
 
 from reap.space.feature import Feature
 
-#: Traits that the law or decency keeps out of advice.
-PROTECTED = frozenset(
-    "age sex gender race ethnic ethnicity nationality religion marital married spouse husband wife divorced widowed "
-    "disability disabled pregnant pregnancy foreign birth born birthday dob origin native citizenship citizen caste".split()
-)
-#: What has happened, belongs to others, or only names a row.
-FIXED = frozenset(
-    "id uuid history ever dependents children kids mother father parents zip zipcode postcode postal country survey "
-    "previous".split()
-)
-#: More of it is worse.
-WORSE = frozenset(
-    "debt debts loan loans overdraft arrears delinquency delinquencies delinq delq overdue late default defaults "
-    "inquiries inquiry inq burden utilization utilisation owed liabilities convictions priors absences losses loss".split()
-)
-#: Less of it is worse.
-BETTER = frozenset(
-    "income salary wage wages earnings savings saving education assets wealth deposit deposits grade grades health "
-    "employment qualification".split()
-)
-#: Around these a word of debt or wealth is about something else: the duration of a loan, the years since a default.
-_ABOUT = frozenset(
-    "duration term since time age rate purpose months years ago never satisfactory period type".split()
-)
-#: It goes by itself.
-_PASSING = frozenset("since tenure age ago seniority".split())
-
 
 @lru_cache(maxsize=4096)
 def words_of(text: str) -> frozenset[str]:
@@ -45,6 +18,32 @@ def words_of(text: str) -> frozenset[str]:
     ['m', 'oldest', 'open', 'since', 'trade']
     """
     return frozenset(part.lower() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text))
+
+
+#: Traits that the law or decency keeps out of advice.
+PROTECTED = words_of(
+    "age sex gender race ethnic ethnicity nationality religion marital married spouse husband wife divorced widowed "
+    "disability disabled pregnant pregnancy foreign birth born birthday dob origin native citizenship citizen caste"
+)
+#: What has happened, belongs to others, or only names a row.
+FIXED = words_of(
+    "id uuid history ever dependents children kids mother father parents zip zipcode postcode postal country survey "
+    "previous"
+)
+#: More of it is worse.
+WORSE = words_of(
+    "debt debts loan loans overdraft arrears delinquency delinquencies delinq delq overdue late default defaults "
+    "inquiries inquiry inq burden utilization utilisation owed liabilities convictions priors absences losses loss"
+)
+#: Less of it is worse.
+BETTER = words_of(
+    "income salary wage wages earnings savings saving education assets wealth deposit deposits grade grades health "
+    "employment qualification"
+)
+#: Around these a word of debt or wealth is about something else: the duration of a loan, the years since a default.
+_ABOUT = words_of("duration term since time age rate purpose months years ago never satisfactory period type")
+#: It goes by itself.
+_PASSING = words_of("since tenure age ago seniority")
 
 
 def _words(feature: Feature) -> frozenset[str]:
