@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from pandas.api.types import pandas_dtype
 
 from reap._errors import InputError, unknown
 from reap.space.pace import read_pace, spell_pace
@@ -162,7 +163,26 @@ class Feature:
         for word in ("label", "unit"):
             if not isinstance(getattr(self, word), str):
                 raise InputError(f"{word} of {self.name!r} is {getattr(self, word)!r}; it must be text")
+        if self.derived is not None and not isinstance(self.derived, str) and not callable(self.derived):
+            raise InputError(
+                f"derived of {self.name!r} is {self.derived!r}; write a formula, such as 'debt / income'"
+            )
+        if not all(isinstance(column, str) for column in self.columns):
+            raise InputError(f"columns of {self.name!r} is {list(self.columns)!r}; give names of columns")
+        self._check_dtype()
         check_phrases(self.name, self.phrases)
+
+    def _check_dtype(self) -> None:
+        try:
+            if self.dtype is not None and not str(self.dtype).startswith("category"):
+                pandas_dtype(self.dtype)
+            known = self.dtype is None or isinstance(self.dtype, str)
+        except TypeError:
+            known = False
+        if not known:
+            raise InputError(
+                f"dtype of {self.name!r} is {self.dtype!r}; give one that pandas knows, such as 'int64'"
+            )
 
     def _check_time(self) -> None:
         if self.when not in (None, "application"):
@@ -205,6 +225,11 @@ class Feature:
             )
 
     def _check_levels(self) -> None:
+        for level in self.levels:
+            if not isinstance(level, Hashable) or isinstance(level, Mapping | tuple):
+                raise InputError(
+                    f"{level!r} cannot be a level of {self.name!r}; give text, numbers, true or false"
+                )
         if any(level is None or level != level for level in self.levels):
             raise InputError(f"a missing value is no level of {self.name!r}; say missing=True instead")
         if len(set(self.levels)) != len(self.levels) or not self.levels:
@@ -373,6 +398,6 @@ def _pair(name: str, what: str, given: Sequence[float] | None) -> tuple[float, f
         low, high = (float(v) for v in given)
     except (TypeError, ValueError):
         raise InputError(f"the {what} of {name!r} is {given!r}; give two numbers (low, high)") from None
-    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+    if not (math.isfinite(high - low) and low <= high):
         raise InputError(f"the {what} of {name!r} is {given!r}; give two finite numbers, the lower one first")
     return low, high

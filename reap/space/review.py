@@ -132,12 +132,13 @@ def _words(feature: Feature, timed: bool) -> Iterator[Finding]:
             f'may {wrong}, which looks like bad advice: say direction = "{makes_sense}", or actionable = false.',
         )
     elif way == "any" and not (feature.kind == "categorical" and feature.forbidden):
-        fix = (
-            "forbid what makes no sense"
-            if feature.kind == "categorical"
-            else 'say direction = "up" or "down"'
-        )
-        yield ask("direction", f'may change either way: {fix}, or direction = "both" if all of it does.')
+        if feature.kind == "categorical":
+            text = (
+                'may go from any level to any other: forbid what makes no sense, or say direction = "both".'
+            )
+        else:
+            text = 'may rise and fall: say direction = "up" or "down", or "both" if either makes sense.'
+        yield ask("direction", text)
     if timed and feature.pace is None and feature.when is None:
         yield ask("pace", 'takes no time: give it a pace, or when = "application".')
 
