@@ -197,13 +197,13 @@ class Plan:
 
     @property
     def follows(self) -> tuple[Change, ...]:
-        """What changes by itself as a result: derived features."""
+        """What changes by itself as a result: derived features, and clocks with time."""
         return self._between(0, -1)[1]
 
     def _between(self, i: int, j: int) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
         """Return what a person does between two stages, and what follows from it."""
         every = self.space.changes(self.path[i], self.path[j])
-        derived = {feature.name for feature in self.space.features if feature.derived is not None}
+        derived = {f.name for f in self.space.features if f.derived is not None or f.clock is not None}
         return (
             tuple(change for change in every if change.feature not in derived),
             tuple(change for change in every if change.feature in derived),

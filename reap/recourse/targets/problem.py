@@ -50,10 +50,8 @@ class Problem:
         self.numbers, self.choices = grid(self.space, self.z0)
         self.gaps = bool(np.isnan(self.z0).any())
         self.goal = self.classifier.boundary + MARGIN
-        self.derived = np.array(
-            [c for f in self.space.features if f.derived is not None for c in columns_of(self.space, f)],
-            dtype=np.intp,
-        )
+        self.derived = np.array(self.space.following, dtype=np.intp)
+        self.acts = np.array([f.is_action for f in self.space.features], dtype=bool)  # waiting is no change
         counts = [count for count in (self.max_changes, self.space.most_changes) if count is not None]
         self.max_changes = min(counts) if counts else None
         #: Rows put together from the grid are legal but for their count, unless something ties features together.
@@ -80,9 +78,8 @@ class Problem:
         for k, rule in enumerate(rules):
             side[k] = rule.limit
             for i, weight in rule.weights:
-                low, high = features[i].range or (0.0, 1.0)
-                side[k] -= weight * low
-                L[k, self.space.slices[features[i].name].start] += weight * ((high - low) or 1.0)
+                side[k] -= weight * self.space.origins[i]
+                L[k, self.space.slices[features[i].name].start] += weight * self.space.scales[i]
         return L, side
 
     @property
@@ -166,7 +163,7 @@ class Problem:
         """Return which rows (n, d) on the grid are legal, (n,); ``counted=False``: however much they change."""
         fine = np.ones(len(Z), dtype=bool)
         if counted and self.max_changes is not None:
-            fine = self.changed(Z).sum(axis=1) <= self.max_changes
+            fine = self.changed(Z)[:, self.acts].sum(axis=1) <= self.max_changes
         if self.tied and fine.any():
             fine[fine] = self.space.allows(self.z0, Z[fine])
         return fine
@@ -208,6 +205,7 @@ class Problem:
                 ends.append(self.space.project(moved, self.z0, exact=False))
             gap = ends[1][:, column] - ends[0][:, column]
             rise = zero_missing(ends[1] - ends[0])[:, self.derived]
+            rise[:, self.derived == column] = 0.0  # the leading clock is a number of its own
             out[:, j] = np.divide(
                 rise, gap[:, None], out=np.zeros_like(rise), where=np.abs(gap[:, None]) > 1e-9
             )
