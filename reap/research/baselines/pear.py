@@ -91,7 +91,8 @@ class PEAR(PathBaseline):
         """Return the cheapest path under weights (size,); the note says which share of its edges costs nothing."""
 
         def cost(before: Array, after: Array) -> Array:
-            return np.maximum(self.cost_.of(self.cost_.terms(before, after), weights[None])[0], _LEAST)
+            costs = self.cost_.of(self.cost_.terms(before, after), weights[None])[0]
+            return np.asarray(np.maximum(costs, _LEAST))
 
         plan = self.graph_.path(x, cost, limits)
         if plan.status != "ok":

@@ -89,8 +89,8 @@ def run(
                 add("ReAP, worst case", [engine.robust(x, s) for s in sets])
         if ours:
             persons = [people.person("gaussian", made.dimension, k, seed, subject=i) for k in range(matrices)]
-            ours = made.engine("recourse")
-            add("ours", [hold(ours, x, each, at=[questions], seed=seed)[-1].plan for each in persons])
+            default = made.engine("recourse")
+            add("ours", [hold(default, x, each, at=[questions], seed=seed)[-1].plan for each in persons])
     return pd.DataFrame(rows)
 
 

@@ -39,8 +39,8 @@ def run(out: Path, *, questions: int, subjects: tuple[int, int], matrices: int, 
     rows = []
     for i, sets in held.items():
         x, belief = made.subjects.iloc[[i]], sets[-1]
-        talks = {name: pear.session(x, estimate=name) for name in ("best", "mean")}
-        for session in talks.values():
+        sessions = {name: pear.session(x, estimate=name) for name in ("best", "mean")}
+        for session in sessions.values():
             for _ in range(questions):
                 question = session.ask()
                 if question is None:
@@ -49,14 +49,14 @@ def run(out: Path, *, questions: int, subjects: tuple[int, int], matrices: int, 
         plans = {
             "FACE (nothing asked)": engine.plans(x, eye)[0],
             "PEAR, nothing asked": pear.plans(x, eye)[0],
-            "PEAR": talks["best"].recommend(),
-            "PEAR, posterior mean": talks["mean"].recommend(),
+            "PEAR": sessions["best"].recommend(),
+            "PEAR, posterior mean": sessions["mean"].recommend(),
             "ReAP, centre": engine.plans(x, belief.center("published").matrix)[0],
             "ReAP, worst case": engine.robust(x, belief),
             "ours": hold(made.engine("recourse"), x, person, at=[questions], seed=seed)[-1].plan,
             "oracle": engine.path(x, _l1),
         }
-        effective = float(np.mean(talks["best"].effective)) if talks["best"].effective else np.nan
+        effective = float(np.mean(sessions["best"].effective)) if sessions["best"].effective else np.nan
         rows += [_row(made.name, i, name, plan, person, effective) for name, plan in plans.items()]
     return pd.DataFrame(rows)
 

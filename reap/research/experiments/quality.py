@@ -52,8 +52,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
         row: dict[str, Any] = {"data": dataset, "options": options, "nothing asked": between(first)}
         for t, each in found.items():
             row[f"after {t}"] = between(each)
-            row[f"median, p90 after {t}"] = f"{percent(each['median'])}, {percent(each['p90'])}"
-            row[f"target after {t}"] = percent(asked[t]) if t in asked else "–"
-        rows.append({**row, "runs": first["runs"]})
+            row[f"median, p90 ({t})"] = f"{percent(each['median'])}, {percent(each['p90'])}"
+        rows.append({**row, "targets": " / ".join(map(percent, asked.values())), "runs": first["runs"]})
         said += against_targets(part, f"{dataset}, {options} options", asked)
     return [Result(TITLE, pd.DataFrame(rows), "beyond the paper", [RATIO, *verdict(said)])]
