@@ -58,13 +58,7 @@ class PEAR(PathBaseline):
     dag: Mapping[str, Sequence[str]] | None = None
 
     def fit(self, X: Frame, y: Any = None) -> Self:
-        """Link every row with its nearest ones, and draw the prior's means.
-
-        Parameters
-        ----------
-        X : DataFrame
-        y : ignored
-        """
+        """Link every row with its nearest ones, and draw the prior's means."""
         self.cost_ = Cost(self.space, self.dag or {})
         rng = np.random.default_rng(self.random_state)
         self.means_ = rng.uniform(-_REACH, _REACH, (_COMPONENTS, self.cost_.size))

@@ -70,8 +70,6 @@ def run(out: Path, *, subjects: tuple[int, int], matrices: int, **bench: Any) ->
 def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     """Return the table, and who has no plan."""
     frame = runs["coverage"]
-    if len(frame) == 0:
-        return []
     rows = []
     for dataset, part in frame.groupby("dataset", sort=False):
         plans = max(int(part["plans"].sum()), 1)
