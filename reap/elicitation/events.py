@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from reap import __version__
 from reap._errors import InputError
 from reap._typing import Array
 from reap.elicitation.answers import read_choice
@@ -99,6 +100,32 @@ def read(text: str) -> list[Event]:
             f"the session has version {data.get('version')!r}; this release reads version {_VERSION}"
         )
     return [Event.from_dict(item) for item in data["events"]]
+
+
+def started(
+    space: ActionSpace, z: Array, limits: Limits, settings: Mapping[str, Any], own: Sequence[str]
+) -> Event:
+    """Return the first event of a session.
+
+    Parameters
+    ----------
+    z : (d,)
+        Where the person stands.
+    settings : mapping
+        Those of ``Elicitation``.
+    own : sequence of str
+        What the session needs besides them to come back: "belief", "strategy".
+    """
+    said = {
+        "space": space.digest,
+        "z": numbers(z),
+        "subject": space.values(z),
+        "limits": limits.to_dict(),
+        "settings": dict(settings),
+        "own": list(own),
+        "reap": __version__,
+    }
+    return Event("started", said)
 
 
 # what a person can say ---------------------------------------------------------------------------------

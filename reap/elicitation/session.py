@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reap import __version__
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.belief import Belief, ConfidenceSet, Posterior
@@ -24,7 +23,7 @@ from reap.elicitation.options import Options, Rows
 from reap.elicitation.presets import PRESETS, Preset
 from reap.elicitation.progress import Progress
 from reap.elicitation.question import Question, why
-from reap.elicitation.rounds import numbers, vector, write_asked, write_recommended
+from reap.elicitation.rounds import vector, write_asked, write_recommended
 from reap.elicitation.state import State
 from reap.plan import Confidence, Plan
 from reap.questions import Strategy
@@ -110,30 +109,23 @@ class Elicitation(State):
         self.center, self.tolerance, self.objective = center, tolerance, objective
         self.strategy = strategy or presets.strategy(preset, options)
         space = engine.space
-        z = space.vector(x)
-        said = {
-            "space": space.digest,
-            "z": numbers(z),
-            "subject": space.values(z),
-            "limits": (limits or Limits()).to_dict(),
-            "settings": {
-                "questions": questions,
-                "options": options,
-                "preset": preset,
-                "random_state": self.seed,
-                "samples": samples,
-                "center": center,
-                "tolerance": tolerance,
-                "objective": objective,
-            },
-            "own": [n for n, part in (("belief", belief), ("strategy", strategy)) if part is not None],
-            "reap": __version__,
+        settings = {
+            "questions": questions,
+            "options": options,
+            "preset": preset,
+            "random_state": self.seed,
+            "samples": samples,
+            "center": center,
+            "tolerance": tolerance,
+            "objective": objective,
         }
+        own = [name for name, part in (("belief", belief), ("strategy", strategy)) if part is not None]
+        started = events.started(space, space.vector(x), limits or Limits(), settings, own)
 
         def prior(difficulties: Mapping[str, int]) -> Belief:
             return presets.belief(preset, space, difficulties, self.seed) if belief is None else belief.copy()
 
-        super().__init__(space, Event("started", said), questions, prior)
+        super().__init__(space, started, questions, prior)
 
     # asking ------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from reap.service import acts, exports, plan_views, requests, rows, schemas, sta
 from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.log import Entry
+from reap.service.plan_schemas import PlanOut
 from reap.service.tokens import same
 
 _FAULTS: dict[int | str, dict[str, Any]] = {
@@ -163,7 +164,7 @@ def replan(desk: D, token: str, body: requests.Situation) -> Response:
         return sent(views.state(desk, live))
 
 
-@router.get("/sessions/{token}/plan", response_model=schemas.PlanOut, responses=_OF_SESSION)
+@router.get("/sessions/{token}/plan", response_model=PlanOut, responses=_OF_SESSION)
 def plan(desk: D, token: str) -> Response:
     """The plan that suits the person best, as far as is known now; at any time."""
     with desk.open(token) as live:

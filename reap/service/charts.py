@@ -7,7 +7,7 @@ from html import escape
 
 from markupsafe import Markup
 
-from reap.service.schemas import Effort, Hard, PlanOut
+from reap.service.plan_schemas import Effort, Hard, PlanOut
 
 
 def _svg(height: int, label: str, body: str) -> Markup:

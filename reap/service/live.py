@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from reap.elicitation import ACTS, VERBS, Elicitation, in_force
 from reap.recourse import Engine
 from reap.service.log import NOTES, Entry
-from reap.service.schemas import PlanOut
+from reap.service.plan_schemas import PlanOut
 from reap.service.tables import Kept
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -75,6 +75,22 @@ class Entry:
         """Whether its hash is the hash of what it says."""
         parts = (self.session, self.revision, self.type, self.text, self.key, self.created, self.previous)
         return self.hash == digest(*parts)
+
+
+def sealed(
+    session: str,
+    revision: int,
+    kind: str,
+    payload: Mapping[str, Any],
+    key: str | None,
+    created: str,
+    previous: str,
+    milliseconds: float | None = None,
+) -> Entry:
+    """Return an event as an entry with its hash."""
+    text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
+    seal = digest(session, revision, kind, text, key, created, previous)
+    return Entry(session, revision, kind, text, key, created, previous, seal, milliseconds)
 
 
 def digest(

@@ -8,10 +8,11 @@ from reap import effort
 from reap.elicitation import Elicitation
 from reap.elicitation.learned import Learned
 from reap.plan import Plan
-from reap.service import schemas as out
+from reap.service import plan_schemas as out
 from reap.service.charts import points
 from reap.service.desk import Desk
 from reap.service.live import Live
+from reap.service.schemas import Named
 from reap.space import Change
 from reap.space.words import lowered
 from reap.words import counted, stepwise
@@ -130,13 +131,13 @@ def _pairs(known: Learned) -> list[out.Pair]:
     ]
 
 
-def _relax(desk: Desk, session: Elicitation, made: Plan) -> list[out.Named]:
+def _relax(desk: Desk, session: Elicitation, made: Plan) -> list[Named]:
     """Return the limits of which one has to go. Limits that only help together are in the note: a button lifts one."""
     if made.status in ("ok", "already_accepted"):
         return []
     single = [name for name in session.relaxations() if name in session.limits.names]
     return [
-        out.Named(
+        Named(
             feature=name,
             label="Number of changes" if name == "max_changes" else desk.space.feature(name).label,
         )

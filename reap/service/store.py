@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from reap.service.log import Entry, digest, fault
+from reap.service.log import Entry, fault, sealed
 from reap.service.tables import EVENTS, META, NOTES, SESSIONS, Kept, connect, now
 
 _COLUMNS = [SESSIONS.c[name] for name in Kept.__dataclass_fields__]
@@ -125,9 +124,9 @@ class Store:
         created = now()
         expires = (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="microseconds")
         name = secrets.token_hex(8)
-        events = [_entry(name, 0, "started", payload, None, created, "", None)]
+        events = [sealed(name, 0, "started", payload, None, created, "", None)]
         if asked is not None:
-            events.append(_entry(name, 1, "asked", asked, None, now(), events[0].hash, milliseconds))
+            events.append(sealed(name, 1, "asked", asked, None, now(), events[0].hash, milliseconds))
         row = Kept(name, created, expires, model, data, version, len(events), events[-1].hash)
         with self._write() as connection:
             connection.execute(SESSIONS.insert().values(token_hash=token_hash, **vars(row)))
@@ -184,7 +183,7 @@ class Store:
                 previous = connection.execute(_HEAD, place).scalar_one_or_none()
                 if previous is None:
                     raise ConflictError
-            event = _entry(kept.id, revision, kind, payload, key, now(), previous, milliseconds)
+            event = sealed(kept.id, revision, kind, payload, key, now(), previous, milliseconds)
             moved = connection.execute(_MOVE, {**place, "previous": previous, "sealed": event.hash})
             if moved.rowcount != 1:
                 raise ConflictError
@@ -232,26 +231,6 @@ class Store:
         """Raise ``UnavailableError`` where the database does not answer."""
         with self.reading() as connection:
             connection.execute(sa.select(sa.literal(1)))
-
-
-def canonical(payload: Mapping[str, Any]) -> str:
-    """Return a payload as the text that is stored and hashed."""
-    return json.dumps(payload, separators=(",", ":"), allow_nan=False)
-
-
-def _entry(
-    session: str,
-    revision: int,
-    kind: str,
-    payload: Mapping[str, Any],
-    key: str | None,
-    created: str,
-    previous: str,
-    milliseconds: float | None,
-) -> Entry:
-    text = canonical(payload)
-    sealed = digest(session, revision, kind, text, key, created, previous)
-    return Entry(session, revision, kind, text, key, created, previous, sealed, milliseconds)
 
 
 def _columns(entry: Entry) -> dict[str, Any]:
