@@ -15,6 +15,7 @@ import scs
 from scipy import sparse
 
 from benchmarks._harness import Row, median_seconds, save_plot
+from reap import effort
 from reap._typing import Array
 from reap.belief import ConfidenceSet, centers
 
@@ -47,7 +48,7 @@ def person_and_answers(d: int, answers: int, rng: np.random.Generator) -> Confid
 
 
 def matrices(belief: ConfidenceSet) -> list[Array]:
-    return [a.options[0].T @ a.options[0] - a.options[1].T @ a.options[1] for a in belief.answers]
+    return [effort.gram(a.options[0]) - effort.gram(a.options[1]) for a in belief.answers]
 
 
 def fresh(belief: ConfidenceSet) -> ConfidenceSet:
@@ -187,7 +188,7 @@ def _worst_cases(rng: np.random.Generator, directions: int, compared: int) -> li
     ours = _seconds(lambda: fresh(belief).worst_case(V), repeats=5)
     found = belief.worst_case(V)
     # The hard ones take part in the comparison of accuracy, whichever the sample is.
-    hard = np.argsort(found.costs / np.sum(V**2, axis=1))[: max(3, compared // 3)]
+    hard = np.argsort(found.costs / effort.size(V))[: max(3, compared // 3)]
     sample = np.unique(np.concatenate([hard, np.arange(compared)]))
     reference: list[float] = []
 
@@ -195,14 +196,14 @@ def _worst_cases(rng: np.random.Generator, directions: int, compared: int) -> li
         reference[:] = [cvxpy_worst(M, v) for v in V[sample]]
 
     theirs = _seconds(loop, repeats=3, warmup=0) / len(sample) * directions
-    free = float(np.mean(found.costs == np.sum(V**2, axis=1)))
+    free = float(np.mean(found.costs == effort.size(V)))
     note = f"{_agreement(found.costs[sample], reference)}; {free:.0%} free"
     peer = f"cvxpy + Clarabel loop (timed on {len(sample)})"
     rows = [
         Row.speedup("worst case, 1,000 directions, d=10, 10 cuts", peer, ours, theirs, at_least=50, note=note)
     ]
     # Directions that no free answer decides: the solver alone.
-    kept = V[found.costs < np.sum(V**2, axis=1)]
+    kept = V[found.costs < effort.size(V)]
     solver = _seconds(lambda: belief.worst_case(kept), repeats=5) / len(kept)
     rows.append(
         Row.speedup("worst case, a direction that is not free, in a batch", peer, solver, theirs / directions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks._harness import Row, median_seconds
+from reap import effort
 from reap.belief import Posterior
 from reap.questions import Decision, Exhaustive, Information, SimilarCost
 
@@ -12,8 +13,8 @@ from reap.questions import Decision, Exhaustive, Information, SimilarCost
 def brute_force(moves, A, rows=256):
     """Least ``|s_i − s_j| / ‖M_ij‖`` of all pairs, vectorised: upper triangle, in blocks."""
     n = len(moves)
-    squares = np.einsum("nd,nd->n", moves, moves)
-    efforts = np.einsum("nd,nd->n", moves @ A, moves)
+    squares = effort.size(moves)
+    efforts = effort.of_change(A, moves)
     best = np.inf, (0, 0)
     for start in range(0, n, rows):
         stop = min(start + rows, n)

@@ -1,8 +1,8 @@
 """The service under load: people who think, and then as many answers a second as it can give.
 
-``reap serve`` runs in processes of its own with a worker a core, on SQLite and on PostgreSQL, over loopback; the people
+``reap serve`` runs in processes of its own with a worker for each core, on SQLite and on PostgreSQL, over loopback; the people
 are simulated in this process. Every answer is counted in the database afterwards, and processor time is read for each
-part while the people are there, so that what an answer costs is known however busy the machine is. About four minutes a
+part while the people are there, so that the work of an answer is known however busy the machine is. About four minutes a
 database.
 """
 
@@ -38,7 +38,7 @@ def prepare(folder: Path) -> list[dict[str, Any]]:
     """Train the example's network, save it, and return rejected applicants as JSON rows."""
     from reap.cli import _setup
 
-    setup = _setup.prepare("german", None, None, None, "graph", 0)
+    setup = _setup.prepare("german", None, None, None, "recourse", 0)
     save_model(setup.engine.model, folder / "model.skops")
     space = setup.engine.space
     return [space.values(space.vector(setup.rejected.iloc[[i]])) for i in range(len(setup.rejected))]
@@ -46,7 +46,7 @@ def prepare(folder: Path) -> list[dict[str, Any]]:
 
 @contextlib.contextmanager
 def served(folder: Path, database: str) -> Iterator[tuple[str, psutil.Process]]:
-    """Run ``reap serve`` with a worker a core; yield its address and its first process."""
+    """Run ``reap serve`` with a worker for each core; yield its address and its first process."""
     quiet = {"REAP_RATE": "0", "REAP_QUESTIONS": str(ANSWERS)}
     process, url = start(folder, "--database", database, workers=WORKERS, **quiet)
     try:
@@ -89,7 +89,7 @@ def counted(database: str) -> int:
     faults = list(store.faults())
     if faults:
         raise RuntimeError(f"broken chains: {faults}")
-    found = sum(e.type == "answered" for kept in store.sessions() for e in store.events(kept.id))
+    found = sum(entry.type == "answered" for kept in store.sessions() for entry in store.events(kept.id))
     store.engine.dispose()
     return found
 
@@ -103,7 +103,7 @@ def measure(
     with served(folder, database) as (url, server):
         before = Spent.now(server, below)
         calm, lasted = asyncio.run(crowd(url, rows, people, think, LONGEST))
-        cost = Spent.now(server, below).since(before, len(calm.nexts))
+        spent = Spent.now(server, below).since(before, len(calm.nexts))
         memory = sum(one.memory_info().rss for one in server.children(recursive=True)) / 1e6
         stored = counted(database)
         before = Spent.now(server, below)
@@ -129,15 +129,15 @@ def measure(
         ),
         Row(
             f"service, {kind}: processor time an answer",
-            cost.server,
+            spent.server,
             "ms",
             note=f"of the server, sessions' starts included; {strained.server:.0f} ms at saturation",
         ),
         Row(
             f"service, {kind}: processor time an answer, database and load",
-            cost.database + cost.people,
+            spent.database + spent.people,
             "ms",
-            note=f"database {cost.database:.1f} ms, simulated people {cost.people:.1f} ms",
+            note=f"database {spent.database:.1f} ms, simulated people {spent.people:.1f} ms",
         ),
         Row(
             f"service, {kind}: answers a second at saturation",
@@ -145,7 +145,7 @@ def measure(
             "/s",
             note=f"{WORKERS} workers and the load on {os.cpu_count()} cores; load average {os.getloadavg()[0]:.1f}",
         ),
-        Row(f"service, {kind}: memory of the workers", memory, "MB", note=f"{people} dialogues live"),
+        Row(f"service, {kind}: memory of the workers", memory, "MB", note=f"{people} sessions live"),
     ]
 
 

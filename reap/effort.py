@@ -83,6 +83,8 @@ def gram(V: Array) -> Array:
     return np.asarray(V.T @ V)
 
 
-def grams(options: Sequence[Array]) -> Array:
-    """Return ``VᵀV`` (m, d, d) of m plans or paths, each with moves (d,) or (s, d)."""
+def grams(options: Sequence[Array] | Array) -> Array:
+    """Return ``VᵀV`` (m, d, d) of m plans or paths, each with moves (d,) or (s, d); an array (m, d) is m plans of one move."""
+    if isinstance(options, np.ndarray) and options.ndim == 2:
+        return np.asarray(options[:, :, None] * options[:, None, :])
     return np.stack([gram(V) for V in options])

@@ -14,13 +14,6 @@ import reap
 settings.register_profile("ci", derandomize=True)
 
 
-def pytest_collection_modifyitems(items):
-    # These drive browsers, servers and killed processes; a busy machine gets one more try.
-    for item in items:
-        if {"service", "batch"} & set(item.path.parts):
-            item.add_marker(pytest.mark.flaky(reruns=1))
-
-
 def pytest_configure(config):
     if os.environ.get("CI"):
         settings.load_profile("ci")
@@ -62,5 +55,12 @@ def german_rejected(german, german_model):
 
 
 @pytest.fixture(scope="session")
+def german_engine(german, german_model):
+    """The engine for people."""
+    return reap.Recourse(german_model, german.space).fit(german.X)
+
+
+@pytest.fixture(scope="session")
 def german_graph(german, german_model):
+    """The paper's engine, whose plans are paths."""
     return reap.GraphRecourse(german_model, german.space).fit(german.X)

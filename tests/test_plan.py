@@ -32,23 +32,42 @@ def space():
 
 
 @pytest.fixture
-def plan(space):
-    rows = pd.DataFrame(
+def rows(space):
+    """Where somebody stands, and where they are after each of two steps."""
+    return space.encode(
+        pd.DataFrame(
+            {
+                "amount": [5951, 3200, 3200],
+                "job": ["none", "none", "skilled"],
+                "rate": [3.0, 3.0, 1.25],
+                "owner": [False, False, True],
+            }
+        )
+    )
+
+
+@pytest.fixture
+def plan(space, rows):
+    return Plan(space, rows, np.array([0.2, 0.4, 0.7]), effort=0.3, confidence=Confidence(0.83, 0.01))
+
+
+@pytest.fixture
+def path(space):
+    """A path of the paper's graph: the amount falls, rises and falls, and the score falls on the way."""
+    frame = pd.DataFrame(
         {
-            "amount": [5951, 3200, 3200],
-            "job": ["none", "none", "skilled"],
-            "rate": [3.0, 3.0, 1.25],
-            "owner": [False, False, True],
+            "amount": [5951, 3200, 4000, 2000],
+            "job": ["none", "none", "skilled", "skilled"],
+            "rate": 3.0,
+            "owner": False,
         }
     )
-    return Plan(
-        space, space.encode(rows), np.array([0.2, 0.4, 0.7]), cost=0.3, confidence=Confidence(0.83, 0.01)
-    )
+    return Plan(space, space.encode(frame), np.array([0.2, 0.1, 0.4, 0.7]), effort=0.3, along=True)
 
 
 def test_it_reads_like_advice(plan):
     assert str(plan).splitlines() == [
-        "Your plan: 2 steps, and the score rises from 0.20 to 0.70 (needed: more than 0.50).",
+        "Your plan: 4 changes, and the score rises from 0.20 to 0.70 (needed: more than 0.50).",
         "1. Reduce loan amount from 5,951 to 3,200 DM  (score 0.40)",
         "2. Raise job from “none” to “skilled”; reduce APR from 3.00 to 1.25 %; "
         "change home owner from “no” to “yes”  (score 0.70)",
@@ -56,12 +75,42 @@ def test_it_reads_like_advice(plan):
     ]
 
 
+def test_a_path_says_first_what_it_comes_to_and_does_not_hide_a_setback(path):
+    lines = str(path).splitlines()
+    assert lines[:3] == [
+        "Your plan: 2 changes, and the score goes from 0.20 to 0.70 (needed: more than 0.50).",
+        "- Reduce loan amount from 5,951 to 2,000 DM",
+        "- Raise job from “none” to “skilled”",
+    ]
+    assert path.setback is path.steps[0]
+    assert any("After step 1 the score is lower than before it (0.10)" in line for line in lines)
+    assert "rises" not in str(path)
+
+
+def test_the_notebook_shows_each_action_once_and_folds_the_stages_of_a_path(plan, path):
+    html = plan._repr_html_()
+    assert html.count("<tr>") == 1 + len(plan.changes)
+    assert "<details>" not in html
+    assert "<td" in html
+    assert html.index("0.40") < html.index("0.70</td>")
+    html = path._repr_html_()
+    assert html.count("<tr>") == 1 + len(path.changes)
+    assert html.index("from 5,951 to 2,000 DM") < html.index("<details>")
+    assert html.count("<li>") == 3
+    assert "lower than before it" in html
+
+
+def test_effort_is_of_the_whole_change_and_of_a_path_of_its_moves(plan, path):
+    assert plan.moves.tolist() == [(plan.path[-1] - plan.path[0]).tolist()]
+    assert path.moves.tolist() == np.diff(path.path, axis=0).tolist()
+
+
 def test_the_values_are_in_units(plan):
     assert plan.valid
     assert plan.probability == pytest.approx(0.7)
     assert plan.start["amount"] == 5951
     assert plan.target["job"] == "skilled"
-    assert plan.moves.shape == (2, plan.space.dimension)
+    assert [change.feature for change in plan.changes] == ["amount", "job", "rate", "owner"]
     assert len(plan.steps[1].changes) == 3
     assert plan.steps[0].changes[0].signed == "−2,751 DM"
 
@@ -86,7 +135,7 @@ def test_json_round_trip_is_exact_and_needs_nothing_else(plan):
 def test_nothing_needs_to_change(space, plan):
     none = Plan.none(space, plan.path[0], 0.9, "already_accepted")
     assert none.valid
-    assert none.cost == 0
+    assert none.effort == 0
     assert none.moves.shape == (0, space.dimension)
     assert "accepts you as you are" in str(none)
 
@@ -95,7 +144,7 @@ def test_nothing_needs_to_change(space, plan):
 def test_no_plan_is_never_valid_and_says_why(space, plan, status):
     none = Plan.none(space, plan.path[0], 0.9, status, note="Lift the limit on the amount.")
     assert not none.valid
-    assert np.isnan(none.cost)
+    assert np.isnan(none.effort)
     assert str(none).endswith("Lift the limit on the amount.")
     assert none.target["amount"] == 5951
     assert Plan.from_json(none.to_json()).status == status
@@ -111,7 +160,7 @@ def test_no_plan_is_never_valid_and_says_why(space, plan, status):
         (lambda d: json.dumps({**d, "path": [[1.0]]}), "shape"),
         (lambda d: json.dumps({**d, "path": "x"}), "damaged"),
         (lambda d: json.dumps({**d, "status": "great"}), "damaged"),
-        (lambda d: json.dumps({k: v for k, v in d.items() if k != "cost"}), "damaged"),
+        (lambda d: json.dumps({k: v for k, v in d.items() if k != "effort"}), "damaged"),
     ],
 )
 def test_damaged_files_are_refused(plan, damage, sentence):
@@ -121,7 +170,7 @@ def test_damaged_files_are_refused(plan, damage, sentence):
 
 def test_a_plan_cannot_be_changed(plan):
     with pytest.raises(AttributeError):
-        plan.cost = 0.0
+        plan.effort = 0.0
     with pytest.raises(ValueError, match="read-only"):
         plan.path[0, 0] = 1.0
 
@@ -129,7 +178,7 @@ def test_a_plan_cannot_be_changed(plan):
 def test_plot_names_what_changes(plan, tmp_path):
     figure = plan.plot()
     labels = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
-    assert labels == ["Home owner", "APR", "Job", "Loan amount"]
+    assert labels == ["Loan amount", "Job", "APR", "Home owner"]
     figure.savefig(tmp_path / "plan.png")
     assert (tmp_path / "plan.png").stat().st_size > 5000
 

@@ -79,7 +79,8 @@ class Population:
     def spread(self) -> Array:
         """Mean of ``(a − r)(a − r)ᵀ`` over accepted a and rejected r, on columns people can act on, (d, d).
 
-        ``⟨A, S⟩`` is then the mean effort, under any matrix A, of becoming an accepted person drawn at random. With means and mean squares: ``S = E aaᵀ − E a E rᵀ − E r E aᵀ + E rrᵀ``.
+        ``⟨A, S⟩`` is then the mean effort, under any matrix A, of becoming an accepted person drawn at random.
+        With means and mean squares: ``S = E aaᵀ − E a E rᵀ − E r E aᵀ + E rrᵀ``.
         """
         own = moments(self.Z)
         if own is None:

@@ -190,8 +190,8 @@ Kruskal–Wallis for effort, by permutation where counts are small; p is the cha
 groups were alike. No correction for many comparisons is made.</p>
 <p><b>Dependence on the assumed effort</b>: what is hard for a person is not known before they are asked. The same plans are
 measured again with {len(audit.groupings[0].relative)} matrices drawn from the prior over people; a difference that keeps its
-sign under nearly all of them does not rest on the assumption. People who were asked would also get other plans; that is not counted
-here.</p>"""
+sign under nearly all of them does not rest on the assumption. People who were asked would also get other plans; that is not
+counted here.</p>"""
 
 
 def _origin(audit: Audit) -> str:

@@ -6,9 +6,11 @@ import os
 import threading
 import time
 import uuid
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from reap import __version__
@@ -77,14 +79,20 @@ class Here:
 
 
 class Processes:
-    """Processes of this machine (joblib's); each receives the engine once, when it starts."""
+    """Processes of this machine (joblib's); each reads the engine once, when it starts.
+
+    The engine lies in a file. What is sent to a process that dies while it starts must fit into a pipe, or the sender
+    waits for ever.
+    """
 
     lost: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
     def __init__(self, planner: Planner, n_jobs: int) -> None:
         self.size = n_jobs
         self.token = uuid.uuid4().hex
-        self._payload = pack(planner)
+        self._folder = TemporaryDirectory(prefix="reap-batch-")
+        self._file = Path(self._folder.name, "planner")
+        self._file.write_bytes(pack(planner))
         self._start()
 
     def _start(self) -> None:
@@ -93,7 +101,7 @@ class Processes:
         self._pool: Any = ProcessPoolExecutor(
             self.size,
             initializer=_begin,
-            initargs=(os.getpid(), self.token, __version__, self._payload),
+            initargs=(os.getpid(), self.token, __version__, str(self._file)),
             env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
         )
 
@@ -110,9 +118,10 @@ class Processes:
     def close(self) -> None:
         """End the processes."""
         self._pool.shutdown(kill_workers=True)
+        self._folder.cleanup()
 
 
-def _begin(parent: int, token: str, version: str, payload: bytes) -> None:
+def _begin(parent: int, token: str, version: str, file: str) -> None:
     """Make a process ready for work; it ends with the process that started it, even if that one is killed."""
 
     def watch() -> None:
@@ -121,42 +130,52 @@ def _begin(parent: int, token: str, version: str, payload: bytes) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-    install(token, version, payload)
+    install(token, version, Path(file).read_bytes())
 
 
 def finished(workers: Workers, chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Frame]]:
     """Yield every chunk with its table as it is done, in any order.
 
-    At most two chunks a worker are read ahead, so memory does not grow with the input. Chunks whose worker died
-    are sent again.
+    At most two chunks for each worker are read ahead, so memory does not grow with the input. Chunks whose worker died
+    are sent again, a few times.
     """
     source, again = iter(chunks), deque[Chunk]()
-    running: dict[Future[Frame], Chunk] = {}
-    deaths: dict[int, int] = {}
+    running: dict[Future[Frame], tuple[Chunk, int]] = {}
+    deaths: Counter[int] = Counter()
+    crew = 0  # how often workers were renewed: what an earlier crew left undone says nothing about this one
+
+    def lost(chunk: Chunk, error: BaseException) -> None:
+        deaths[chunk.number] += 1
+        if deaths[chunk.number] > _ATTEMPTS:
+            raise ChildProcessError(
+                f"workers died {deaths[chunk.number]} times on rows {chunk.start} to {chunk.stop - 1}; "
+                "if they ran out of memory use fewer jobs; what is done is kept: run again with resume"
+            ) from error
+        again.append(chunk)
+
     while True:
-        while len(running) < 2 * workers.size:
+        broken = False
+        while len(running) < 2 * workers.size and not broken:
             chunk = again.popleft() if again else next(source, None)
             if chunk is None:
                 break
-            running[workers.submit(chunk)] = chunk
-        if not running:
+            try:
+                running[workers.submit(chunk)] = chunk, crew
+            except workers.lost as error:
+                lost(chunk, error)
+                broken = True
+        if not running and not again:
             return
         done, _ = wait(running, return_when=FIRST_COMPLETED)
-        dead = []
         for future in done:
-            chunk = running.pop(future)
+            chunk, sent_to = running.pop(future)
             try:
                 table = future.result()
             except workers.lost as error:
-                dead.append(chunk)
-                deaths[chunk.number] = deaths.get(chunk.number, 0) + 1
-                if deaths[chunk.number] > _ATTEMPTS:
-                    raise RuntimeError(
-                        f"workers died {deaths[chunk.number]} times on rows {chunk.start} to {chunk.stop - 1}; "
-                        "if they ran out of memory use fewer jobs; what is done is kept: run again with resume"
-                    ) from error
+                lost(chunk, error)
+                broken = broken or sent_to == crew
             else:
                 yield chunk, table
-        if dead:
-            again.extend(dead)
+        if broken:
             workers.renew()
+            crew += 1

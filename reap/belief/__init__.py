@@ -1,4 +1,4 @@
-"""What the answers say about the person's cost matrix: a confidence set, or a posterior that forgives."""
+"""What the answers say about the person's effort matrix: a confidence set, or a posterior that forgives."""
 
 from __future__ import annotations
 

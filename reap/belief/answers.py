@@ -1,4 +1,4 @@
-"""How likely an answer is, given what the options cost the person."""
+"""How likely an answer is, given the efforts of the options."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from reap import effort
 from reap._errors import InputError
 from reap._typing import Array, Ints
 from reap.belief.cuts import as_moves
@@ -56,7 +57,7 @@ def people(lapse: float | None = None, sharpness: float | None = None) -> People
     return People(np.array([float(sharpness)]), np.array([lapse / 2]), np.ones(1))
 
 
-def choice_probability(costs: Array, who: People) -> Array:
+def choice_probability(efforts: Array, who: People) -> Array:
     """Return the chance that the first option is chosen.
 
     For two options `η + (1−2η) σ(κ (c_2−c_1)/(c_2+c_1))`; for k of them `2η/k + (1−2η) / Σ_j (c_1/c_j)^{κ/2}`.
@@ -65,7 +66,7 @@ def choice_probability(costs: Array, who: People) -> Array:
 
     Parameters
     ----------
-    costs : (..., k) array
+    efforts : (..., k) array
         Efforts of the options, the chosen one first.
     who : People
         Kinds of people, t of them.
@@ -79,11 +80,11 @@ def choice_probability(costs: Array, who: People) -> Array:
     >>> choice_probability(np.array([1.0, 1.0]), people()).tolist()
     [0.5, 0.5, 0.5]
     """
-    k = costs.shape[-1]
+    k = efforts.shape[-1]
     if k == 2:
-        attentive = expit(who.sharpness * _difference(costs[..., 1], costs[..., 0])[..., None])
+        attentive = expit(who.sharpness * _difference(efforts[..., 1], efforts[..., 0])[..., None])
     else:
-        logs = np.log(np.maximum(costs, _TINY))
+        logs = np.log(np.maximum(efforts, _TINY))
         exponents = (logs[..., :1] - logs)[..., None] * (who.sharpness / 2)
         ratios = np.exp(np.minimum(exponents, _HUGE))
         attentive = 1.0 / ratios.sum(axis=-2)
@@ -91,7 +92,7 @@ def choice_probability(costs: Array, who: People) -> Array:
     return result
 
 
-def choice_probabilities(costs: Array, who: People) -> Array:
+def choice_probabilities(efforts: Array, who: People) -> Array:
     """Return the chance `(..., k, t)` that each of k options is chosen, of which the sum is 1.
 
     Examples
@@ -99,12 +100,12 @@ def choice_probabilities(costs: Array, who: People) -> Array:
     >>> choice_probabilities(np.array([1.0, 1.0, 1.0, 1.0]), people(lapse=0.1))[:, 0].tolist()
     [0.25, 0.25, 0.25, 0.25]
     """
-    turned = [choice_probability(np.roll(costs, -i, axis=-1), who) for i in range(costs.shape[-1])]
+    turned = [choice_probability(np.roll(efforts, -i, axis=-1), who) for i in range(efforts.shape[-1])]
     return np.stack(turned, axis=-2)
 
 
-def same_probability(costs: Array, who: People) -> Array:
-    """Return how well "same" fits costs `(..., k)`, for each of t kinds of people `(..., t)`.
+def same_probability(efforts: Array, who: People) -> Array:
+    """Return how well "same" fits efforts `(..., k)`, for each of t kinds of people `(..., t)`.
 
     `2η/k + (1−2η) [σ(κ(x+τ)) − σ(κ(x−τ))]`, with `x = (c_max−c_min)/(c_max+c_min)` over the k options and τ = 0.05:
     two thresholds on the scale on which choices are made.
@@ -114,9 +115,9 @@ def same_probability(costs: Array, who: People) -> Array:
     >>> same_probability(np.array([[1.0, 1.0], [1.0, 2.0]]), people(lapse=0.0, sharpness=200.0)).round(3).ravel().tolist()
     [1.0, 0.0]
     """
-    x = _difference(costs.max(axis=-1), costs.min(axis=-1))[..., None]
+    x = _difference(efforts.max(axis=-1), efforts.min(axis=-1))[..., None]
     within = expit(who.sharpness * (x + SAME)) - expit(who.sharpness * (x - SAME))
-    result: Array = 2 * who.slip / costs.shape[-1] + (1 - 2 * who.slip) * within
+    result: Array = 2 * who.slip / efforts.shape[-1] + (1 - 2 * who.slip) * within
     return result
 
 
@@ -128,14 +129,14 @@ def _difference(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True)
 class Answers:
-    """All answers so far, never changed: the options' Gram matrices in one stack, so that one product costs them all.
+    """All answers so far, never changed: the options' Gram matrices in one stack, so that one product gives all efforts.
 
     Examples
     --------
     >>> grams = np.array([[1.0], [4.0]])
     >>> answers = Answers().add(grams, same=False)
-    >>> costs = np.ones((1, 1)) @ answers.grams.T
-    >>> answers.log_likelihood(costs, people(lapse=0.0, sharpness=10.0)).round(4).tolist()
+    >>> efforts = np.ones((1, 1)) @ answers.grams.T
+    >>> answers.log_likelihood(efforts, people(lapse=0.0, sharpness=10.0)).round(4).tolist()
     [[[-0.0025]]]
     """
 
@@ -154,11 +155,11 @@ class Answers:
             rows, columns = np.append(before[0], rows), np.vstack([before[1], columns])
         return Answers(stack, {**self.groups, (same, k): (rows, columns)}, self.count + 1)
 
-    def log_likelihood(self, costs: Array, who: People) -> Array:
-        """Return `(n, answers, t)` log-likelihoods from the costs `(n, m)` of all stacked options."""
-        out = np.empty((len(costs), self.count, len(who.slip)))
+    def log_likelihood(self, efforts: Array, who: People) -> Array:
+        """Return `(n, answers, t)` log-likelihoods from the efforts `(n, m)` of all stacked options."""
+        out = np.empty((len(efforts), self.count, len(who.slip)))
         for (same, _), (rows, columns) in self.groups.items():
-            probability = (same_probability if same else choice_probability)(costs[:, columns], who)
+            probability = (same_probability if same else choice_probability)(efforts[:, columns], who)
             out[:, rows] = np.log(np.maximum(probability, _TINY))
         return out
 
@@ -171,8 +172,9 @@ def grams(options: Sequence[Array] | Array, dimension: int) -> Array:
     >>> grams([np.array([1.0, 2.0]), np.eye(2)], 2).tolist()
     [[1.0, 2.0, 2.0, 4.0], [1.0, 0.0, 0.0, 1.0]]
     """
+    checked: Sequence[Array] | Array
     if isinstance(options, np.ndarray) and options.ndim == 2:
-        V = as_moves(options, dimension) if len(options) else options
-        return (V[:, :, None] * V[:, None, :]).reshape(len(V), dimension * dimension)
-    checked = [as_moves(option, dimension) for option in options]
-    return np.array([V.T @ V for V in checked]).reshape(len(checked), dimension * dimension)
+        checked = as_moves(options, dimension) if len(options) else options
+    else:
+        checked = [as_moves(option, dimension) for option in options]
+    return effort.grams(checked).reshape(len(checked), dimension * dimension)

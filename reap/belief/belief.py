@@ -1,4 +1,4 @@
-"""What every belief about a person's cost matrix answers."""
+"""What every belief about a person's effort matrix answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Others: TypeAlias = Array | Sequence[Array]
 
 
 class Belief(Protocol):
-    """What the answers so far say about the cost matrix ``A`` (d, d).
+    """What the answers so far say about the effort matrix ``A`` (d, d).
 
     Strategies and engines ask a belief these questions only, so a new one plugs in by answering them.
     """
@@ -25,11 +25,11 @@ class Belief(Protocol):
         ...
 
     def update(self, chosen: Moves, others: Others) -> None:
-        """Learn that `chosen` costs no more than each of `others`."""
+        """Learn that `chosen` asks no more effort than each of `others`."""
         ...
 
     def update_same(self, options: Sequence[Moves]) -> None:
-        """Learn that the options cost about the same."""
+        """Learn that the options ask about the same effort."""
         ...
 
     def estimate(self) -> Array:

@@ -18,12 +18,14 @@ FORMS: tuple[Form, ...] = get_args(Form)
 
 
 def solve(cuts: Reduced, form: Form, slack: Array | None = None) -> Solution:
-    """Centres of sets made of some of the cuts, all in the coordinates of all of them.
+    """Return the centres of B sets, each made of some of the k cuts. All use the same coordinates, those of ``cuts``.
 
     Parameters
     ----------
-    slack : ``ε/‖M‖`` (B, k) of each cut in each of B sets, infinite where the set does not have it; by default one
-        set with all cuts.
+    cuts : the k cuts there are.
+    form : which centre.
+    slack : ``ε/‖M‖`` (B, k) of each cut in each set. Infinite: the set does not have this cut. By default there is one
+        set, with all cuts.
     """
     rooms = cuts.slack[None] if slack is None else slack
     on = np.isfinite(rooms)
@@ -55,11 +57,11 @@ def _solve(a: Array, b: Array, slack: Array, ball: Array, form: Form, gap: float
     if p == 0:
         radius = np.inf if form == "published" else 0.5
         return Solution(np.zeros((B, 0, 0)), np.full(B, radius), np.zeros((B, slack.shape[1])))
-    trace = np.einsum("bkmi,bkmi->bk", a, b)
+    trace = np.einsum("bkmi,bkmi->bk", a, b)  # tr Mₖ from the factors of the cuts
     if form == "analytic":
         everywhere = np.ones_like(slack, dtype=bool)
         return follow(Problems(a, b, slack, ball), _multiple(slack, trace, everywhere, p), np.zeros(B))
-    # A multiple of I inside the cuts that bind the centre alone; r so low that the ball is clear of the others.
+    # A is a multiple of I inside the cuts that bind the centre alone; r is low enough to clear all other cuts.
     A = _multiple(slack, trace, ball == 0, p)
     room = np.where(ball > 0, slack - A[:, :1, 0] * trace, np.inf)
     r = np.min(room, axis=1, initial=0.2) - 0.2

@@ -1,4 +1,4 @@
-"""All cost matrices that agree with the answers."""
+"""All effort matrices that agree with the answers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from reap import effort
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.belief import centers, relaxed, worst_case
@@ -27,15 +28,15 @@ class Answer:
 
 
 class ConfidenceSet:
-    """All matrices ``0 ⪯ A ⪯ I`` under which every preferred option costs no more than ε above the other.
+    """All matrices ``0 ⪯ A ⪯ I`` under which every preferred option asks at most ε more than the other.
 
     An answer that prefers moves P to moves O is the cut ``⟨A, PᵀP − OᵀO⟩ ≤ ε``. Every problem about the set is solved
-    exactly, in the space that the answers' moves span, so its cost does not grow with the number of columns.
+    exactly, in the space that the answers' moves span, so the time it takes does not grow with the number of columns.
 
     Parameters
     ----------
     dimension : number of encoded columns d.
-    epsilon : ε > 0, how much dearer a preferred option may be: what a person cannot tell apart.
+    epsilon : ε > 0, how much more effort a preferred option may ask: what a person cannot tell apart.
 
     Examples
     --------
@@ -78,7 +79,7 @@ class ConfidenceSet:
     # Answers ----------------------------------------------------------------------------------------------------
 
     def add(self, preferred: Moves, other: Moves) -> None:
-        """Add one answer: `preferred` costs no more than `other`; moves (d,) or (s, d).
+        """Add one answer: `preferred` asks no more effort than `other`; moves (d,) or (s, d).
 
         Examples
         --------
@@ -90,16 +91,16 @@ class ConfidenceSet:
         self._choice(preferred, [other])
 
     def add_same(self, a: Moves, b: Moves) -> None:
-        """Add one answer: `a` and `b` cost the same, within ε (two cuts)."""
+        """Add one answer: `a` and `b` ask the same effort, within ε (two cuts)."""
         self.update_same([a, b])
 
     def update(self, chosen: Moves, others: Others) -> None:
-        """Add one answer: `chosen` costs no more than each of `others` (moves, or a list of moves)."""
+        """Add one answer: `chosen` asks no more effort than each of `others` (moves, or a list of moves)."""
         several = isinstance(others, (list, tuple)) and any(np.ndim(other) for other in others)
         self._choice(chosen, list(others) if several else [others])
 
     def update_same(self, options: Sequence[Moves]) -> None:
-        """Add one answer: all options cost the same, within ε."""
+        """Add one answer: all options ask the same effort, within ε."""
         if len(options) < 2:
             raise InputError(f"'same' compares {len(options)} option(s); give at least 2")
         rows = [as_moves(option, self.dimension) for option in options]
@@ -190,7 +191,7 @@ class ConfidenceSet:
         Examples
         --------
         >>> beliefs = ConfidenceSet(2, epsilon=0.01)
-        >>> beliefs.add([2.0, 0.0], [1.0, 0.0])  # nobody's true preference: it forces the first column to be cheap
+        >>> beliefs.add([2.0, 0.0], [1.0, 0.0])  # nobody's true preference: it forces the first column to be easy
         >>> beliefs.worst_case([[1.0, 0.0], [0.0, 3.0]]).costs.round(4).tolist()
         [0.0033, 9.0]
         """
@@ -211,9 +212,9 @@ class ConfidenceSet:
         2.0
         """
         V = as_moves(moves, self.dimension, "the plan")
-        size = float(np.sum(V**2))
+        size = float(effort.size(V.ravel()))
         if size == 0 or not self._cuts:
-            return WorstCasePlan(size, size, np.eye(self.dimension))
+            return WorstCasePlan(size, size, effort.identity(self.dimension))
         return worst_case.plan(self._reduced, V, self._point("analytic"))
 
     # Contradictions ---------------------------------------------------------------------------------------------
@@ -247,7 +248,7 @@ class ConfidenceSet:
     def conflicts(self, largest: int = 3) -> list[tuple[int, ...]]:
         """Return the smallest groups of answers in tension, to show to the person: tuples of indices of answers.
 
-        A group is in tension if nobody could give these answers together: a preferred option strictly cheaper, "same"
+        A group is in tension if nobody could give these answers together: a preferred option strictly easier, "same"
         within ε. Groups are minimal; all up to `largest` answers are found, and if the only ones are larger, one.
 
         Examples
@@ -302,8 +303,8 @@ class ConfidenceSet:
 def solve_centers(sets: Sequence[ConfidenceSet], form: centers.Form = "chebyshev") -> None:
     """Solve the centres of many sets together; afterwards ``center(form)`` of each of them is at hand.
 
-    One batch costs about a tenth of one solution after the other. Sets whose centre is known are left as they are, and
-    sets with as many answers as each other go together, so that nobody's centre depends on who else is in the batch.
+    One batch takes about a tenth of the time of one solution after the other. Sets whose centre is known are left as
+    they are. Sets with equally many answers go together, so that no centre depends on who else is in the batch.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ class Cut:
 
 
 def make_cut(preferred: Array, other: Array, answer: int) -> Cut:
-    """Return the cut of one comparison; its norm is 0 where both options cost the same to everybody."""
+    """Return the cut of one comparison; its norm is 0 where both options ask the same effort of everybody."""
     a, b = factors(preferred, other)
     size = norm(a, b)
     if size <= 1e-15 * float(np.sum(a * a) + np.sum(b * b)):
@@ -123,6 +123,7 @@ class Reduced:
 
     def values(self, B: Array) -> Array:
         """``⟨B, M⟩/‖M‖`` (…, k) of every cut at the matrices B (…, p, p)."""
+        # aᵀBb of the factors: a cut is a difference of efforts, and its factors keep digits that the difference loses
         out: Array = np.einsum("kmi,...ij,kmj->...k", self.a, B, self.b, optimize=True)
         return out
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reap import effort
 from reap._typing import Array, Bools
 from reap.belief.spectral import Point, Problems, Steps
 
@@ -138,8 +139,7 @@ def _objective(point: Point) -> Array:
     F = point.problems.objective
     if F is None:
         return point.r
-    out: Array = np.sum((F @ point.A) * F, axis=(1, 2))
-    return out
+    return np.asarray(effort.of_each(point.A, F).sum(axis=1))
 
 
 def _inside(point: Point, move: _Move) -> Point:

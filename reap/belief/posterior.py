@@ -1,4 +1,4 @@
-"""A belief about a person's cost matrix that forgives wrong answers."""
+"""A belief about a person's effort matrix that forgives wrong answers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from reap.belief.answers import Answers, grams, people
 from reap.belief.particles import Particles
 from reap.belief.prior import Prior, PriorLike
 
-#: Options costed at once, so that a large pool needs little memory.
+#: Options whose efforts are taken at once, so that a large pool needs little memory.
 _CHUNK = 2048
 
 
 class Posterior:
-    """What a person's answers say about the cost matrix, where answers may be wrong.
+    """What a person's answers say about the effort matrix, where answers may be wrong.
 
     Particles `A_1 … A_n`, each of trace d, follow `p(A) Σ_t p_t Π_k P(answer_k | A, κ_t, η_t)`: a prior over people,
     and kinds t of careful and careless ones, summed out for each particle over all answers. Sequential Monte
@@ -43,7 +43,7 @@ class Posterior:
         Number of matrices kept.
     columns : sequence of int, optional
         The columns that can move at all; nothing can be learnt about the others, which keep an average effort of 1
-        and cost no time. By default all.
+        and take no time. By default all.
     random_state : int or Generator, default 0
         The k-th answer draws from `default_rng([seed, k])`: the same answers give the same state, to the bit.
 
@@ -144,7 +144,7 @@ class Posterior:
     def consistency(self) -> float:
         """How well the answers agree with one another, from 0 to 1: careful people count 1, middling ½, careless 0.
 
-        The expectation over `kinds`: ¾ before any answer, rising while answers fit one cost matrix and falling
+        The expectation over `kinds`: ¾ before any answer, rising while answers fit one effort matrix and falling
         with every contradiction. With a single kind given there is nothing to compare: 1.
         """
         kinds = self.kinds
@@ -152,7 +152,7 @@ class Posterior:
 
     @property
     def mean(self) -> Array:
-        """The expected cost matrix `(d, d)`, of trace d."""
+        """The expected effort matrix `(d, d)`, of trace d."""
         return self._whole(self._cloud.matrices.mean(axis=0))
 
     def estimate(self) -> Array:
@@ -172,6 +172,7 @@ class Posterior:
 
     def efforts(self, options: Sequence[Array] | Array) -> Array:
         """Return the effort `⟨A_i, VᵀV⟩` `(particles, m)` of m options: a list of moves, or `(m, d)`, one step each."""
+        # ⟨A, VᵀV⟩ of all particles and options in one product of flat matrices
         flat = self._cloud.matrices.reshape(len(self._cloud), -1)
         parts = [
             flat @ self._grams(options[start : start + _CHUNK]).T for start in range(0, len(options), _CHUNK)
@@ -180,8 +181,8 @@ class Posterior:
 
     def probability_best(self, options: Sequence[Array] | Array, tolerance: float = 0.0) -> Array:
         """Return `P(c_j ≤ (1 + tolerance) min_l c_l)` `(m,)` for each of m options."""
-        costs = self._pool(options)
-        result: Array = (costs <= (1 + tolerance) * costs.min(axis=1, keepdims=True)).mean(axis=0)
+        efforts = self._pool(options)
+        result: Array = (efforts <= (1 + tolerance) * efforts.min(axis=1, keepdims=True)).mean(axis=0)
         return result
 
     def expected_excess(self, options: Sequence[Array] | Array) -> Array:
@@ -189,8 +190,8 @@ class Posterior:
 
         `E[(c_j − min_l c_l) / max(min_l c_l, median_l c_l / 10)]`; without the floor the expectation need not exist.
         """
-        costs = self._pool(options)
-        excess = (costs - costs.min(axis=1, keepdims=True)) / _yardstick(costs)[:, None]
+        efforts = self._pool(options)
+        excess = (efforts - efforts.min(axis=1, keepdims=True)) / _yardstick(efforts)[:, None]
         result: Array = excess.mean(axis=0)
         return result
 
@@ -228,8 +229,8 @@ def _columns(given: Sequence[int] | Ints | None, dimension: int) -> Ints:
     return columns
 
 
-def _yardstick(costs: Array) -> Array:
+def _yardstick(efforts: Array) -> Array:
     """Return `max(min_j c_ij, median_j c_ij / 10)` `(n,)`, the effort against which person i measures others."""
-    floor = np.median(costs, axis=1) / 10
-    result: Array = np.maximum(np.maximum(costs.min(axis=1), floor), np.finfo(float).tiny)
+    floor = np.median(efforts, axis=1) / 10
+    result: Array = np.maximum(np.maximum(efforts.min(axis=1), floor), np.finfo(float).tiny)
     return result

@@ -1,6 +1,6 @@
 """What people may be like before they have said anything.
 
-Every family turns the same standard normal latents into a cost matrix, so that a Crank–Nicolson step on the
+Every family turns the same standard normal latents into an effort matrix, so that a Crank–Nicolson step on the
 latents keeps the prior exactly, and a person can change family without drawing anything anew.
 """
 
@@ -15,7 +15,7 @@ from reap._errors import InputError, unknown
 from reap._typing import Array, Ints
 
 #: Weight of each family in the mixture "people". People with one single concern are rare here: they are so easily
-#: pleased that, at the weight of the others, guarding against them costs everybody else (see docs/method.md).
+#: pleased that, at the weight of the others, guarding against them makes plans harder for everybody else (see docs/method.md).
 PEOPLE = {
     "gaussian": 4.0,
     "positive": 1.0,
@@ -34,7 +34,7 @@ PriorLike: TypeAlias = str | Sequence[str] | Sequence[float] | Array
 
 
 class Prior:
-    """A distribution of cost matrices, each with trace `dimension`.
+    """A distribution of effort matrices, each with trace `dimension`.
 
     The latents of a person are `(d + 1, d)` standard normals: rows `g_1 … g_d` of a factor, then one row `u`.
     With `D = diag(exp u)`, the families are
@@ -83,7 +83,7 @@ class Prior:
         return rng.choice(len(self.families), size=n, p=self._shares)
 
     def matrices(self, latents: Array, families: Ints) -> Array:
-        """Turn latents `(n, d+1, d)` and families `(n,)` into cost matrices `(n, d, d)` of trace d."""
+        """Turn latents `(n, d+1, d)` and families `(n,)` into effort matrices `(n, d, d)` of trace d."""
         d = self.dimension
         A = np.empty((len(latents), d, d))
         for position, name in enumerate(self.families):

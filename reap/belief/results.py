@@ -66,7 +66,7 @@ class WorstCases:
         return out
 
     def matrix(self, i: int) -> Array:
-        """Return a matrix (d, d) of the set at which direction i costs what `costs` says."""
+        """Return a matrix (d, d) of the set at which direction i asks what `costs` says."""
         return self._lift(i)
 
 

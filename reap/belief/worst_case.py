@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from reap import effort
 from reap._typing import Array, Bools
 from reap.belief.cuts import Reduced
 from reap.belief.path import Solution, follow
@@ -21,8 +22,8 @@ GAP = 1e-7
 
 def without_cuts(V: Array) -> WorstCases:
     """Before any answer the worst case is A = I."""
-    size = np.sum(V**2, axis=1)
-    return WorstCases(size, size.copy(), lambda i: np.eye(V.shape[1]))
+    size = effort.size(V)
+    return WorstCases(size, size.copy(), lambda i: effort.identity(V.shape[1]))
 
 
 def directions(cuts: Reduced, V: Array, S: Array, start: Callable[[], Array]) -> WorstCases:
@@ -33,7 +34,7 @@ def directions(cuts: Reduced, V: Array, S: Array, start: Callable[[], Array]) ->
     S : (p, p) a matrix well inside the cuts, the published centre.
     start : gives the analytic centre (p, p), where the paths begin.
     """
-    size = np.sum(V**2, axis=1)
+    size = effort.size(V)
     unit = V / np.sqrt(np.where(size > 0, size, 1.0))[:, None]
     inside, outside = _coordinates(unit, cuts.basis)
     rest = np.linalg.norm(outside, axis=1)
@@ -46,7 +47,7 @@ def directions(cuts: Reduced, V: Array, S: Array, start: Callable[[], Array]) ->
     if len(left):
         F = whole[left, None]
         found, upper = solve(cuts, F, start())
-        costs[left] = np.sum((F @ found.A) * F, axis=(1, 2))
+        costs[left] = effort.of_each(found.A, F)[:, 0]
         bounds[left] = np.clip(upper, costs[left], 1.0)
         solved = dict(zip(left.tolist(), found.A, strict=True))
 
@@ -65,12 +66,13 @@ def directions(cuts: Reduced, V: Array, S: Array, start: Callable[[], Array]) ->
 
 def plan(cuts: Reduced, V: Array, start: Array) -> WorstCasePlan:
     """Worst case of a whole plan V (s, d), not zero: one matrix for all its steps."""
-    size = float(np.sum(V**2))
+    size = float(effort.size(V.ravel()))
     inside, outside = _coordinates(V / np.sqrt(size), cuts.basis)
     _, lengths, axes = np.linalg.svd(outside, full_matrices=False)
     axes = axes[lengths > 1e-12]
     F = np.column_stack([inside, outside @ axes.T])
     found, upper = solve(cuts, F[None], start)
+    # ⟨A, FᵀF⟩ as one sum over all moves; added up move by move it would round otherwise
     cost = float(np.sum((F @ found.A[0]) * F))
     matrix = cuts.lift(found.A[0], np.column_stack([cuts.basis, axes.T]))
     return WorstCasePlan(cost * size, max(cost, min(float(upper[0]), 1.0)) * size, matrix)

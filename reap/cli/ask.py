@@ -1,17 +1,24 @@
-"""``reap ask``: the dialogue in a terminal."""
+"""``reap ask``: a session in a terminal."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from reap import words
 from reap._errors import InputError
 from reap._typing import Frame
 from reap.cli import _setup
+
+if TYPE_CHECKING:
+    from reap.elicitation import Elicitation, Question
+    from reap.plan import Plan
+    from reap.research.subjects import Mahalanobis
+    from reap.space import Feature
 
 _HELP = (
     "[dim]Type a letter for the easiest option; [bold]=[/] about the same; [bold]n[/] I can do none of them; "
@@ -34,8 +41,8 @@ def ask(
     preset: str = typer.Option(
         "bayes", "--preset", help="bayes: forgives errors (default); reap: the paper's method."
     ),
-    session: Path | None = typer.Option(
-        None, "--session", help="Keep the dialogue in this file; it resumes where it stopped."
+    file: Path | None = typer.Option(
+        None, "--session", help="Keep the session in this file; it resumes where it stopped."
     ),
     simulate: bool = typer.Option(False, "--simulate", help="Let a simulated person answer."),
     seed: int = _setup.SEED,
@@ -46,66 +53,66 @@ def ask(
     console = Console(highlight=False)
     with console.status("Preparing the model"):
         setup = _setup.prepare(data, label, model, space, engine, seed)
-    talk = _resume(setup, session, console) if session is not None and session.exists() else None
-    if talk is None:
+    session = _resume(setup, file, console) if file is not None and file.exists() else None
+    if session is None:
         subject = _type_in(setup, console) if typed else _setup.pick(setup, row)
-        talk = setup.engine.elicit(subject, questions=questions, options=options, preset=preset)
-    _dialogue(talk, console, session, _simulated(talk, seed) if simulate else None)
+        session = setup.engine.elicit(subject, questions=questions, options=options, preset=preset)
+    _hold(session, console, file, _simulated(session, seed) if simulate else None)
 
 
-def _simulated(talk: Any, seed: int) -> Any:
+def _simulated(session: Elicitation, seed: int) -> Mahalanobis:
     import numpy as np
 
-    import reap
+    from reap.research.subjects import Mahalanobis
 
-    return reap.subjects.Mahalanobis.random(talk.space.dimension, np.random.default_rng(seed + 1))
-
-
-def _resume(setup: _setup.Setup, path: Path, console: Console) -> Any:
-    from reap import Elicitation
-
-    talk = Elicitation.from_json(path.read_text(encoding="utf-8"), setup.engine)
-    console.print(f"Resumed from {path}: {talk.progress}.")
-    return talk
+    return Mahalanobis.random(session.space.dimension, np.random.default_rng(seed + 1))
 
 
-def _save(talk: Any, path: Path | None) -> None:
+def _resume(setup: _setup.Setup, path: Path, console: Console) -> Elicitation:
+    from reap.elicitation import Elicitation
+
+    session = Elicitation.from_json(path.read_text(encoding="utf-8"), setup.engine)
+    console.print(f"Resumed from {path}: {session.progress}.")
+    return session
+
+
+def _save(session: Elicitation, path: Path | None) -> None:
     if path is not None:
         part = path.with_name(path.name + ".part")
-        part.write_text(talk.to_json(), encoding="utf-8")
+        part.write_text(session.to_json(), encoding="utf-8")
         part.replace(path)  # a reader sees the old file or the new one, never half of one
 
 
-def _dialogue(talk: Any, console: Console, path: Path | None, person: Any) -> None:
-    plan = None
-    while (question := talk.ask()) is not None:
-        _save(talk, path)
-        _show(question, talk, console)
+def _hold(session: Elicitation, console: Console, path: Path | None, person: Mahalanobis | None) -> None:
+    while (question := session.ask()) is not None:
+        _save(session, path)
+        _show(question, session, console)
         reply = _reply(question, console, person)
         if reply in ("q", None):
             resume = (
                 f" Resume with --session {path}." if path else " (With --session FILE it could be resumed.)"
             )
-            console.print(f"Stopped.{resume}\n\n[bold]The plan so far[/]\n{talk.recommend()}")
+            console.print(f"Stopped.{resume}\n\n[bold]The plan so far[/]\n{session.recommend()}")
             return
         try:
-            plan = _act(talk, question, reply, console)
+            plan = _act(session, question, reply, console)
         except InputError as error:
             console.print(f"[yellow]{error}[/]")
+            continue
         if plan is not None:
             console.print(f"\n{plan}\n")
-    _save(talk, path)
-    done = "Nothing is left to decide." if talk.answered else "There is nothing to ask."
-    console.print(f"{done}\n\n[bold]Recommended[/]\n{talk.recommend()}")
+    _save(session, path)
+    done = "Nothing is left to decide." if session.answered else "There is nothing to ask."
+    console.print(f"{done}\n\n[bold]Recommended[/]\n{session.recommend()}")
 
 
-def _show(question: Any, talk: Any, console: Console) -> None:
-    progress = talk.progress
+def _show(question: Question, session: Elicitation, console: Console) -> None:
+    progress = session.progress
     console.print(
         f"\n[bold]Question {question.number}[/] [dim]({progress})[/]  Which of these would be easiest for you?"
     )
     if question.same_target:
-        console.print("All lead to the same result, by different steps:")
+        console.print("All lead to the same result, by different stages:")
         for name, option in zip(question.names, question.options, strict=True):
             console.print(f"  [bold]{name}[/]  " + "; ".join(str(step) for step in option.steps))
     else:
@@ -120,14 +127,13 @@ def _show(question: Any, talk: Any, console: Console) -> None:
                 for v, s in zip(line.values, line.signed, strict=True)
             ]
             table.add_row(line.label, line.now, *cells)
-        table.add_row("[dim]Steps[/]", "", *(f"[dim]{len(o.path) - 1}[/]" for o in question.options))
         console.print(table)
         if question.shared:
-            console.print("[dim]Every option also: " + "; ".join(str(c) for c in question.shared) + ".[/]")
+            console.print(f"[dim]Every option also: {words.listed(question.shared)}.[/]")
     console.print(f"[dim]{question.why}[/]")
 
 
-def _reply(question: Any, console: Console, person: Any) -> str | None:
+def _reply(question: Question, console: Console, person: Mahalanobis | None) -> str | None:
     if person is not None:
         choice = person.answer(question)
         reply = "=" if choice == "same" else question.names[int(choice)].lower()
@@ -140,28 +146,28 @@ def _reply(question: Any, console: Console, person: Any) -> str | None:
         return None
 
 
-def _act(talk: Any, question: Any, reply: str, console: Console) -> Any:
+def _act(session: Elicitation, question: Question, reply: str, console: Console) -> Plan | None:
     """Carry out one reply; returns the plan where it was asked for."""
     if reply in ("=", "same"):
-        talk.answer("same")
+        session.answer("same")
     elif reply in ("s", "skip"):
-        talk.answer("skip")
+        session.answer("skip")
     elif reply in ("u", "undo"):
-        talk.undo()
+        session.undo()
     elif reply in ("p", "plan"):
-        return talk.recommend()
+        return session.recommend()
     elif reply in ("n", "neither", "none"):
-        talk.answer("neither", impossible=_impossible(talk, question, console))
+        session.answer("neither", impossible=_impossible(session, question, console))
     elif reply in ("l", "limit"):
-        _limit(talk, console)
+        _limit(session, console)
     elif len(reply) == 1 and reply.upper() in question.names:
-        talk.answer(reply)
+        session.answer(reply)
     else:
         console.print(f"[yellow]“{reply}” is not an answer.[/]")
     return None
 
 
-def _impossible(talk: Any, question: Any, console: Console) -> list[str]:
+def _impossible(session: Elicitation, question: Question, console: Console) -> list[str]:
     changes = {c.feature: c.label for option in question.options for c in option.changes}
     names = list(changes)
     console.print("Which change is impossible for you? It will not be proposed again.")
@@ -176,8 +182,8 @@ def _impossible(talk: Any, question: Any, console: Console) -> list[str]:
     return [names[int(item) - 1] for item in given]
 
 
-def _limit(talk: Any, console: Console) -> None:
-    features = [f for f in talk.space.features if f.actionable and f.derived is None]
+def _limit(session: Elicitation, console: Console) -> None:
+    features = [f for f in session.space.features if f.actionable and f.derived is None]
     for i, feature in enumerate(features, 1):
         console.print(f"  {i}  {feature.label}")
     pick = console.input("Number of what you want to limit: ").strip()
@@ -185,22 +191,22 @@ def _limit(talk: Any, console: Console) -> None:
         raise InputError(f"“{pick}” is not a number from 1 to {len(features)}; nothing was changed")
     feature = features[int(pick) - 1]
     if not feature.is_number:
-        talk.constrain(feature.name, fixed=True)
+        session.constrain(feature.name, fixed=True)
         console.print(f"{feature.label} will stay as it is.")
         return
     text = console.input("keep it as it is (k), or “at least 5”, “at most 20”: ").strip().lower()
     if text in ("k", "keep"):
-        talk.constrain(feature.name, fixed=True)
+        session.constrain(feature.name, fixed=True)
         return
-    words = text.rsplit(" ", 1)
+    said, _, given = text.rpartition(" ")
     try:
-        value = float(words[-1].replace(",", ""))
+        value = float(given.replace(",", ""))
     except ValueError:
         raise InputError(f"“{text}” cannot be read; nothing was changed") from None
-    if "least" in words[0]:
-        talk.constrain(feature.name, at_least=value)
-    elif "most" in words[0]:
-        talk.constrain(feature.name, at_most=value)
+    if "least" in said:
+        session.constrain(feature.name, at_least=value)
+    elif "most" in said:
+        session.constrain(feature.name, at_most=value)
     else:
         raise InputError(f"“{text}” cannot be read; nothing was changed")
 
@@ -228,7 +234,7 @@ def _type_in(setup: _setup.Setup, console: Console) -> Frame:
     return pd.DataFrame([row], dtype=object).infer_objects()
 
 
-def _parse(text: str, feature: Any, default: Any) -> Any:
+def _parse(text: str, feature: Feature, default: Any) -> Any:
     if not text:
         return default
     if feature.is_number:

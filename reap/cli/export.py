@@ -9,6 +9,7 @@ import typer
 from reap._errors import InputError, unknown
 from reap.cli.serve import CONFIG, DATABASE
 from reap.cli.sessions import open_store
+from reap.words import counted
 
 
 def export(
@@ -31,11 +32,11 @@ def export(
         raise InputError(f"there is no session {session!r}; `reap sessions` lists them")
     logs = [(row, store.events(row.id)) for row in kept]
     if format == "csv":
-        text = exports.as_csv([event for _, events in logs for event in events])
+        text = exports.as_csv(entry for _, entries in logs for entry in entries)
     else:
-        text = "".join(exports.as_json(row, events) + "\n" for row, events in logs)
+        text = "".join(exports.as_json(row, entries) + "\n" for row, entries in logs)
     if output is None:
         print(text, end="")
     else:
         output.write_text(text, encoding="utf-8")
-        print(f"Wrote {len(logs)} sessions to {output}.")
+        print(f"Wrote {counted(len(logs), 'session')} to {output}.")

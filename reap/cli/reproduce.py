@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 
@@ -20,7 +21,9 @@ def reproduce(
         [], "--datasets", "-d", help="Data sets, one or more names; those of each table without."
     ),
     subjects: int = typer.Option(None, "--subjects", min=1, help="Rejected people a data set."),
-    matrices: int = typer.Option(None, "--matrices", min=1, help="Cost matrices, that is people, a subject."),
+    matrices: int = typer.Option(
+        None, "--matrices", min=1, help="Effort matrices, that is people, a subject."
+    ),
     quick: bool = typer.Option(False, "--quick", help="Everything tiny: to see that it runs."),
     jobs: int = typer.Option(1, "--jobs", "-j", help="Processes."),
     out: Path = typer.Option(
@@ -53,7 +56,7 @@ def reproduce(
         for result in made:
             show(console, result)
     if find_spec("matplotlib") is None:
-        console.print("No report was written: it needs matplotlib, pip install 'reap[plots]'.")
+        console.print("No report was written: it needs matplotlib, pip install 'reap[plots]'.", markup=False)
         return
     from reap.research.experiments.report import write
 
@@ -81,8 +84,8 @@ def show(console: Console, result: Any) -> None:
     for i, column in enumerate(result.frame.columns):
         table.add_column(str(column), justify="left" if i == 0 or column == "method" else "right")
     for row in result.frame.itertuples(index=False):
-        table.add_row(*(str(value) for value in row))
+        table.add_row(*(escape(str(value)) for value in row))
     console.print(table)
     for remark in result.remarks:
-        console.print(f"– {remark}", soft_wrap=True)
+        console.print(f"– {remark}", soft_wrap=True, markup=False)
     console.print()

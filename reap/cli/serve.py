@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +31,7 @@ def serve(
     workers: int | None = typer.Option(
         None,
         "--workers",
-        help="Processes; by default one a core, at most 4, and one for a database in memory.",
+        help="Processes; by default one for each core, at most 4, and one for a database in memory.",
     ),
     config: Path | None = CONFIG,
     allow_pickle: bool = typer.Option(
@@ -67,4 +66,4 @@ def read_settings(database: str | None, config: Path | None) -> Settings:
             f"the service needs {error.name}; install it with: pip install 'reap[web]'"
         ) from None
     settings = Settings.read(file=config)
-    return replace(settings, database_url=database) if database else settings
+    return settings.model_copy(update={"database_url": database}) if database else settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -11,6 +11,9 @@ from rich.table import Table
 
 from reap._errors import InputError
 from reap.cli.serve import CONFIG, DATABASE, read_settings
+
+if TYPE_CHECKING:
+    from reap.service.store import Store
 
 
 def sessions(
@@ -32,7 +35,7 @@ def sessions(
     for column in ("id", "started", "expires", "answers", "plan", "events"):
         table.add_column(column, justify="right" if column in ("answers", "events") else "left")
     for kept in store.sessions():
-        kinds = [event.type for event in store.events(kept.id)]
+        kinds = [entry.type for entry in store.events(kept.id)]
         table.add_row(
             kept.id,
             kept.created[:16].replace("T", " "),
@@ -44,7 +47,7 @@ def sessions(
     Console().print(table)
 
 
-def open_store(database: str | None, config: Path | None) -> Any:
+def open_store(database: str | None, config: Path | None) -> Store:
     """Return the store of a service, or say that there is none."""
     settings = read_settings(database, config)
     from reap.service.store import Store, UnavailableError

@@ -8,6 +8,7 @@ import typer
 
 from reap.cli.serve import CONFIG, DATABASE
 from reap.cli.sessions import open_store
+from reap.words import counted
 
 
 def verify(database: str | None = DATABASE, config: Path | None = CONFIG) -> None:
@@ -16,10 +17,8 @@ def verify(database: str | None = DATABASE, config: Path | None = CONFIG) -> Non
     wrong = list(store.faults())
     for session, sentence in wrong:
         print(f"{session}: {sentence}")
-    count = len(store.sessions())
-    events = sum(kept.events for kept in store.sessions())
-    print(
-        f"{count} sessions, {events} events: {f'{len(wrong)} broken' if wrong else 'every chain is whole'}."
-    )
+    kept = store.sessions()
+    found = f"{counted(len(kept), 'session')}, {counted(sum(row.events for row in kept), 'event')}"
+    print(f"{found}: {f'{len(wrong)} broken' if wrong else 'every chain is whole'}.")
     if wrong:
         raise typer.Exit(1)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from reap._errors import InputError
 from reap._typing import Array
+from reap.belief import Belief
 
 _WORDS = {"left": 0, "right": 1}
+B = TypeVar("B", bound=Belief)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +28,7 @@ class Answer:
             return cls(tuple(moves), same=True)
         return cls((moves[choice], *(m for i, m in enumerate(moves) if i != choice)))
 
-    def teach(self, belief: Any) -> None:
+    def teach(self, belief: Belief) -> None:
         """Let a belief learn from it."""
         if self.same:
             belief.update_same(list(self.moves))
@@ -34,7 +36,7 @@ class Answer:
             belief.update(self.moves[0], list(self.moves[1:]))
 
 
-def teach(belief: Any, answers: Iterable[Answer]) -> Any:
+def teach(belief: B, answers: Iterable[Answer]) -> B:
     """Return the belief after it learned from all answers."""
     for answer in answers:
         answer.teach(belief)

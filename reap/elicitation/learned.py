@@ -1,4 +1,4 @@
-"""What a cost matrix says about a person, for showing it to them."""
+"""What an effort matrix says about a person, for showing it to them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from reap._typing import Array
+from reap.elicitation.difficulty import WORDS, level_of
 from reap.space import ActionSpace, Feature
 
 
 @dataclass(frozen=True)
 class Difficulty:
-    """How hard a change of one feature is for the person; 1 is the average of their features."""
+    """How hard a change of one feature is for the person: its effort as a factor of the average over their features."""
 
     feature: str
     label: str
-    level: float
+    factor: float
+
+    @property
+    def level(self) -> int:
+        """1 very easy to 5 very hard."""
+        return level_of(self.factor)
+
+    @property
+    def words(self) -> str:
+        """The level in words."""
+        return WORDS[self.level]
 
 
 @dataclass(frozen=True)
@@ -37,11 +48,11 @@ class Learned:
 
 
 def learned(space: ActionSpace, A: Array, z0: Array) -> Learned:
-    """Return what a cost matrix (d, d) says about the features that a subject can change.
+    """Return what an effort matrix (d, d) says about the features that a subject can change.
 
     The difficulty of a feature is the mean of its diagonal entries, relative to the mean over features: the effort
-    of crossing its whole range alone. Off-diagonals, ``A_ij / √(A_ii A_jj)``, say whether raising both at once costs
-    more (positive) or less (negative) than raising each alone.
+    of crossing its whole range alone. Off-diagonals, ``A_ij / √(A_ii A_jj)``, say whether raising both at once takes
+    more effort (positive) or less (negative) than raising each alone.
     """
     lower, upper = space.box(z0)
 

@@ -6,14 +6,21 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from reap import effort
 from reap._typing import Array
-from reap.elicitation.comparisons import Comparisons
+from reap.belief import Belief
+from reap.elicitation.options import asked, key
 from reap.plan import Plan
+from reap.questions import Choice, Strategy
+from reap.recourse.targets.order import undominated
 from reap.space import ActionSpace
 
 
 class Pool:
-    """Plans that lead one person to a yes, each path once, with what the questions need of them at hand.
+    """Plans that lead one person to a yes, each once, and none that asks for all that another asks for and more.
+
+    Reducing the loan leads to a yes; reducing the loan *and* finding a guarantor is then no plan to offer, and it leaves when
+    the smaller one joins. Paths are exempt: two paths to one row are different plans.
 
     Parameters
     ----------
@@ -23,20 +30,18 @@ class Pool:
     Attributes
     ----------
     plans : list of Plan
-    moves : list of arrays (s, d), the steps of each plan.
-    places : the position of each plan by the bytes of its path.
+    moves : list of arrays (s, d), what effort is counted of, plan by plan.
 
     Examples
     --------
     >>> import pandas as pd, reap
-    >>> X = pd.DataFrame({"income": [900, 2000, 3000], "debts": [3, 1, 3]})
+    >>> X = pd.DataFrame({"income": [900, 2000, 900, 2500], "debts": [3, 3, 1, 0]})
     >>> space = reap.ActionSpace.from_frame(X)
     >>> now, *targets = space.encode(X)
-    >>> pool = Pool(space, [Plan(space, np.stack([now, to]), np.array([0.2, 0.8])) for to in targets])
-    >>> len(pool), pool.comparisons().burden.tolist()
-    (2, [[0.0, 2.0], [2.0, 0.0]])
-    >>> len(pool.new(pool.plans))
-    0
+    >>> plans = [Plan(space, np.stack([now, to]), np.array([0.2, 0.8])) for to in targets]
+    >>> pool = Pool(space, plans)  # the third raises the income further than the first, and pays debts too
+    >>> len(pool), pool.burden().tolist(), len(pool.new(plans))
+    (2, [[0.0, 2.0], [2.0, 0.0]], 0)
     """
 
     def __init__(self, space: ActionSpace, plans: Iterable[Plan] = ()) -> None:
@@ -47,7 +52,7 @@ class Pool:
             self._free[space.slices[feature.name]] = feature.derived is None
         self.plans: list[Plan] = []
         self.moves: list[Array] = []
-        self.places: dict[bytes, int] = {}
+        self._places: dict[bytes, int] = {}
         self.add(plans)
 
     def __len__(self) -> int:
@@ -60,35 +65,67 @@ class Pool:
         return self.plans[i]
 
     def add(self, plans: Iterable[Plan]) -> None:
-        """Take plans in, in their order."""
-        for plan in plans:
-            self.places.setdefault(plan.path.tobytes(), len(self.plans))
-            self.plans.append(plan)
-            self.moves.append(plan.moves)
+        """Take plans in, in their order; the ones that ask for more than another leave."""
+        self.plans = self._worth_offering([*self.plans, *plans])
+        self.moves = [plan.moves for plan in self.plans]
+        self._places = {key(plan): i for i, plan in enumerate(self.plans)}
 
-    def place(self, path: bytes) -> int | None:
-        """Return the position of a plan by the bytes of its path; None if it is not among them."""
-        return self.places.get(path)
+    def _worth_offering(self, plans: Iterable[Plan]) -> list[Plan]:
+        once: dict[bytes, Plan] = {}
+        for plan in plans:
+            once.setdefault(key(plan), plan)
+        listed = list(once.values())
+        whole = [i for i, plan in enumerate(listed) if not plan.along]
+        if not whole:
+            return listed
+        ends = np.stack([listed[i].path[-1] for i in whole])
+        changes = effort.changes(ends, listed[0].path[0])[:, self._free]
+        gone = set(np.array(whole)[~undominated(changes)])
+        return [plan for i, plan in enumerate(listed) if i not in gone]
+
+    def place(self, name: bytes) -> int | None:
+        """Return the position of a plan by its ``key``; None if it is not among them."""
+        return self._places.get(name)
 
     def new(self, found: Iterable[Plan]) -> list[Plan]:
-        """Return the plans among those an engine found that lead to a yes and are not known yet, each once."""
-        fresh: dict[bytes, Plan] = {}
-        for plan in found:
-            key = plan.path.tobytes()
-            if plan.status == "ok" and plan.valid and key not in self.places:
-                fresh.setdefault(key, plan)
-        return list(fresh.values())
+        """Return the plans among those an engine found that lead to a yes and would join."""
+        accepted = [plan for plan in found if plan.status == "ok" and plan.valid]
+        known = {id(plan) for plan in self.plans}
+        return [plan for plan in self._worth_offering([*self.plans, *accepted]) if id(plan) not in known]
 
     def within(self, space: ActionSpace) -> Pool:
-        """Return the pool of the plans that are legal in a tighter space at every step."""
-        legal = [plan for plan in self.plans if space.allows(plan.path[:1], plan.path[1:]).all()]
-        return self if len(legal) == len(self) else Pool(self.space, legal)
+        """Return the pool of the plans that are legal in a tighter space: where they lead, for a path every stage."""
 
-    def comparisons(self) -> Comparisons:
-        """Return how the plans compare in the eyes of a person, by the targets they lead to."""
-        targets = np.stack([plan.path[-1] for plan in self.plans])
+        def legal(plan: Plan) -> bool:
+            rows = plan.path[1:] if plan.along else plan.path[-1:]
+            return bool(space.allows(plan.path[:1], rows).all())
+
+        return Pool(self.space, [plan for plan in self.plans if legal(plan)])
+
+    def burden(self) -> Array:
+        """Return in how many features any two plans differ by where they lead, (N, N)."""
+        ends = np.stack([plan.path[-1] for plan in self.plans])
         first, second = np.triu_indices(len(self), 1)
         burden = np.zeros((len(self), len(self)))
-        burden[first, second] = self.space.changed(targets[first], targets[second]).sum(axis=1)
-        changes = np.nan_to_num(targets - self.plans[0].path[0])[:, self._free]
-        return Comparisons.of(burden + burden.T, changes)
+        burden[first, second] = self.space.changed(ends[first], ends[second]).sum(axis=1)
+        return np.asarray(burden + burden.T)
+
+    def choose(
+        self,
+        strategy: Strategy,
+        belief: Belief | Array,
+        shown: Iterable[Iterable[bytes]],
+        rng: np.random.Generator,
+    ) -> Choice | None:
+        """Return the next question, other than those shown; None where nothing is left to ask.
+
+        Two paths to the same row are compared only where there is nothing else to ask.
+        """
+        if len(self) < 2:
+            return None
+        burden, before = self.burden(), asked(self, shown)
+        apart = np.where(burden == 0, np.inf, burden)
+        choice = strategy.choose(self.moves, belief, asked=before, burden=apart, random_state=rng)
+        if choice is None and np.isinf(apart).sum() > len(self):
+            choice = strategy.choose(self.moves, belief, asked=before, burden=burden, random_state=rng)
+        return choice

@@ -1,4 +1,4 @@
-"""How far a dialogue is."""
+"""How far a session is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reap.elicitation.question import Question
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the dialogue is: questions shown and answered, and how many are likely still to come.
+    """How far the session is: questions shown and answered, and how many are likely still to come.
 
     Examples
     --------

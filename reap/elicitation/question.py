@@ -82,13 +82,13 @@ class Question:
 
     @property
     def same_target(self) -> bool:
-        """Whether the options lead to the same row, by different steps."""
+        """Whether the options lead to the same row, by different stages; only paths can."""
         return not self.differences
 
     def __str__(self) -> str:
         lines = [f"Question {self.number}. Which of these would be easiest for you?"]
         if self.same_target:
-            lines.append("All lead to the same result, by different steps:")
+            lines.append("All lead to the same result, by different stages:")
             for name, option in zip(self.names, self.options, strict=True):
                 lines.append(f"  {name}: " + " ".join(f"{step}." for step in option.steps))
             return "\n".join(lines)
@@ -96,7 +96,6 @@ class Question:
         for row in self.differences:
             cells = [_cell(value, sign) for value, sign in zip(row.values, row.signed, strict=True)]
             table.append([row.label, row.now, *cells])
-        table.append(["Steps", "", *(str(len(option.path) - 1) for option in self.options)])
         widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
         lines += [
             "  " + "  ".join(f"{c:<{w}}" for c, w in zip(line, widths, strict=True)).rstrip()
@@ -123,5 +122,6 @@ def _cell(value: str, signed: str) -> str:
 def why(gain: float) -> str:
     """Return one sentence on why a question is asked that is expected to save a share of the effort (NaN: unknown)."""
     if np.isnan(gain):
-        return "As far as we know these cost you about the same; your answer tells which matters more to you."
-    return f"Any of these may suit you best; knowing which is expected to save {gain:.0%} of your effort."
+        return "As far as we know these take you about the same effort; your answer tells which matters more to you."
+    saved = "a little" if gain < 0.05 else f"about {gain:.0%}" if gain < 0.5 else "half or more"
+    return f"Each of these could be the best plan for you; your answer may save you {saved} of the effort."

@@ -1,89 +1,159 @@
-"""One round of a dialogue as plain values: what the engine added and what was asked.
+"""A round of a session: what the engine found, what was asked, what was recommended; and its JSON form.
 
-A log that keeps each round beside the answers can bring a session back event by event, without an engine call.
+Plans that were found or asked about are listed once and named by position. A plan that was recommended is written with its words,
+since that is what the person saw.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array
-from reap.effort import of_moves
-from reap.elicitation import record
-from reap.elicitation.answers import read_choice
 from reap.elicitation.question import Question
-from reap.elicitation.session import Elicitation
 from reap.plan import Plan
+from reap.space import ActionSpace
+
+if TYPE_CHECKING:
+    from reap.elicitation.events import Event
 
 
-def write(session: Elicitation) -> dict[str, Any]:
-    """Return the round a session is in: the plans that joined its pool, and the question asked of the person."""
-    story, plans = session.story, record.Plans()
-    added = story.grown.get(session.revision)
-    return {
-        "at": session.revision,
-        "grown": None if added is None else [plans.add(plan) for plan in added],
-        "question": plans.question(story.pending),
-        "nothing_left": story.nothing_left,
-        "plans": plans.listed,
-    }
-
-
-def restore(session: Elicitation, data: dict[str, Any]) -> None:
-    """Put a session that has replayed the same events into a stored round."""
-    if data["at"] != session.revision:
-        raise InputError(f"the round belongs to revision {data['at']}; the session is at {session.revision}")
-    plans = record.read_plans(data["plans"], session.space)
-    added = None if data["grown"] is None else [plans[i] for i in data["grown"]]
-    session.resume(added, record.read_question(data["question"], plans), bool(data["nothing_left"]))
-
-
-def settle(session: Elicitation, plan: Plan) -> None:
-    """Let ``recommend`` return a plan that was shown at this revision, so that nobody is shown two."""
-    session.settle(plan)
-
-
-def reading(question: Question, choice: int | str) -> int | str:
-    """Return an answer to a question as it is stored, an index or a word, or say what is allowed."""
-    return read_choice(choice, len(question.options))
-
-
-def revise(session: Elicitation, position: int, choice: int | str, impossible: list[str]) -> None:
-    """Change one answer of the past; later answers stay, and the next question is chosen anew.
+@dataclass(eq=False)
+class Round:
+    """What happened between two acts of the person, and the act that ended it.
 
     Parameters
     ----------
-    position : int
-        Position in ``session.history``, 0 for the first.
-    choice, impossible
-        As in ``Elicitation.answer``.
+    found : sequence of Plan, optional
+        The plans that joined the pool; None where the engine was not asked.
+    question : Question, optional
+        The question on the table.
+    over : bool
+        Whether there is nothing left to ask.
+    plan : Plan, optional
+        The plan recommended.
+    act : Event, optional
+        None while the round goes on.
     """
-    session.replay(session.story.revised(position, choice, impossible))
+
+    found: Sequence[Plan] | None = None
+    question: Question | None = None
+    over: bool = False
+    plan: Plan | None = None
+    act: Event | None = None
 
 
-def matrix(session: Elicitation) -> Array:
-    """Return the cost matrix (d, d) that the session's plan is the cheapest for."""
-    return np.asarray(session.belief.estimate())
+def write_asked(found: Sequence[Plan] | None, question: Question | None) -> dict[str, Any]:
+    """Return the payload of ``asked``: the plans that joined the pool for it, and the question; None: nothing is left to ask."""
+    table = _Table()
+    return {
+        "found": table.add_all(found),
+        "question": None if question is None else _write_question(question, table),
+        "plans": table.written,
+    }
 
 
-def effort(session: Elicitation, plan: Plan) -> float:
-    """Return what a plan asks of the person, as far as is known."""
-    return of_moves(matrix(session), plan.moves)
+def read_asked(payload: Mapping[str, Any], space: ActionSpace) -> tuple[list[Plan] | None, Question | None]:
+    """Undo ``write_asked``."""
+    plans = [_read_plan(item, space) for item in payload["plans"]]
+    asked = payload["question"]
+    return _named(payload["found"], plans), None if asked is None else _read_question(asked, plans)
 
 
-def here(session: Elicitation) -> Array:
-    """Return where the person stands now, as a vector (d,)."""
-    return session.here
+def write_recommended(found: Sequence[Plan] | None, plan: Plan) -> dict[str, Any]:
+    """Return the payload of ``recommended``: the plan as it was shown, and the plans that joined the pool for it."""
+    table = _Table()
+    return {
+        "plan": plan.to_dict(standalone=False),
+        "found": table.add_all(found),
+        "plans": table.written,
+    }
 
 
-def impossible(session: Elicitation) -> list[list[str]]:
-    """Return, for each answer of ``session.history``, the features it named as impossible to change."""
-    return [event["impossible"] for event in session.story.answers]
+def read_recommended(payload: Mapping[str, Any], space: ActionSpace) -> tuple[list[Plan] | None, Plan]:
+    """Undo ``write_recommended``."""
+    plans = [_read_plan(item, space) for item in payload["plans"]]
+    return _named(payload["found"], plans), Plan.from_dict(payload["plan"], space)
 
 
-def stuck(session: Elicitation) -> bool:
-    """Return whether the engine was asked and found no plan at all."""
-    return session.stuck
+class _Table:
+    """Plans written once each."""
+
+    def __init__(self) -> None:
+        self.written: list[dict[str, Any]] = []
+        self._plans: list[Plan] = []
+
+    def add(self, plan: Plan) -> int:
+        """Return the position of a plan, written down if it is new."""
+        place = next((i for i, known in enumerate(self._plans) if known is plan), len(self._plans))
+        if place == len(self._plans):
+            self._plans.append(plan)
+            self.written.append(_write_plan(plan))
+        return place
+
+    def add_all(self, plans: Sequence[Plan] | None) -> list[int] | None:
+        """Return the positions of plans."""
+        return None if plans is None else [self.add(plan) for plan in plans]
+
+
+def _named(places: Sequence[int] | None, plans: Sequence[Plan]) -> list[Plan] | None:
+    return None if places is None else [plans[i] for i in places]
+
+
+def _write_plan(plan: Plan) -> dict[str, Any]:
+    return {
+        "path": [numbers(row) for row in plan.path],
+        "probabilities": plan.probabilities.tolist(),
+        "effort": plan.effort,
+        "threshold": plan.threshold,
+        "note": plan.note,
+        "neighbors": plan.neighbors,
+        "along": plan.along,
+    }
+
+
+def _read_plan(item: Mapping[str, Any], space: ActionSpace) -> Plan:
+    path = np.array([vector(row) for row in item["path"]])
+    if path.ndim != 2 or path.shape[1] != space.dimension:
+        raise InputError(f"a plan has shape {path.shape}, the space {space.dimension} columns")
+    return Plan(
+        space,
+        path,
+        np.array(item["probabilities"], dtype=float),
+        effort=float(item["effort"]),
+        threshold=float(item["threshold"]),
+        note=item["note"],
+        neighbors=item["neighbors"],
+        along=item["along"],
+    )
+
+
+def _write_question(question: Question, table: _Table) -> dict[str, Any]:
+    return {
+        "id": question.id,
+        "number": question.number,
+        "options": table.add_all(question.options),
+        "why": question.why,
+        "gain": None if math.isnan(question.gain) else question.gain,
+    }
+
+
+def _read_question(item: Mapping[str, Any], plans: Sequence[Plan]) -> Question:
+    gain = math.nan if item["gain"] is None else float(item["gain"])
+    options = tuple(plans[i] for i in item["options"])
+    return Question(item["id"], int(item["number"]), options, item["why"], gain)
+
+
+def numbers(z: Array) -> list[float | None]:
+    """Return a vector as JSON numbers, missing values as null."""
+    return [None if math.isnan(v) else v for v in z.tolist()]
+
+
+def vector(items: Sequence[float | None]) -> Array:
+    """Undo ``numbers``."""
+    return np.array([np.nan if v is None else v for v in items], dtype=float)

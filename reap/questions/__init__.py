@@ -1,12 +1,12 @@
-"""Which options to show next: one strategy a file, all with the same `choose`."""
+"""Which options to show next: each strategy has a file, and all answer the same `choose`."""
 
 from __future__ import annotations
 
-from reap.questions.strategy import Choice, Strategy
 from reap.questions.decision import Decision
 from reap.questions.exhaustive import Exhaustive
 from reap.questions.information import Information
 from reap.questions.random_pair import Random
 from reap.questions.similar_cost import SimilarCost
+from reap.questions.strategy import Choice, Strategy
 
 __all__ = ["Choice", "Decision", "Exhaustive", "Information", "Random", "SimilarCost", "Strategy"]

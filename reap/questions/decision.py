@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Decision:
-    """The question whose better option costs least on average: ``min E_A[min_i ⟨A, V_iᵀV_i⟩]``.
+    """The question whose better option asks least effort on average: ``min E_A[min_i ⟨A, V_iᵀV_i⟩]``.
 
     Give it the plans that could be recommended (what an engine answers to samples of the belief): then the
     expectation is the effort of the plan the person would get by taking the option they choose. All pairs are
@@ -40,7 +40,7 @@ class Decision:
     Examples
     --------
     >>> from reap.belief import Posterior
-    >>> plans = np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 0.0]])  # the third is dearer than the first to everybody
+    >>> plans = np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 0.0]])  # the third is harder than the first for everybody
     >>> choice = Decision().choose(plans, Posterior(2))
     >>> choice.options, choice.gain > 0.2
     ((0, 1), True)

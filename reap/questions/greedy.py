@@ -10,7 +10,7 @@ from reap._typing import Array, Ints
 from reap.questions.options import Options
 from reap.questions.strategy import Asked, Sampled, check_burden
 
-#: All pairs are compared among so many options at most.
+#: The largest number of options of which all pairs are compared.
 SHORTLIST = 200
 
 
@@ -37,7 +37,7 @@ def shortlist(
 ) -> tuple[Ints, Array]:
     """Distinct options worth asking about, as indices (n,), and their efforts (particles, n).
 
-    Among many, those that are the cheapest of all for most samples come first, then those of least expected
+    Among many, those that are the easiest of all for most samples come first, then those of least expected
     effort: nothing else is likely to be recommended.
     """
     kept = options.distinct(rng)

@@ -41,7 +41,7 @@ class Information:
     Examples
     --------
     >>> from reap.belief import Posterior
-    >>> plans = np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 0.0]])  # the third is dearer than the first to everybody
+    >>> plans = np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 0.0]])  # the third is harder than the first for everybody
     >>> choice = Information().choose(plans, Posterior(2))
     >>> choice.options, 0.3 < choice.score < 1.0
     ((0, 1), True)
@@ -107,20 +107,20 @@ class _Bits:
     def _information(self, chosen: list[int], more: Ints) -> Array:
         """Information of the questions `chosen` + one of `more`: (m,)."""
         k, m = len(chosen) + 1, len(more)
-        costs = np.empty((len(self.efforts), m, k))
-        costs[..., :-1] = self.efforts[:, None, chosen]
-        costs[..., -1] = self.efforts[:, more]
+        shown = np.empty((len(self.efforts), m, k))
+        shown[..., :-1] = self.efforts[:, None, chosen]
+        shown[..., -1] = self.efforts[:, more]
         bits: Array = np.zeros(m)
-        left = np.ones((len(costs), m))
+        left = np.ones((len(shown), m))
         for option in range(k):
             # The last answer is what the others leave.
-            chance = left if option == k - 1 else self._chance(np.roll(costs, -option, axis=-1))
+            chance = left if option == k - 1 else self._chance(np.roll(shown, -option, axis=-1))
             left = left - chance
             bits += entr(self.weights @ chance) - self.weights @ entr(np.maximum(chance, 0.0))
         bits /= np.log(2)
         return bits
 
-    def _chance(self, costs: Array) -> Array:
+    def _chance(self, efforts: Array) -> Array:
         """Chance (particles, m) that the first option is chosen, over the kinds of people."""
-        chance: Array = choice_probability(costs, self.who) @ self.kinds
+        chance: Array = choice_probability(efforts, self.who) @ self.kinds
         return chance

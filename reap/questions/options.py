@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from reap import effort
 from reap._errors import InputError
 from reap._typing import Array, Ints
 from reap.questions.strategy import Asked, Moves
@@ -49,6 +50,7 @@ class Options:
         if not np.isfinite(vectors).all():
             raise InputError("the moves contain NaN or infinity; a feature that stays as it is moves by 0")
         self.vectors: Array = vectors
+        # ``einsum`` here and below, not ``reap.effort``: a pair's bound, efforts and cut must round in one way.
         squares = np.einsum("nd,nd->n", vectors, vectors)
         self.sizes: Array = squares**2 if self.single else squares
         self.labels: Ints = _labels(vectors, mirrored=self.single)
@@ -109,7 +111,10 @@ class Options:
         return np.einsum("nd,nd->n", a @ matrix, b), norms
 
     def asked(self, asked: Iterable[Sequence[int]]) -> Asked:
-        """The questions already asked as sets of labels, so that a twin does not bring one back."""
+        """Return the asked questions as sets of labels.
+
+        Equal options share a label: where (2, 5) was asked and option 7 equals 5, (2, 7) counts as asked too.
+        """
         sets: Asked = set()
         for question in asked:
             for index in question:
@@ -136,7 +141,7 @@ def _stack(moves: Moves) -> tuple[bool, Array, int]:
         )
     if all(len(plan) == 1 for plan in plans):
         return True, np.vstack(plans), d
-    return False, np.array([(plan.T @ plan).ravel() for plan in plans]), d
+    return False, effort.grams(plans).reshape(len(plans), d * d), d
 
 
 def _labels(vectors: Array, *, mirrored: bool) -> Ints:

@@ -68,7 +68,7 @@ class Random:
 def _draw(
     options: Options, distinct: Ints, size: int, asked: Asked, burden: Array | None, rng: np.random.Generator
 ) -> list[int] | None:
-    """Return a new question of so many options that may stand together; None where none is found."""
+    """Return a new question of `size` options that may stand together; None where none is found."""
 
     def fits(question: Ints) -> bool:
         new = frozenset(options.labels[question].tolist()) not in asked

@@ -1,4 +1,4 @@
-"""Similar cost, the paper's heuristic: compare options of about the same effort."""
+"""Similar effort, the paper's heuristic (it says "cost"): compare options of about the same effort."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class SimilarCost:
         γ, "the disparity between their costs": neighbours whose efforts differ by less are near-ties, which
         people answer by chance, and are not asked. The text can also be read as a least *distance* to the
         cut; we take the words for what they say, a difference of efforts under A. Where no window of
-        neighbours qualifies (all near-ties, or all asked), each option is paired with the nearest one at
-        least γ dearer, then with the one after it, and so on, until a question is found.
+        neighbours qualifies (all near-ties, or all asked), each option is paired with the nearest one that
+        asks at least γ more, then with the one after it, and so on, until a question is found.
 
     References
     ----------
@@ -103,7 +103,7 @@ class SimilarCost:
 def _steps(efforts: Array, min_gap: float) -> Iterator[Ints]:
     """Yield, for ever wider windows, the position (n,) that follows each position; n where none does.
 
-    First the neighbour, if it is not a near-tie; then the first option at least γ dearer; then later ones.
+    First the neighbour, if it is not a near-tie; then the first option that asks at least γ more; then later ones.
     """
     n = len(efforts)
     first, next_one = first_above(efforts, min_gap), np.arange(n) + 1

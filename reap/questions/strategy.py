@@ -159,7 +159,7 @@ def samples_of(belief: object, strategy: str) -> Sampled:
 
 
 def first_above(efforts: Array, gap: float) -> Ints:
-    """For each of n ascending efforts the position of the first later one at least `gap` dearer; n if none."""
+    """For each of n ascending efforts the position of the first later one that is larger by at least `gap`; n if none."""
     least = efforts + gap - 1e-12 * (np.abs(efforts) + gap)  # a gap that is met up to rounding is met
     return np.maximum(np.searchsorted(efforts, least), np.arange(len(efforts)) + 1)
 

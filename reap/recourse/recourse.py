@@ -12,21 +12,25 @@ import numpy as np
 from scipy.special import expit
 
 from reap import effort
-from reap._arrays import unique_rows
+from reap._arrays import row_keys, unique_rows
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan, Status
 from reap.recourse.engine import Candidates, Engine, Objective, Subject
-from reap.recourse.robust.boundary import robust
 from reap.recourse.robust.worst_case import check_robust
+from reap.recourse.routes.actions import routes
 from reap.recourse.targets.boundary.boundary import Boundary
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.prototypes import prototypes
+from reap.recourse.targets.targets import Targets
 from reap.space import ActionSpace, Limits
+from reap.words import counted
 
 #: Subjects whose targets are kept: a session asks for plans of the same person again and again.
 _KEPT = 128
+#: Where no plan of few changes exists this many more counts are tried one by one, before any number is allowed.
+_MORE = 3
 #: Accepted rows kept of the table given to ``fit``.
 _ROWS = 5_000
 
@@ -131,7 +135,7 @@ class Recourse(Engine):
             raise InputError(f"time_limit is {self.time_limit!r}; give seconds above 0, or None")
 
     def _forget(self) -> None:
-        self._known: OrderedDict[Any, Boundary] = OrderedDict()
+        self._known: OrderedDict[Any, Targets] = OrderedDict()
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -165,11 +169,10 @@ class Recourse(Engine):
         if len(matrices) == 0:
             return []
         with self._lock:
-            boundary = self._boundary(subject, limits, deadline)
-            best = boundary.solve(matrices)
-            if not best.found.all():
-                return [self._nothing(subject, boundary)] * len(matrices)
-            return self._finish(subject, boundary, best.rows, best.efforts)
+            targets = self._targets(subject, limits, deadline)
+            if len(targets) == 0:
+                return [self._nothing(subject, targets)] * len(matrices)
+            return self._finish(subject, targets, *targets.cheapest(matrices))
 
     def robust(
         self,
@@ -188,11 +191,11 @@ class Recourse(Engine):
         if subject.verdict is not None:
             return subject.verdict
         with self._lock:
-            boundary = self._boundary(subject, limits, deadline)
-            found = robust(boundary, confidence_set)
-            if found is None:
-                return self._nothing(subject, boundary)
-            return self._finish(subject, boundary, found[0][None], np.array([found[1]]))[0]
+            targets = self._targets(subject, limits, deadline)
+            if len(targets) == 0:
+                return self._nothing(subject, targets)
+            row, worst = targets.robust(confidence_set)
+            return self._finish(subject, targets, row[None], np.array([worst]))[0]
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
         """Return the accepted legal rows known for the subject, as plans, nearest first."""
@@ -200,26 +203,26 @@ class Recourse(Engine):
         if subject.verdict is not None:
             return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
         with self._lock:
-            boundary = self._boundary(subject, limits, self._deadline())
-            rows = boundary.pool.rows
-            order = np.argsort(effort.size(boundary.problem.moves(rows)), kind="stable")
-            return Candidates(subject, rows[order], expit(boundary.pool.logits[order]))
+            targets = self._targets(subject, limits, self._deadline())
+            order = np.argsort(effort.size(targets.problem.moves(targets.pool.rows)), kind="stable")
+            return Candidates(subject, targets.pool.rows[order], expit(targets.pool.logits[order]))
 
     # how ---------------------------------------------------------------------------------------------
 
     def _deadline(self) -> float:
         return np.inf if self.time_limit is None else time.monotonic() + self.time_limit
 
-    def _boundary(self, subject: Subject, limits: Limits | None, deadline: float) -> Boundary:
-        """Return what all questions about one subject share, made on first use."""
+    def _targets(self, subject: Subject, limits: Limits | None, deadline: float) -> Targets:
+        """Return where a subject can go, made on first use: with few changes, with more where there is no other way."""
         key = subject.z.tobytes(), repr(limits or None)
         kept = self._known.pop(key, None)
         if kept is None:
             for count in self._counts(subject.space):
-                kept = self._targets(subject, count, deadline)
-                if len(kept.pool):
+                problem = Problem(subject.space, self.classifier_, subject.z, count, deadline)
+                kept = Targets(Boundary(problem, self.rows_, np.random.default_rng(self.random_state)))
+                if len(kept):
                     break
-        assert kept is not None
+        assert kept is not None  # there is always a count to try
         kept.problem.deadline = deadline
         self._known[key] = kept
         while len(self._known) > _KEPT:
@@ -227,36 +230,44 @@ class Recourse(Engine):
         return kept
 
     def _counts(self, space: ActionSpace) -> Iterator[int | None]:
-        """Yield how many changes to allow: at first few, then more."""
-        most = len(space.features)
-        first = self.max_changes or most
-        yield from range(min(first, most), most + 1)
+        """Yield how many changes to allow: few at first, then one more at a time, then any number."""
+        most = len([f for f in space.features if f.actionable])
+        if self.max_changes is not None:
+            yield from range(self.max_changes, min(most, self.max_changes + _MORE))
+        yield None
 
-    def _targets(self, subject: Subject, count: int | None, deadline: float) -> Boundary:
-        problem = Problem(subject.space, self.classifier_, subject.z, count, deadline)
-        return Boundary(problem, self.rows_, np.random.default_rng(self.random_state))
-
-    def _finish(self, subject: Subject, boundary: Boundary, rows: Array, efforts: Array) -> list[Plan]:
-        """Return rows as plans, judged once more exactly as they are shown."""
+    def _finish(self, subject: Subject, targets: Targets, rows: Array, efforts: Array) -> list[Plan]:
+        """Return rows as plans with their routes, judged once more exactly as they are shown."""
         rows = subject.space.project(rows, subject.z, exact=False)
-        scores = self.classifier_.probability(rows)
-        fine = (scores > self.threshold) & subject.space.allows(subject.z, rows)
-        note = ""
-        if boundary.problem.late:
-            note = "The search was stopped at its time limit; an easier plan may exist."
-        return [
-            subject.plan_to(row, score, value, note) if good else self._nothing(subject, boundary)
-            for row, score, value, good in zip(rows, scores, efforts, fine, strict=True)
-        ]
+        first = unique_rows(rows)
+        paths = dict(zip(row_keys(rows[first]).tolist(), routes(targets.problem, rows[first]), strict=True))
+        stages = np.concatenate(list(paths.values()))
+        ends = np.cumsum([len(path) for path in paths.values()])[:-1]
+        scores = dict(zip(paths, np.split(self.classifier_.probability(stages), ends), strict=True))
+        fine = subject.space.allows(subject.z, rows)
+        plans = []
+        for key, value, legal in zip(row_keys(rows).tolist(), efforts, fine, strict=True):
+            if not legal or not scores[key][-1] > self.threshold:
+                plans.append(self._nothing(subject, targets))
+                continue
+            plan = Plan(subject.space, paths[key], scores[key], float(value), threshold=self.threshold)
+            plans.append(plan.with_(note=self._note(plan, targets)))
+        return plans
 
-    def _nothing(self, subject: Subject, boundary: Boundary) -> Plan:
+    def _note(self, plan: Plan, targets: Targets) -> str:
+        said = []
+        if self.max_changes is not None and len(plan.changes) > self.max_changes:
+            said.append(f"No plan of {counted(self.max_changes, 'change')} or fewer was found.")
+        if targets.problem.late:
+            said.append("The search was stopped at its time limit; an easier plan may exist.")
+        return " ".join(said)
+
+    def _nothing(self, subject: Subject, targets: Targets) -> Plan:
         """Return the honest refusal: proven or not, and how close it came."""
-        problem = boundary.problem
-        status: Status = (
-            "infeasible" if boundary.pool.complete else "time_limit" if problem.late else "none_found"
-        )
+        problem, complete = targets.problem, targets.pool.complete
+        status: Status = "infeasible" if complete else "time_limit" if problem.late else "none_found"
         note = "No legal row could be tried."
         if np.isfinite(problem.closest):
-            said = "Of all rows there are" if boundary.pool.complete else "Of the rows tried"
+            said = "Of all rows there are" if complete else "Of the rows tried"
             note = f"{said}, the best scores {problem.probability:.2f}; more than {self.threshold:.2f} is needed."
         return subject.refused(status, note)

@@ -126,10 +126,8 @@ class Mahalanobis(Person):
 
         Parameters
         ----------
-        Q : (d, d) array
-            Positive semidefinite.
-        R : (d, d) array
-            Positive definite.
+        Q, R : (d, d) arrays
+            Positive semidefinite, and positive definite.
         horizon : int, optional
             Number of steps there is time for; endless by default.
         lapse, noise, epsilon, random_state

@@ -9,9 +9,11 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
-from reap.service import exports, rows, schemas, statistics, views, wishes
-from reap.service.desk import Desk, Live
-from reap.service.log import Event
+from reap.service import acts, exports, plan_views, requests, rows, schemas, statistics, views, wishes
+from reap.service.desk import Desk
+from reap.service.live import Live
+from reap.service.log import Entry
+from reap.service.plan_schemas import PlanOut
 from reap.service.tokens import same
 
 _FAULTS: dict[int | str, dict[str, Any]] = {
@@ -72,7 +74,7 @@ def schema(desk: D) -> schemas.Schema:
 
 
 @router.post("/score", responses=_FAULTS)
-def score(desk: D, body: schemas.WhatIf) -> schemas.Score:
+def score(desk: D, body: requests.WhatIf) -> schemas.Score:
     """What if: the model's score of any row. Nothing is stored."""
     z = rows.read(desk.space, body.subject)
     allowed = None
@@ -93,7 +95,7 @@ def score(desk: D, body: schemas.WhatIf) -> schemas.Score:
     responses=_FAULTS,
     dependencies=[Depends(may_start)],
 )
-def start(request: Request, desk: D, body: schemas.Start) -> Response:
+def start(request: Request, desk: D, body: requests.Start) -> Response:
     """Start a session with the subject's row; send the person the link."""
     z = rows.read(desk.space, body.subject)
     token = desk.start(z, questions=body.questions, options=body.options, seed=body.seed)
@@ -111,35 +113,35 @@ def state(desk: D, token: str) -> Response:
 
 
 @router.post("/sessions/{token}/answers", response_model=schemas.Stored, responses=_OF_SESSION)
-def answer(desk: D, token: str, body: schemas.Answer) -> Response:
+def answer(desk: D, token: str, body: requests.Answer) -> Response:
     """Answer the question. The same key again gives the same stored answer; a stale revision gives 409."""
     with desk.open(token) as live:
-        event = desk.answer(live, **body.model_dump())
-        return sent(_stored(desk, live, event))
+        entry = acts.answer(desk, live, **body.model_dump())
+        return sent(_stored(desk, live, entry))
 
 
 @router.delete("/sessions/{token}/answers/last", response_model=schemas.State, responses=_OF_SESSION)
 def undo(desk: D, token: str, revision: RevisionQuery = None, key: KeyQuery = None) -> Response:
     """Take back the last answer or wish; the state before it is restored exactly."""
     with desk.open(token) as live:
-        desk.undo(live, revision=revision, key=key)
+        acts.undo(desk, live, revision=revision, key=key)
         return sent(views.state(desk, live))
 
 
 @router.put("/sessions/{token}/answers/{position}", response_model=schemas.State, responses=_OF_SESSION)
-def revise(desk: D, token: str, position: int, body: schemas.Revised) -> Response:
+def revise(desk: D, token: str, position: int, body: requests.Revised) -> Response:
     """Give another answer to an earlier question, by its position from 0; later answers stay."""
     with desk.open(token) as live:
-        desk.revise(live, position=position, **body.model_dump())
+        acts.revise(desk, live, position=position, **body.model_dump())
         return sent(views.state(desk, live))
 
 
 @router.post("/sessions/{token}/constraints", response_model=schemas.State, responses=_OF_SESSION)
-def constrain(desk: D, token: str, body: schemas.Constraint) -> Response:
+def constrain(desk: D, token: str, body: requests.Constraint) -> Response:
     """Wish something about one feature: keep it, bound it, exclude levels, say how hard changing it is."""
     with desk.open(token) as live:
         wish = wishes.read(desk.space, body.feature, body.model_dump())
-        desk.constrain(live, body.feature, wish, revision=body.revision, key=body.key)
+        acts.constrain(desk, live, body.feature, wish, revision=body.revision, key=body.key)
         return sent(views.state(desk, live))
 
 
@@ -149,38 +151,38 @@ def release(
 ) -> Response:
     """Take back every limit on one feature."""
     with desk.open(token) as live:
-        desk.release(live, feature, revision=revision, key=key)
+        acts.release(desk, live, feature, revision=revision, key=key)
         return sent(views.state(desk, live))
 
 
 @router.post("/sessions/{token}/situation", response_model=schemas.State, responses=_OF_SESSION)
-def replan(desk: D, token: str, body: schemas.Situation) -> Response:
-    """Say where the person is now; the dialogue goes on from there with all that was learnt."""
+def replan(desk: D, token: str, body: requests.Situation) -> Response:
+    """Say where the person is now; the session goes on from there with all that was learnt."""
     z = rows.read(desk.space, body.subject)
     with desk.open(token) as live:
-        desk.replan(live, z, revision=body.revision, key=body.key)
+        acts.replan(desk, live, z, revision=body.revision, key=body.key)
         return sent(views.state(desk, live))
 
 
-@router.get("/sessions/{token}/plan", response_model=schemas.PlanOut, responses=_OF_SESSION)
+@router.get("/sessions/{token}/plan", response_model=PlanOut, responses=_OF_SESSION)
 def plan(desk: D, token: str) -> Response:
     """The plan that suits the person best, as far as is known now; at any time."""
     with desk.open(token) as live:
-        return sent(views.plan(desk, live))
+        return sent(plan_views.plan(desk, live))
 
 
 @router.get("/sessions/{token}/export", responses=_OF_SESSION, response_class=Response)
 def export(desk: D, token: str) -> Response:
-    """The whole log as JSON; `reap.service.replay.load` brings it back to the same plan."""
-    kept, events = desk.log(token)
-    return download(exports.as_json(kept, events), "application/json", "reap-session.json")
+    """The whole log as JSON; `reap.service.exports.load` brings it back to the same plan."""
+    kept, entries = desk.log(token)
+    return download(exports.as_json(kept, entries), "application/json", "reap-session.json")
 
 
 @router.get("/sessions/{token}/export.csv", responses=_OF_SESSION, response_class=Response)
 def export_csv(desk: D, token: str) -> Response:
     """The answers as CSV, one row each."""
-    _, events = desk.log(token)
-    return download(exports.as_csv(events), "text/csv; charset=utf-8", "reap-answers.csv")
+    _, entries = desk.log(token)
+    return download(exports.as_csv(entries), "text/csv; charset=utf-8", "reap-answers.csv")
 
 
 @router.delete("/sessions/{token}", status_code=204, responses=_OF_SESSION)
@@ -222,14 +224,14 @@ def metrics(request: Request) -> Response:
     return Response(counted.text(), media_type=counted.content_type)
 
 
-def _stored(desk: Desk, live: Live, event: Event) -> schemas.Stored:
-    said = event.payload
+def _stored(desk: Desk, live: Live, entry: Entry) -> schemas.Stored:
+    said = entry.payload
     return schemas.Stored(
-        revision=event.revision,
+        revision=entry.revision,
         question=said.get("question", ""),
         choice=said.get("choice", ""),
         impossible=said.get("impossible", []),
-        at=event.created,
+        at=entry.created,
         state=views.state(desk, live),
     )
 

@@ -9,7 +9,7 @@ import secrets
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -41,7 +41,8 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
     settings = settings or Settings.read()
     store = Store(settings.database_url)
     store.prepare()
-    settings = replace(settings, secret=settings.secret or store.note("secret", secrets.token_hex(32)))
+    secret = settings.secret or store.note("secret", secrets.token_hex(32))
+    settings = settings.model_copy(update={"secret": secret})
     counted = Metrics()
 
     @asynccontextmanager

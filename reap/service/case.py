@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from reap._typing import Array, Frame
+from reap.recourse import Engine
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Case:
 
     Parameters
     ----------
-    engine : fitted GraphRecourse or GradientRecourse
+    engine : Engine, fitted
     examples : DataFrame
         Rejected people whom a visitor may take as an example; may be empty.
     title : str
@@ -26,14 +26,14 @@ class Case:
         Fingerprints; a session made with another model or other data is not continued.
     """
 
-    engine: Any
+    engine: Engine
     examples: Frame
     title: str
     model: str
     data: str
 
     @classmethod
-    def of(cls, engine: Any, X: Frame, rejected: Frame, title: str = "") -> Case:
+    def of(cls, engine: Engine, X: Frame, rejected: Frame, title: str = "") -> Case:
         """Return the case of an engine that was fitted on ``X``."""
         scores = engine.classifier_.probability(engine.space.encode(X.iloc[:500]))
         return cls(

@@ -7,7 +7,7 @@ from html import escape
 
 from markupsafe import Markup
 
-from reap.service.schemas import Effort, Hard, PlanOut
+from reap.service.plan_schemas import Effort, Hard, PlanOut
 
 
 def _svg(height: int, label: str, body: str) -> Markup:
@@ -69,19 +69,18 @@ def track(scores: Sequence[float], threshold: float) -> Markup:
     return _svg(108 if near else 86, label, body)
 
 
-def hardness(given: Hard, levels: Sequence[Hard]) -> Markup:
-    """Return how hard one change is for the person: a bar, and a mark at their average."""
-    most = max([2.0, *(d.level for d in levels)])
-    kind = "hard" if given.level > 1.25 else "easy" if given.level < 0.8 else "middle"
-    body = _bar(0, 3, 100, 10, "track") + _bar(0, 3, 100 * given.level / most, 10, kind)
-    return _svg(16, f"{given.label}: {given.words}", body + _line(100 / most, 0, 16, "mean"))
+def hardness(given: Hard) -> Markup:
+    """Return how hard one change is for the person: a bar of one to five parts, and a mark at their average."""
+    kind = "hard" if given.level > 3 else "easy" if given.level < 3 else "middle"
+    body = _bar(0, 3, 100, 10, "track") + _bar(0, 3, 20 * given.level, 10, kind)
+    return _svg(16, f"{given.label}: {given.words}", body + _line(60, 0, 16, "mean"))
 
 
-def effort(cost: float, given: Effort, kind: str) -> Markup:
-    """Return the effort of one plan as a bar, beside the dearer of the two."""
+def effort(value: float, given: Effort, kind: str) -> Markup:
+    """Return the effort of one plan as a bar; the full width is the greater of the two."""
     most = max(given.plan, given.everybody, 1e-12)
-    label = f"{cost / given.everybody:.0%} of the effort of the one-size-fits-all plan"
-    return _svg(14, label, _bar(0, 1, 100, 12, "track") + _bar(0, 1, 100 * cost / most, 12, kind))
+    label = f"{value / given.everybody:.0%} of the effort of the one-size-fits-all plan"
+    return _svg(14, label, _bar(0, 1, 100, 12, "track") + _bar(0, 1, 100 * value / most, 12, kind))
 
 
 def days(counts: Sequence[tuple[str, int]]) -> Markup:
@@ -104,5 +103,7 @@ def days(counts: Sequence[tuple[str, int]]) -> Markup:
 
 
 def scores_of(plan: PlanOut) -> list[float]:
-    """Return the scores along a plan, from now on."""
-    return [plan.score_now, *(step.score for step in plan.steps)]
+    """Return the scores along a plan: now, after each action or stage, at the end."""
+    if plan.stages:
+        return [plan.score_now, *(stage.score for stage in plan.stages)]
+    return [plan.score_now, *dict.fromkeys(c.score for c in plan.changes if c.score is not None)]

@@ -8,59 +8,85 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from reap.service.log import Event, line
-from reap.service.replay import FORMAT, VERSION
-from reap.service.store import Kept
+from reap._errors import InputError
+from reap.elicitation import VERBS, Elicitation, in_force
+from reap.recourse import Engine
+from reap.service.log import Entry
+from reap.service.tables import Kept
 
+_FORMAT, _VERSION = "reap.log", 1
 COLUMNS = ("session", "number", "question", "choice", "impossible", "asked_at", "answered_at", "seconds")
 
 
-def as_json(kept: Kept, events: Sequence[Event]) -> str:
+def as_json(kept: Kept, entries: Sequence[Entry]) -> str:
     """Return a session as one line of JSON: its log to the byte, hashes and all."""
     data = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": _FORMAT,
+        "version": _VERSION,
         "session": {name: getattr(kept, name) for name in ("id", "created", "expires", "model", "data")},
         "reap": kept.version,
-        "events": [{name: getattr(e, name) for name in Event.__dataclass_fields__} for e in events],
+        "events": [{name: getattr(e, name) for name in Entry.__dataclass_fields__} for e in entries],
     }
     return json.dumps(data, ensure_ascii=False)
 
 
-def as_csv(events: Iterable[Event]) -> str:
+def as_csv(entries: Iterable[Entry]) -> str:
     """Return the answers in force of any number of sessions: when each was asked and given, and what it was.
 
     Parameters
     ----------
-    events : iterable of Event
+    entries : iterable of Entry
         Session by session, in order.
     """
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for _, group in groupby(events, key=lambda event: event.session):
-        writer.writerows(_rows(line(list(group))))
+    for _, group in groupby(entries, key=lambda entry: entry.session):
+        writer.writerows(_rows(in_force(group)))
     return table.getvalue()
 
 
-def _rows(events: Sequence[Event]) -> list[list[object]]:
-    asked: dict[str, Event] = {}
+def _rows(entries: Sequence[Entry]) -> list[list[object]]:
+    asked: dict[str, Entry] = {}
     given: list[list[object]] = []
-    for event in events:
-        said = event.payload
-        if event.type == "asked" and said["round"]["question"]:
-            asked[said["round"]["question"]["id"]] = event
-        elif event.type == "answered":
+    for entry in entries:
+        said = entry.payload
+        if entry.type == "asked" and said["question"]:
+            asked[said["question"]["id"]] = entry
+        elif entry.type == "answered":
             shown = asked[said["question"]]
-            waited = (event.time - shown.time).total_seconds()
+            waited = (entry.time - shown.time).total_seconds()
             row = [
-                event.session,
+                entry.session,
                 len(given) + 1,
                 said["question"],
                 said["choice"],
                 ";".join(said["impossible"]),
             ]
-            given.append([*row, shown.created, event.created, f"{waited:.1f}"])
-        elif event.type == "revised":
+            given.append([*row, shown.created, entry.created, f"{waited:.1f}"])
+        elif entry.type == "revised":
             given[said["position"]][3:5] = [said["choice"], ";".join(said["impossible"])]
     return given
+
+
+def load(text: str, engine: Engine) -> Elicitation:
+    """Bring an exported session back to life: ``load(text, engine).recommend()`` is the plan the person saw.
+
+    Parameters
+    ----------
+    text : str
+        What ``reap export`` or "everything (JSON)" on the page wrote.
+    engine : Engine
+        The one it was made with.
+    """
+    try:
+        data = json.loads(text)
+        if data["format"] != _FORMAT or data["version"] != _VERSION:
+            raise KeyError("format")
+        entries = [Entry(**item) for item in data["events"]]
+    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        raise InputError(f"this is not an exported session that this release can read: {error}") from None
+    broken = next((entry.revision for entry in entries if not entry.intact), None)
+    if broken is not None:
+        raise InputError(f"event {broken} of the export was changed after it was written")
+    return Elicitation.of([entry.event for entry in in_force(entries) if entry.type in VERBS], engine)

@@ -14,7 +14,8 @@ from starlette.responses import JSONResponse, Response
 
 from reap._errors import InputError
 from reap.service import views
-from reap.service.desk import MissingError, ReplacedError, StaleError
+from reap.service.desk import ReplacedError, StaleError
+from reap.service.live import MissingError
 from reap.service.render import error_page
 from reap.service.rows import FieldError
 from reap.service.store import UnavailableError

@@ -6,9 +6,10 @@ import json
 import logging
 import secrets
 import time
-from collections import OrderedDict
+from collections.abc import MutableMapping
 from typing import Any
 
+from cachetools import LRUCache
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -41,17 +42,15 @@ class Buckets:
     """
 
     def __init__(self, rate: float, burst: int, clients: int = 10_000) -> None:
-        self.rate, self.burst, self.clients = rate, burst, clients
-        self._known: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self.rate, self.burst = rate, burst
+        self._known: MutableMapping[str, tuple[float, float]] = LRUCache(clients)
 
     def take(self, client: str, now: float) -> bool:
         """Return whether a client may make one more request."""
-        left, last = self._known.pop(client, (float(self.burst), now))
+        left, last = self._known.get(client, (float(self.burst), now))
         left = min(self.burst, left + (now - last) * self.rate)
         allowed = left >= 1
         self._known[client] = (left - 1 if allowed else left, now)
-        while len(self._known) > self.clients:
-            self._known.popitem(last=False)
         return allowed
 
 

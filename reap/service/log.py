@@ -1,26 +1,29 @@
-"""The log of a session: events that are only ever added, each bound to the one before it by a hash."""
+"""The log of a session as it is kept: events that are only ever added, each bound to the one before it by a hash.
+
+What the events mean, and how one is taken back, says ``reap.elicitation.events``.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-#: What the person said or did: each of these changes the dialogue, and ``undone`` takes the last one back.
-ACTS = ("answered", "constrained", "released", "replanned", "revised")
-#: What only keeps something: a plan that was shown, or one that the person wants to find again.
-NOTES = ("recommended", "bookmarked", "unmarked")
-#: Every type of event.
-TYPES = ("started", "asked", *ACTS, "undone", *NOTES)
+from reap.elicitation import Event
+
+#: What the service adds to the events of a session: plans that the person wants to find again.
+MARKS = ("bookmarked", "unmarked")
+#: Entries that do not change what the person sees.
+NOTES = ("recommended", *MARKS)
 
 
 @dataclass(frozen=True)
-class Event:
-    """One line of a log.
+class Entry:
+    """An event of a session as it is stored: with its place, time and key, and the hash that binds it to the one before.
 
     Parameters
     ----------
@@ -58,6 +61,11 @@ class Event:
         return data
 
     @property
+    def event(self) -> Event:
+        """What happened, without what the service adds."""
+        return Event(self.type, self.payload)
+
+    @property
     def time(self) -> datetime:
         """When it was made."""
         return datetime.fromisoformat(self.created)
@@ -67,6 +75,22 @@ class Event:
         """Whether its hash is the hash of what it says."""
         parts = (self.session, self.revision, self.type, self.text, self.key, self.created, self.previous)
         return self.hash == digest(*parts)
+
+
+def sealed(
+    session: str,
+    revision: int,
+    kind: str,
+    payload: Mapping[str, Any],
+    key: str | None,
+    created: str,
+    previous: str,
+    milliseconds: float | None = None,
+) -> Entry:
+    """Return an event as an entry with its hash."""
+    text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
+    seal = digest(session, revision, kind, text, key, created, previous)
+    return Entry(session, revision, kind, text, key, created, previous, seal, milliseconds)
 
 
 def digest(
@@ -83,41 +107,25 @@ def digest(
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
-def fault(events: Sequence[Event], count: int, head: str) -> str | None:
+def fault(entries: Sequence[Entry], count: int, head: str) -> str | None:
     """Return what is wrong with the log of one session, in a sentence; None where nothing is.
 
     Parameters
     ----------
-    events : sequence of Event
+    entries : sequence of Entry
         In order of revision.
     count, head : int, str
         How many there should be, and the hash of the last, as the session's row says.
     """
     previous = ""
-    for place, event in enumerate(events):
-        if event.revision != place:
+    for place, entry in enumerate(entries):
+        if entry.revision != place:
             return f"event {place} is missing"
-        if event.previous != previous:
+        if entry.previous != previous:
             return f"event {place} does not follow the one before it"
-        if not event.intact:
+        if not entry.intact:
             return f"event {place} was changed after it was written"
-        previous = event.hash
-    if len(events) != count or previous != head:
-        return f"the log ends after {len(events)} events, but {count} were written"
+        previous = entry.hash
+    if len(entries) != count or previous != head:
+        return f"the log ends after {len(entries)} events, but {count} were written"
     return None
-
-
-def line(events: Sequence[Event]) -> list[Event]:
-    """Return the events in force: ``undone`` takes the last act, and what followed from it, off the line.
-
-    So the state after an undo is the state before the act, to the byte, pending question and all.
-    """
-    kept: list[Event] = []
-    for event in events:
-        if event.type != "undone":
-            kept.append(event)
-            continue
-        last = max((i for i, e in enumerate(kept) if e.type in ACTS), default=len(kept))
-        marks = [e for e in kept[last:] if e.type in ("bookmarked", "unmarked")]
-        kept = kept[:last] + marks
-    return kept

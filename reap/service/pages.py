@@ -9,13 +9,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from reap._errors import InputError
-from reap.elicitation import rounds
-from reap.service import api, rows, views, wishes
+from reap.elicitation.difficulty import WORDS
+from reap.service import acts, api, rows, views, wishes
 from reap.service.api import D
 from reap.service.desk import Desk, StaleError
 from reap.service.plan_pages import router as plan_router
+from reap.service.question_pages import router as question_router
 from reap.service.render import Form, error_page, go, number, page, text, texts
-from reap.service.talk_pages import router as talk_router
 from reap.space import Feature
 
 __all__ = ["error_page", "router"]
@@ -105,7 +105,7 @@ def changed(request: Request, desk: D, token: str, form: Form) -> Response:
     with desk.open(token) as live:
         try:
             z = rows.read(desk.space, values)
-            desk.replan(live, z, revision=number(form, "revision"), key=text(form, "key") or None)
+            acts.replan(desk, live, z, revision=number(form, "revision"), key=text(form, "key") or None)
         except rows.FieldError as error:
             return _situation(
                 request, desk, values, status=422, wrong=error.fields, token=token, revision=live.revision
@@ -124,8 +124,8 @@ def wishes_page(request: Request, desk: D, token: str) -> Response:
 def _wishes(request: Request, desk: Desk, token: str, status: int = 200, error: str = "") -> Response:
     with desk.open(token) as live:
         state = views.state(desk, live)
-        z, talk = rounds.here(live.dialogue), live.dialogue
-        limits, difficulties = talk.limits, dict(talk.difficulties)
+        session = live.session
+        z, limits, difficulties = session.here, session.limits, dict(session.difficulties)
     changeable = [f for f in _fields(desk) if f.actionable]
     reachable = {f.name: desk.space.reachable(f.name, z) for f in changeable if not f.is_number}
     return page(
@@ -138,7 +138,7 @@ def _wishes(request: Request, desk: Desk, token: str, status: int = 200, error: 
         reachable=reachable,
         limits=limits,
         difficulties=difficulties,
-        levels=wishes.LEVELS,
+        levels=WORDS,
         error=error,
         active="questions",
     )
@@ -152,8 +152,8 @@ def wish(request: Request, desk: D, token: str, form: Form) -> Response:
         with desk.open(token) as live:
             feature = text(form, "feature")
             read = wishes.read(desk.space, feature, {**said, "exclude": texts(form, "exclude")})
-            desk.constrain(
-                live, feature, read, revision=number(form, "revision"), key=text(form, "key") or None
+            acts.constrain(
+                desk, live, feature, read, revision=number(form, "revision"), key=text(form, "key") or None
             )
     except StaleError:
         return go(f"/s/{token}/wishes", "moved")
@@ -169,7 +169,7 @@ def release(request: Request, desk: D, token: str, form: Form) -> Response:
     with desk.open(token) as live:
         try:
             key = text(form, "key") or None
-            desk.release(live, text(form, "feature"), revision=number(form, "revision"), key=key)
+            acts.release(desk, live, text(form, "feature"), revision=number(form, "revision"), key=key)
         except StaleError:
             return go(back, "moved")
     return go(back, "lifted")
@@ -201,5 +201,5 @@ def delete(request: Request, desk: D, token: str, form: Form) -> Response:
     return page(request, "deleted.html", active="")
 
 
-router.include_router(talk_router)
+router.include_router(question_router)
 router.include_router(plan_router)

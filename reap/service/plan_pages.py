@@ -11,14 +11,15 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from reap._errors import InputError
-from reap.elicitation import rounds
 from reap.plan import Plan
-from reap.service import rows, schemas, statistics, views
+from reap.service import bookmarks, plan_views, rows, schemas, statistics, views
 from reap.service.api import D
-from reap.service.desk import Desk, Live
+from reap.service.desk import Desk
+from reap.service.live import Live
 from reap.service.render import Form, go, number, page, text
 from reap.service.tokens import same
 from reap.space import Feature
+from reap.words import counted
 
 router = APIRouter(include_in_schema=False)
 
@@ -30,10 +31,10 @@ def _link(request: Request, token: str) -> str:
 
 @router.get("/s/{token}/plan")
 def plan_page(request: Request, desk: D, token: str) -> Response:
-    """The plan, its steps, how sure we are, what we learnt."""
+    """The plan, its changes, how sure we are, what we learnt."""
     with desk.open(token) as live:
-        plan, state = views.plan(desk, live), views.state(desk, live)
-        marks = len(desk.bookmarks(live))
+        plan, state = plan_views.plan(desk, live), views.state(desk, live)
+        marks = len(bookmarks.kept(live))
     link = _link(request, token)
     return page(
         request, "plan.html", plan=plan, state=state, token=token, link=link, marks=marks, active="plan"
@@ -44,7 +45,7 @@ def plan_page(request: Request, desk: D, token: str) -> Response:
 def print_page(request: Request, desk: D, token: str) -> Response:
     """The plan on paper."""
     with desk.open(token) as live:
-        plan, state = views.plan(desk, live), views.state(desk, live)
+        plan, state = plan_views.plan(desk, live), views.state(desk, live)
     shown = [(f.label, f.show(state.subject[f.name])) for f in desk.space.features]
     link = _link(request, token)
     return page(
@@ -59,8 +60,8 @@ def print_page(request: Request, desk: D, token: str) -> Response:
 def what_if(request: Request, desk: D, token: str) -> Response:
     """Try values and see the score; nothing is stored."""
     with desk.open(token) as live:
-        made, talk = desk.plan(live), live.dialogue
-        here, space = rounds.here(talk), talk.space.tighten(talk.limits)
+        made, session = desk.plan(live), live.session
+        here, space = session.here, session.space.tighten(session.limits)
         state = views.state(desk, live)
     tried: dict[str, Any] = desk.space.values(made.path[-1])
     wrong: dict[str, str] = {}
@@ -128,7 +129,7 @@ def _slider(
 def bookmark(request: Request, desk: D, token: str, form: Form) -> Response:
     """Keep this plan."""
     with desk.open(token) as live:
-        desk.bookmark(live, key=text(form, "key")[:64] or None)
+        bookmarks.keep(desk, live, key=text(form, "key")[:64] or None)
     return go(f"/s/{token}/compare", "kept")
 
 
@@ -136,9 +137,7 @@ def bookmark(request: Request, desk: D, token: str, form: Form) -> Response:
 def unmark(request: Request, desk: D, token: str, form: Form) -> Response:
     """Forget a kept plan; one that is gone already is no error."""
     with desk.open(token) as live:
-        kept = number(form, "kept")
-        if kept in (event.revision for event in desk.bookmarks(live)):
-            desk.unmark(live, kept)
+        bookmarks.forget(desk, live, number(form, "kept"))
     return go(f"/s/{token}/compare")
 
 
@@ -162,25 +161,25 @@ def compare(request: Request, desk: D, token: str) -> Response:
 def _columns(desk: Desk, live: Live) -> list[dict[str, Any]]:
     shown: list[tuple[str, Plan, int | None]] = [
         (
-            f"Kept after {event.payload['answered']} answers",
-            Plan.from_dict(event.payload["plan"], desk.space),
-            event.revision,
+            f"Kept after {counted(entry.payload['answered'], 'answer')}",
+            Plan.from_dict(entry.payload["plan"], desk.space),
+            entry.revision,
         )
-        for event in desk.bookmarks(live)
+        for entry in bookmarks.kept(live)
     ]
     shown += [
         ("Your plan now", desk.plan(live), None),
-        ("One size fits all", views.everybody(desk, live), None),
+        ("One size fits all", plan_views.everybody(desk, live), None),
     ]
     shown = [item for item in shown if item[1].status == "ok"]
-    efforts = [rounds.effort(live.dialogue, plan) for _, plan, _ in shown]
+    efforts = [live.session.effort(plan) for _, plan, _ in shown]
     most = max(efforts, default=1.0) or 1.0
     return [
         {
             "name": name,
             "kept": kept,
             "target": desk.space.values(plan.path[-1]),
-            "steps": len(plan.path) - 1,
+            "changes": len(plan.changes),
             "score": plan.probability,
             "effort": effort / most,
         }

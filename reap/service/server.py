@@ -7,7 +7,6 @@ import pickle
 import secrets
 import socket
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from reap.service.settings import Settings
 
 #: Seconds that open requests get to finish when the service is told to stop.
 GRACE = 10
-#: Workers without being told; each holds the model and its own dialogues in memory.
+#: Workers without being told; each holds the model and its own sessions in memory.
 MOST_WORKERS = 4
 _LOGGING: dict[str, Any] = {
     "version": 1,
@@ -47,7 +46,7 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
     host, port : str, int
         Where to listen; port 0 takes a free one. The address is printed.
     workers : int, optional
-        Processes that share the socket and the database; by default one a core, at most `MOST_WORKERS`.
+        Processes that share the socket and the database; by default one for each core, at most `MOST_WORKERS`.
     """
     if workers is None:
         workers = usual_workers(settings)
@@ -58,7 +57,7 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
             "a database in memory cannot be shared by several workers; name a file or PostgreSQL"
         )
     made = not settings.admin_key
-    settings = replace(settings, admin_key=settings.admin_key or secrets.token_urlsafe(12))
+    settings = settings.model_copy(update={"admin_key": settings.admin_key or secrets.token_urlsafe(12)})
     listener = _listen(host, port)
     name, number = listener.getsockname()[:2]
     address = f"http://[{name}]:{number}" if ":" in name else f"http://{name}:{number}"
@@ -89,7 +88,7 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
 
 
 def usual_workers(settings: Settings) -> int:
-    """Return one worker a core that may be used, at most `MOST_WORKERS`; a database in memory allows one only."""
+    """Return one worker for each core that may be used, at most `MOST_WORKERS`; a database in memory allows one only."""
     if settings.in_memory:
         return 1
     free = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

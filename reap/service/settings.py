@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
+
+from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from reap._errors import InputError, unknown
 
-_PREFIX = "REAP_"
-_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
-
-@dataclass(frozen=True)
-class Settings:
+class Settings(BaseSettings):
     """How a service runs.
 
     Parameters
@@ -30,7 +27,7 @@ class Settings:
     questions : int
         Answers asked for at most; a person may stop earlier.
     options : int
-        Plans in a question, 2 to 4.
+        Plans in a question, 2 to 4; more do not fit on a page.
     expire_days : float
         How long a link works.
     rate : float
@@ -40,7 +37,7 @@ class Settings:
     body_limit : int
         Largest request body in bytes.
     live_sessions : int
-        Dialogues kept in memory by each worker; others are replayed from the log.
+        Sessions kept in memory by each worker; others are replayed from the log.
     solvers : int
         Requests that may compute at the same time in each worker; more only helps where the model runs elsewhere.
     secure_cookies : bool
@@ -52,32 +49,26 @@ class Settings:
 
     Examples
     --------
-    >>> Settings.read({"REAP_QUESTIONS": "6"}).questions
+    >>> Settings(questions=6).questions
     6
     """
+
+    model_config = SettingsConfigDict(env_prefix="REAP_", env_ignore_empty=True, extra="forbid", frozen=True)
 
     database_url: str = "sqlite:///reap.db"
     admin_key: str = ""
     secret: str = ""
-    questions: int = 8
-    options: int = 2
-    expire_days: float = 30.0
-    rate: float = 20.0
-    burst: int = 120
-    body_limit: int = 64_000
-    live_sessions: int = 256
-    solvers: int = 1
+    questions: int = Field(8, ge=1)
+    options: int = Field(2, ge=2, le=4)
+    expire_days: float = Field(30.0, ge=0)
+    rate: float = Field(20.0, ge=0)
+    burst: int = Field(120, ge=1)
+    body_limit: int = Field(64_000, ge=1000)
+    live_sessions: int = Field(256, ge=1)
+    solvers: int = Field(1, ge=1)
     secure_cookies: bool = False
     public_url: str = ""
     open_start: bool = True
-
-    def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
-            value = getattr(self, name)
-            if not value >= least:
-                raise InputError(f"{name} is {value!r}; give {least} or more")
-        if self.options > 4:
-            raise InputError(f"options is {self.options}; more than 4 plans do not fit on a page")
 
     @property
     def in_memory(self) -> bool:
@@ -85,46 +76,29 @@ class Settings:
         return self.database_url in ("sqlite://", "sqlite:///:memory:")
 
     @classmethod
-    def read(cls, environment: Mapping[str, str] | None = None, file: Path | None = None) -> Self:
+    def read(cls, file: Path | None = None) -> Self:
         """Return the settings of a TOML file, over those of environment variables ``REAP_<NAME>``."""
-        environment = os.environ if environment is None else environment
-        made = cls()
-        types = {field.name: type(getattr(made, field.name)) for field in fields(cls)}
-        given: dict[str, Any] = {
-            name: environment[_PREFIX + name.upper()]
-            for name in types
-            if environment.get(_PREFIX + name.upper())
-        }
-        if file is not None:
-            try:
-                given |= tomllib.loads(file.read_text(encoding="utf-8"))
-            except tomllib.TOMLDecodeError as error:
-                raise InputError(f"{file} is not a TOML file: {error}") from None
-        for name in given:
-            if name not in types:
-                raise unknown("setting", name, types)
-        return replace(made, **{name: _typed(name, value, types[name]) for name, value in given.items()})
+        try:
+            given = {} if file is None else tomllib.loads(file.read_text(encoding="utf-8"))
+            return cls(**given)
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"{file} is not a TOML file: {error}") from None
+        except ValidationError as error:
+            raise _sentence(error.errors()[0]) from None
 
 
-_LEAST = {
-    "questions": 1,
-    "options": 2,
-    "expire_days": 0,
-    "rate": 0,
-    "burst": 1,
-    "body_limit": 1000,
-    "live_sessions": 1,
-    "solvers": 1,
-}
-
-
-def _typed(name: str, value: Any, kind: type) -> Any:
-    if kind is bool:
-        text = str(value).lower()
-        if text not in (*_TRUE, *_FALSE):
-            raise InputError(f"{name} is {value!r}; give yes or no")
-        return text in _TRUE
-    try:
-        return kind(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} is {value!r}; it must be of type {kind.__name__}") from None
+def _sentence(wrong: ErrorDetails) -> InputError:
+    """Return what is wrong with a setting, as one sentence."""
+    name, given, about = str(wrong["loc"][0]), wrong["input"], wrong.get("ctx", {})
+    match wrong["type"]:
+        case "extra_forbidden":
+            return unknown("setting", name, Settings.model_fields)
+        case "greater_than_equal":
+            allowed = f"give {about['ge']} or more"
+        case "less_than_equal":
+            allowed = f"give {about['le']} or less"
+        case "bool_parsing":
+            allowed = "give yes or no"
+        case _:
+            allowed = wrong["msg"][:1].lower() + wrong["msg"][1:]
+    return InputError(f"{name} is {given!r}; {allowed}")

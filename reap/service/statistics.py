@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from reap import __version__
 from reap.service import schemas
 from reap.service.desk import Desk
-from reap.service.store import EVENTS, SESSIONS
+from reap.service.tables import EVENTS, SESSIONS
 
 _DAYS = 30
 
@@ -18,7 +18,7 @@ _DAYS = 30
 def summary(desk: Desk) -> schemas.Summary:
     """Return sessions a day, questions to finish and latency."""
     store = desk.store
-    with store._read() as connection:
+    with store.reading() as connection:
         total = connection.execute(sa.select(sa.func.count()).select_from(SESSIONS)).scalar_one()
         started = connection.execute(
             sa.select(sa.func.substr(SESSIONS.c.created, 1, 10), sa.func.count())

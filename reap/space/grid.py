@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,11 @@ class Numbers:
         """The greatest encoded value."""
         return self._encoded(self.last)
 
+    def only(self, kept: Bools, first: Array, last: Array) -> Numbers:
+        """Return some of the numbers (m,), between other grid points."""
+        parts = {name: value[kept] for name, value in vars(self).items() if name in _FIELDS}
+        return Numbers(**{**parts, "first": first[kept], "last": last[kept]})
+
     def _encoded(self, place: Array, of: Ints | slice = slice(None)) -> Array:
         units = np.rint(place * self.unit[of] * self.power[of]) / self.power[of]
         return (units - self.base[of]) / self.scale[of]
@@ -75,6 +80,9 @@ class Numbers:
         return values
 
 
+_FIELDS = tuple(field.name for field in fields(Numbers))
+
+
 @dataclass(frozen=True)
 class Levels:
     """A feature whose levels are not on a ladder: its columns, and the blocks (k, width) it may take."""
@@ -83,6 +91,20 @@ class Levels:
     columns: Ints
     options: Array
     own: int  # which option is the subject's own; −1 where limits exclude it
+
+    def only(self, kept: Bools) -> Levels:
+        """Return the feature with some of its options (k,); its own stays."""
+        kept = kept.copy()
+        if self.own >= 0:
+            kept[self.own] = True
+        return replace(
+            self, options=self.options[kept], own=int(kept[: self.own].sum()) if self.own >= 0 else -1
+        )
+
+    def among(self, Z: Array) -> Bools:
+        """Return which rows (n, d) take one of the options, (n,)."""
+        gap = np.abs(Z[:, None, self.columns] - self.options[None]).max(axis=2)
+        return np.asarray((gap < 1e-9).any(axis=1))
 
 
 def columns_of(space: ActionSpace, feature: Feature) -> range:

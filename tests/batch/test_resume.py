@@ -102,7 +102,7 @@ class Deadly(people.Nearest):
 
 @pytest.mark.slow
 def test_rows_that_kill_every_worker_end_the_run_with_their_place(engine, X):
-    with pytest.raises(RuntimeError, match=r"died 4 times on rows \d+ to \d+.*resume"):
+    with pytest.raises(ChildProcessError, match=r"died 4 times on rows \d+ to \d+.*resume"):
         reap.batch.run(Deadly(engine.model, engine.space).fit(X), X.iloc[:20], n_jobs=2, chunk_size=10)
 
 

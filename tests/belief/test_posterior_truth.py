@@ -8,8 +8,8 @@ from scipy.special import expit, logsumexp
 from scipy.stats import chisquare
 
 from reap.belief.answers import People, choice_probabilities, people
-from reap.belief.prior import Prior
 from reap.belief.posterior import Posterior
+from reap.belief.prior import Prior
 
 
 def log_likelihood(A, questions, kappa, eta):

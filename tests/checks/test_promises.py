@@ -131,7 +131,7 @@ def test_dominated_plans(judge):
 def test_more_changes_than_promised(judge):
     many = plan_of(judge, OWN, (3100, 1, False))
     assert "has 3 changes; 2 were promised" in broken(judge, "few changes", many, max_changes=2)[0]
-    said = replace(many, note="No plan of 2 changes was found; this one has 3.")
+    said = replace(many, note="No plan of 2 changes or fewer was found.")
     assert broken(judge, "few changes", said, max_changes=2) == []
 
 

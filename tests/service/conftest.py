@@ -24,14 +24,14 @@ ADMIN = "the-admin-key"
 
 
 @pytest.fixture(scope="session")
-def case(german, german_graph, german_rejected):
-    return Case.of(german_graph, german.X, german_rejected)
+def case(german, german_engine, german_rejected):
+    return Case.of(german_engine, german.X, german_rejected)
 
 
 @pytest.fixture(scope="session")
 def row(german, german_rejected):
     """The rejected applicant of the tests, as JSON."""
-    return german.space.values(german.space.vector(german_rejected.iloc[[3]]))
+    return german.space.values(german.space.vector(german_rejected.iloc[[0]]))
 
 
 # databases ----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from reap.service.store import Store
 
 
 def serve(case: Path, settings, listener, events: int | None) -> None:
-    """Serve; die without a word after so many events of this process, or never."""
+    """Serve; die without a word after this number of events of this process; None: never."""
     stored = 0
     append = Store.append
 

@@ -17,7 +17,7 @@ def start(
     command = [
         sys.executable,
         "-m",
-        "reap.cli",
+        "reap",
         "serve",
         "--port",
         "0",

@@ -9,8 +9,8 @@ import json
 import pytest
 
 from reap import InputError
-from reap.service import replay
-from reap.service.log import line
+from reap.elicitation import Elicitation, in_force
+from reap.service import exports
 
 from .conftest import ADMIN
 
@@ -35,7 +35,11 @@ def test_a_session_from_start_to_plan(service, row, case):
     assert plan["status"] == "ok"
     assert plan["valid"]
     assert plan["score"] > plan["threshold"] >= plan["score_now"]
-    assert plan["steps"][-1]["score"] == plan["score"]
+    assert plan["changes"][-1]["score"] == plan["score"]
+    assert [c["step"] for c in plan["changes"]] == sorted(c["step"] for c in plan["changes"])
+    assert plan["stages"] == []
+    for change in plan["changes"]:
+        assert change["before"] != change["after"]
     assert 0 <= plan["confidence"]["within"] <= 1
     assert "no other plan is noticeably easier" in plan["confidence"]["text"]
     assert plan["effort"]["share"] <= 1 + 1e-9
@@ -152,7 +156,7 @@ def test_somebody_who_is_accepted_needs_no_questions(service, german, german_mod
     assert plan["status"] == "already_accepted"
 
 
-def test_the_export_replays_to_the_byte_identical_plan(service, row, german_graph):
+def test_the_export_replays_to_the_byte_identical_plan(service, row, german_engine):
     token, _ = walk(service, row)
     service.client.delete(f"/api/v1/sessions/{token}/answers/last")
     service.client.post(f"/api/v1/sessions/{token}/constraints", json={"feature": "age", "fixed": True})
@@ -160,20 +164,17 @@ def test_the_export_replays_to_the_byte_identical_plan(service, row, german_grap
     text = service.client.get(f"/api/v1/sessions/{token}/export").text
     (kept,) = service.store.sessions()
     stored = [e for e in service.store.events(kept.id) if e.type == "recommended"][-1].payload["plan"]
-    replayed = replay.load(text, german_graph).recommend().to_dict(standalone=False)
+    replayed = exports.load(text, german_engine).recommend().to_dict(standalone=False)
     assert json.dumps(replayed) == json.dumps(stored)
-    # Computed again from the answers alone it is the same way, step by step.
-    before = [e for e in line(service.store.events(kept.id)) if e.type != "recommended"]
-    computed = replay.rebuild(german_graph, before).recommend().to_dict(standalone=False)
-    assert (computed["path"], computed["steps"][0]["changes"]) == (
-        stored["path"],
-        stored["steps"][0]["changes"],
-    )
-    assert computed["cost"] == pytest.approx(stored["cost"], rel=1e-12)
+    # Computed again from the answers alone it is the same plan.
+    before = [e.event for e in in_force(service.store.events(kept.id)) if e.type != "recommended"]
+    computed = Elicitation.of(before, german_engine).recommend().to_dict(standalone=False)
+    assert (computed["path"], computed["changes"]) == (stored["path"], stored["changes"])
+    assert computed["effort"] == pytest.approx(stored["effort"], rel=1e-12)
     with pytest.raises(InputError, match="was changed"):
-        replay.load(text.replace('"fixed', '"fixxd', 1).replace("age", "agf"), german_graph)
+        exports.load(text.replace('"fixed', '"fixxd', 1).replace("age", "agf"), german_engine)
     with pytest.raises(InputError, match="not an exported session"):
-        replay.load("{}", german_graph)
+        exports.load("{}", german_engine)
 
 
 def test_the_csv_has_one_row_an_answer(service, row):
@@ -202,7 +203,7 @@ def test_a_session_lives_on_in_another_worker(serve, database, row):
     assert list(first.store.faults()) == []
 
 
-def test_a_dialogue_that_left_memory_is_replayed_from_the_log(serve, tmp_path, row):
+def test_a_session_that_left_memory_is_replayed_from_the_log(serve, tmp_path, row):
     service = serve(f"sqlite:///{tmp_path}/reap.db", live_sessions=1)
     token, state = walk(service, row, ["left", "neither", "right"])
     service.start(row)  # pushes the first one out
@@ -306,5 +307,5 @@ def test_the_log_of_a_session_is_one_chain_of_known_events(service, row):
     events = service.events()
     assert [e.type for e in events[:4]] == ["started", "asked", "answered", "asked"]
     assert events[-1].type == "recommended"
-    assert line(events) == events
+    assert in_force(events) == events
     assert list(service.store.faults()) == []

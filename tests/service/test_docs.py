@@ -13,4 +13,4 @@ def test_the_typed_client_of_the_docs_gets_a_plan(service, row):
     exec(compile(code, "docs/service.md", "exec"), scope)
     plan = scope["advise"](service.url, row, lambda question: len(question.differences) % 2)
     assert plan.valid
-    assert plan.steps[-1].score > plan.threshold
+    assert plan.changes[-1].score > plan.threshold

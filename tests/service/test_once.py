@@ -37,7 +37,7 @@ def test_a_plan_is_explained_once_in_each_state(service, row):
     assert computed(service)["explain"] == 2
     service.client.delete(f"/api/v1/sessions/{token}/answers/last")
     third = service.client.get(path).json()
-    assert third["steps"] == first["steps"]
+    assert third["changes"] == first["changes"]
     assert third["difficulties"] == first["difficulties"]
 
 

@@ -14,7 +14,7 @@ from .conftest import cluster
 
 
 def check(service, row, token, state, fail, heal):
-    """Break the database in the middle of a dialogue, then mend it."""
+    """Break the database in the middle of a session, then mend it."""
     stored_in = service.events()[0].session
     log = [(e.revision, e.type, e.hash) for e in service.events() if e.session == stored_in]
     fail()

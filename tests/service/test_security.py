@@ -9,9 +9,9 @@ from html import unescape
 import httpx
 import pytest
 
-from reap.service import pages, plan_pages, talk_pages
+from reap.service import pages, plan_pages, question_pages
 from reap.service.render import COOKIE
-from reap.service.store import SESSIONS
+from reap.service.tables import SESSIONS
 
 from .conftest import ADMIN
 
@@ -76,7 +76,7 @@ def forms(text):
 
 
 def test_every_form_is_signed_for_the_browser_that_got_it(service, row):
-    routes = [r for module in (pages, talk_pages, plan_pages) for r in module.router.routes]
+    routes = [r for module in (pages, question_pages, plan_pages) for r in module.router.routes]
     posts = {r.path for r in routes if "POST" in getattr(r, "methods", ())}
     assert len(posts) == 10
     started = service.start(row)

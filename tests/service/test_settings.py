@@ -14,35 +14,39 @@ from reap.service.guards import Buckets
 from reap.service.settings import Settings
 
 
-def test_the_file_wins_over_the_environment(tmp_path):
+def test_the_file_wins_over_the_environment(tmp_path, monkeypatch):
     file = tmp_path / "reap.toml"
     file.write_text("questions = 6\nopen_start = false\n")
-    made = Settings.read({"REAP_QUESTIONS": "4", "REAP_RATE": "2.5", "REAP_SECURE_COOKIES": "yes"}, file)
+    given = {"QUESTIONS": "4", "RATE": "2.5", "SECURE_COOKIES": "yes", "PUBLIC_URL": ""}
+    for name, value in given.items():
+        monkeypatch.setenv(f"REAP_{name}", value)
+    made = Settings.read(file)
     assert (made.questions, made.rate, made.secure_cookies, made.open_start) == (6, 2.5, True, False)
 
 
 @pytest.mark.parametrize(
-    ("environment", "sentence"),
+    ("name", "value", "sentence"),
     [
-        ({"REAP_QUESTIONS": "many"}, "questions is 'many'"),
-        ({"REAP_QUESTIONS": "0"}, "questions is 0; give 1 or more"),
-        ({"REAP_OPTIONS": "5"}, "more than 4 plans"),
-        ({"REAP_OPEN_START": "perhaps"}, "give yes or no"),
+        ("QUESTIONS", "many", "questions is 'many'; input should be a valid integer"),
+        ("QUESTIONS", "0", "questions is '0'; give 1 or more"),
+        ("OPTIONS", "5", "options is '5'; give 4 or less"),
+        ("OPEN_START", "perhaps", "open_start is 'perhaps'; give yes or no"),
     ],
 )
-def test_a_setting_that_makes_no_sense_is_refused_with_a_sentence(environment, sentence):
+def test_a_setting_that_makes_no_sense_is_refused_with_a_sentence(monkeypatch, name, value, sentence):
+    monkeypatch.setenv(f"REAP_{name}", value)
     with pytest.raises(InputError, match=sentence):
-        Settings.read(environment)
+        Settings.read()
 
 
 def test_a_file_with_an_unknown_setting_suggests_the_right_one(tmp_path):
     file = tmp_path / "reap.toml"
     file.write_text("qestions = 6\n")
     with pytest.raises(InputError, match="did you mean 'questions'"):
-        Settings.read({}, file)
+        Settings.read(file)
     file.write_text("questions 6")
     with pytest.raises(InputError, match="not a TOML file"):
-        Settings.read({}, file)
+        Settings.read(file)
 
 
 def test_rows_come_from_json_and_from_forms_alike():

@@ -6,8 +6,9 @@ import pytest
 import sqlalchemy as sa
 
 from reap import InputError
-from reap.service.log import ACTS, Event, digest, line
-from reap.service.store import EVENTS, SESSIONS, ConflictError, Store, UnavailableError
+from reap.service.log import digest
+from reap.service.store import ConflictError, Store, UnavailableError
+from reap.service.tables import EVENTS, SESSIONS
 
 
 @pytest.fixture
@@ -38,7 +39,6 @@ def test_a_key_is_used_once_in_a_session_and_freely_in_others(store):
     store.append(second, 1, "answered", {}, key="k")
     with pytest.raises(ConflictError):
         store.append(first, 2, "answered", {}, key="k")
-    assert store.by_key(first.id, "k").revision == 1
     assert len(store.events(first.id)) == 2
     assert list(store.faults()) == []
 
@@ -105,23 +105,3 @@ def test_a_database_that_is_not_there_is_unavailable(tmp_path):
         Store(f"sqlite:///{tmp_path}/no/such/folder/reap.db").prepare()
     with pytest.raises(InputError, match="cannot be used"):
         Store("nonsense://here")
-
-
-def test_undo_takes_the_last_act_off_the_line_and_keeps_what_was_kept():
-    def log(*kinds):
-        return [Event("s", i, kind, "{}", None, "", "", "") for i, kind in enumerate(kinds)]
-
-    def kept(*kinds):
-        return [e.type for e in line(log(*kinds))]
-
-    assert kept("started", "asked", "answered", "asked", "undone") == ["started", "asked"]
-    assert kept("started", "asked", "undone") == ["started", "asked"]
-    assert kept("started", "asked", "answered", "asked", "bookmarked", "undone") == [
-        "started",
-        "asked",
-        "bookmarked",
-    ]
-    twice = ["started", "asked", "answered", "asked", "constrained", "asked", "undone", "undone"]
-    assert kept(*twice) == ["started", "asked"]
-    for act in ACTS:
-        assert kept("started", "asked", act, "asked", "recommended", "undone") == ["started", "asked"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def _decoded(kept: Any, column: Any) -> list[Any]:
     if "offsets" not in kept:
         return list(kept["values"])
     text, ends = bytes(kept["values"]), kept["offsets"]
-    return [text[a:b].decode() for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [text[a:b].decode() for a, b in pairwise(ends)]
 
 
 def _lightgbm(dump: Any, sign: float) -> Forest | None:

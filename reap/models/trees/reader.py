@@ -10,6 +10,7 @@ value of every feature at once.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ _DOUBLE, _SINGLE = 1e-9, 2e-6
 _DIGITS = 7
 
 
-class Unreadable(Exception):
+class UnreadableError(Exception):
     """The model is not one that can be read."""
 
 
@@ -109,7 +110,7 @@ class Reader:
 
     def __init__(self, classifier: Classifier, space: ActionSpace, X: Frame) -> None:
         if not isinstance(classifier.kernel, Estimator):
-            raise Unreadable
+            raise UnreadableError
         self.kernel, self.space = classifier.kernel, space
         self.before, self.last = _parts(classifier.kernel.estimator)
         some = X.iloc[:: max(1, len(X) // _ROWS)] if hasattr(X, "iloc") else X[:: max(1, len(X) // _ROWS)]
@@ -118,7 +119,7 @@ class Reader:
         self.tolerance = _SINGLE if boosters.is_xgboost(self.last) else _DOUBLE
         T = self.transform(Z)
         if not self._close(self.forest.probability(T), classifier.probability(Z)):
-            raise Unreadable
+            raise UnreadableError
         self._base = Z[0]
         self.owner = self._owners(Z)
         self._check_mixing(Z, T)
@@ -126,13 +127,14 @@ class Reader:
         mixed = self._rounded(_mixed(space, Z, np.random.default_rng(1))[2])
         read = self.forest.probability(self.compose(mixed))
         if not self._close(read, classifier.probability(mixed)):
-            raise Unreadable
+            raise UnreadableError
 
     def transform(self, Z: Array) -> Array:
         """Return vectors (n, d) as the matrix (n, c) that the trees compare."""
         inputs = self._inputs(Z)
         booster = boosters.is_lightgbm(self.last) or boosters.is_xgboost(self.last)
-        return (boosters if booster else sklearn_trees).matrix(self.last, inputs)
+        matrix = boosters.matrix if booster else sklearn_trees.matrix
+        return matrix(self.last, inputs)
 
     def compose(self, Z: Array) -> Array:
         """Return the same matrix, put together from cells instead of asking the pipeline."""
@@ -152,8 +154,8 @@ class Reader:
         feature, coding = self.space.features[k], self.space._encoding
         block = Z[:, self.space.slices[feature.name]]
         if feature.kind == "categorical":
-            return np.where(block.any(axis=1), block.argmax(axis=1), np.nan)
-        values = coding.origin[k] + block[:, 0] * coding.scale[k]
+            return np.asarray(np.where(block.any(axis=1), block.argmax(axis=1), np.nan))
+        values: Array = coding.origin[k] + block[:, 0] * coding.scale[k]
         return values if feature.is_number else np.rint(values)
 
     # how ---------------------------------------------------------------------------------------------
@@ -163,7 +165,7 @@ class Reader:
         try:
             return rows if self.before is None else self.before.transform(rows)
         except (ValueError, TypeError):  # a value that the preprocessing refuses
-            raise Unreadable from None
+            raise UnreadableError from None
 
     def _flatten(self, Z: Array) -> Forest:
         inputs, index = self._inputs(Z), self.kernel.index
@@ -172,7 +174,7 @@ class Reader:
         else:
             forest = sklearn_trees.flatten(self.last, index, inputs)
         if forest is None:
-            raise Unreadable
+            raise UnreadableError
         return forest
 
     def _close(self, ours: Array, theirs: Array) -> bool:
@@ -216,10 +218,10 @@ class Reader:
         T, tag = self.transform(np.concatenate(rows)), np.concatenate(tags)
         starts = np.concatenate([[0], np.cumsum([len(block) for block in rows])])
         owner = np.full(T.shape[1], -1)
-        for begin, end in zip(starts[:-1], starts[1:], strict=True):
+        for begin, end in pairwise(starts):
             moved = ~_same(T[begin:end], T[begin]).all(axis=0)
             if (moved & (owner >= 0) & (owner != tag[begin])).any():
-                raise Unreadable  # a column that follows two features
+                raise UnreadableError  # a column that follows two features
             owner[moved] = tag[begin]
         return owner
 
@@ -228,16 +230,17 @@ class Reader:
         free = self.owner < 0
         expected = np.where(mask[:, np.where(free, 0, self.owner)], T, T[other])
         if not _same(self.transform(mixed), expected)[:, ~free].all() or not _same(T, T[0])[:, free].all():
-            raise Unreadable
+            raise UnreadableError
 
     def _cells(self, Z: Array) -> list[Cells]:
         features = self.space.features
         columns = [np.flatnonzero(self.owner == k) for k in range(len(features))]
-        lattices = self.lattices = {}
+        lattices: dict[int, Lattice] = {}
+        self.lattices = lattices
         for k, feature in enumerate(features):
             if feature.is_number and len(columns[k]):
                 if np.isin(columns[k], self.forest.categorical).any():
-                    raise Unreadable  # codes that the space takes for numbers
+                    raise UnreadableError  # codes that the space takes for numbers
                 seen = self.units(k, Z)
                 lattices[k] = Lattice.of(
                     feature, np.nanmin(seen, initial=np.inf), np.nanmax(seen, initial=-np.inf)
@@ -282,15 +285,15 @@ class Reader:
                 ends = samples[k][s], samples[k][s + 1], x[s], x[s + 1]
                 parts.append(np.stack([*owner, thresholds[t], splits[t], *ends], axis=1).reshape(-1, 8))
         table = np.concatenate(parts) if parts else np.zeros((0, 8))
-        low, high = self._narrowed(table, lattices)
+        low = self._narrowed(table, lattices)
         out = {}
         for k in lattices:
             own = table[:, 0] == k
             places, which = np.unique(low[own], return_inverse=True)
-            out[k] = places, np.bincount(which.ravel(), table[own, 3], len(places))
+            out[k] = places, np.bincount(which.ravel(), table[own, 3], len(places)).astype(float)
         return out
 
-    def _narrowed(self, table: Array, lattices: dict[int, Lattice]) -> tuple[Array, Array]:
+    def _narrowed(self, table: Array, lattices: dict[int, Lattice]) -> Array:
         """Close the brackets around every edge down to two neighbouring places: a guess, then halves."""
         owner, column = table[:, 0].astype(np.intp), table[:, 1].astype(np.intp)
         threshold, low, high = table[:, 2], table[:, 4].copy(), table[:, 5].copy()
@@ -312,7 +315,7 @@ class Reader:
             before = (T[row, column[live]] <= threshold[live]) == side[live]
             low[live] = np.where(before, middle, low[live])
             high[live] = np.where(before, high[live], middle)
-        return low, high
+        return low
 
 
 def read(classifier: Classifier, space: ActionSpace, X: Frame) -> Reader | None:
@@ -334,7 +337,7 @@ def read(classifier: Classifier, space: ActionSpace, X: Frame) -> Reader | None:
     """
     try:
         return Reader(classifier, space, X)
-    except Unreadable:
+    except UnreadableError:
         return None
 
 
@@ -343,7 +346,7 @@ def _parts(model: Any) -> tuple[Any, Any]:
     if not isinstance(model, Pipeline):
         return None, model
     if isinstance(model[-1], Pipeline):
-        raise Unreadable
+        raise UnreadableError
     return (model[:-1] if len(model) > 1 else None), model[-1]
 
 

@@ -18,8 +18,8 @@ from reap.recourse.targets.boundary.search import Moves, Neighbours
 _TURNS, _SEARCHES = 6, 8
 
 
-def robust(boundary: Boundary, confidence_set: ConfidenceSet) -> tuple[Array, float] | None:
-    """Return the row (d,) and its worst-case effort; None where no accepted row was found."""
+def robust(boundary: Boundary, confidence_set: ConfidenceSet) -> tuple[Array, float]:
+    """Return the row (d,) and its worst-case effort; the pool must not be empty."""
     problem = boundary.problem
     worst = WorstCase(confidence_set)
     found = [boundary.pool.rows]
@@ -27,8 +27,6 @@ def robust(boundary: Boundary, confidence_set: ConfidenceSet) -> tuple[Array, fl
     asked = np.stack([confidence_set.estimate(), np.eye(problem.space.dimension)])
     for _ in range(_TURNS):
         best = boundary.solve(asked)
-        if not best.found.any():
-            return None
         found.append(best.rows)
         place, less = worst.cheapest(problem.moves(best.rows), cost)
         if place < 0 or problem.late:

@@ -30,6 +30,8 @@ def people(problem: Problem, data: Array, rng: np.random.Generator) -> tuple[Arr
     rows = nearest[logits >= problem.goal][:_PEOPLE]
     if len(rows) == 0:
         return nearest[:0], logits[:0]
+    for choice in problem.choices:  # a level that helps nobody here is not taken over
+        rows[np.ix_(~choice.among(rows), choice.columns)] = problem.base[choice.columns]
     most = problem.max_changes
     parts = [_combined(problem, rows, min(_FEW, most or _FEW), rng)]
     if most is None or most > _FEW:
@@ -58,18 +60,20 @@ def _nearest(problem: Problem, data: Array, count: int = 256) -> Array:
 def _combined(problem: Problem, rows: Array, most: int, rng: np.random.Generator) -> Array:
     """Return rows (n, d) with up to ``most`` of the changes of each of rows (N, d)."""
     budget = (_COMBINATIONS if problem.smooth else _BLACK_BOX) // len(rows)
-    kept, owner = [], []
-    for i, changed in enumerate(problem.changed(rows)):
-        features = np.flatnonzero(changed)
-        sets = [s for size in range(1, most + 1) for s in combinations(features, size)]
-        if len(sets) > budget:
-            sets = [sets[k] for k in np.sort(rng.choice(len(sets), budget, replace=False))]
-        block = np.zeros((len(sets), len(changed)), dtype=bool)
-        for k, chosen in enumerate(sets):
-            block[k, list(chosen)] = True
-        kept.append(block)
-        owner.append(np.full(len(sets), i))
-    return problem.partly(rows[np.concatenate(owner)], np.concatenate(kept))
+    changed = problem.changed(rows)
+    every = np.flatnonzero(changed.any(axis=0))
+    sets = np.zeros((0, changed.shape[1]), dtype=bool)  # all combinations of features that somebody changes
+    for size in range(1, most + 1):
+        chosen = np.array(list(combinations(every, size)), dtype=np.intp).reshape(-1, size)
+        block = np.zeros((len(chosen), changed.shape[1]), dtype=bool)
+        np.put_along_axis(block, chosen, True, axis=1)
+        sets = np.concatenate([sets, block])
+    fits = ~(sets[None] & ~changed[:, None]).any(axis=2)  # (N, sets), those of a person's own changes
+    owner, which = np.nonzero(fits)
+    if len(owner) > budget * len(rows):
+        few = np.sort(rng.choice(len(owner), budget * len(rows), replace=False))
+        owner, which = owner[few], which[few]
+    return problem.partly(rows[owner], sets[which])
 
 
 def _stripped(problem: Problem, rows: Array, rng: np.random.Generator) -> Array:

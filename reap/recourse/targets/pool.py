@@ -12,7 +12,7 @@ from reap._arrays import row_keys, unique_rows
 from reap._typing import Array, Bools, Ints
 from reap.recourse.targets.people import people
 from reap.recourse.targets.problem import Problem
-from reap.recourse.targets.rays import rays
+from reap.recourse.targets.rays import Items, rays
 
 #: Spaces of up to this many rows are scored whole.
 ENUMERATED = 16_000
@@ -50,22 +50,6 @@ class Pool:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def starts(self, efforts: Array, count: int) -> tuple[Ints, Ints]:
-        """Return (matrix, row): for each matrix the rows of least effort (b, N) in its best ``count`` supports."""
-        if len(self) == 0:
-            return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-        begins = np.flatnonzero(np.r_[True, np.diff(self.cells) > 0])
-        least = np.minimum.reduceat(efforts, begins, axis=1)  # (b, supports)
-        count = min(count, len(begins))
-        best = np.argpartition(least, count - 1, axis=1)[:, :count]
-        matrix = np.repeat(np.arange(len(efforts)), count)
-        ends = np.r_[begins[1:], len(self)]
-        rows = [
-            begins[c] + efforts[b, begins[c] : ends[c]].argmin()
-            for b, c in zip(matrix, best.ravel(), strict=True)
-        ]
-        return matrix, np.array(rows, dtype=np.intp)
-
 
 class Best:
     """The accepted row of least effort known for each of b matrices; rows found for one are offered to all.
@@ -81,6 +65,7 @@ class Best:
         self.efforts = np.full(len(A), np.inf)
         self.rows = np.repeat(pool.problem.base[None], len(A), axis=0)
         self.scores = np.full(len(A), -np.inf)
+        self.offered: list[Array] = []
         self.of_pool = self.offer(pool.rows, pool.logits)
 
     @property
@@ -94,6 +79,7 @@ class Best:
         if not fine.any():
             return np.empty((len(self.A), 0))
         rows, scores = rows[fine], scores[fine]
+        self.offered.append(rows)
         efforts = effort.of_changes(self.A, self.problem.moves(rows))
         place = efforts.argmin(axis=1)
         least = efforts[np.arange(len(place)), place]
@@ -101,6 +87,26 @@ class Best:
         self.efforts[better] = least[better]
         self.rows[better], self.scores[better] = rows[place[better]], scores[place[better]]
         return efforts
+
+
+def best_of_supports(cells: Ints, efforts: Array, count: int) -> tuple[Ints, Ints]:
+    """Return (matrix, row): for each matrix the rows of least effort (b, N) in its best ``count`` supports.
+
+    ``cells`` (N,) are the supports of the rows, ascending; see ``supports``.
+    """
+    if len(cells) == 0:
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    begins = np.flatnonzero(np.r_[True, np.diff(cells) > 0])
+    least = np.minimum.reduceat(efforts, begins, axis=1)  # (b, supports)
+    count = min(count, len(begins))
+    best = np.argpartition(least, count - 1, axis=1)[:, :count]
+    matrix = np.repeat(np.arange(len(efforts)), count)
+    ends = np.r_[begins[1:], len(cells)]
+    rows = [
+        begins[c] + efforts[b, begins[c] : ends[c]].argmin()
+        for b, c in zip(matrix, best.ravel(), strict=True)
+    ]
+    return matrix, np.array(rows, dtype=np.intp)
 
 
 def build(problem: Problem, data: Array, rng: np.random.Generator) -> Pool:
@@ -112,7 +118,7 @@ def build(problem: Problem, data: Array, rng: np.random.Generator) -> Pool:
             problem.goal = np.nextafter(problem.classifier.boundary, np.inf)
         fine = logits >= problem.goal
         return Pool(problem, rows[fine], logits[fine], complete=True)
-    swept, scores = rays(problem)
+    swept, scores = rays(Items(problem).helpful())
     others, more = people(problem, data, rng)
     rows, logits = np.concatenate([swept, others]), np.concatenate([scores, more])
     first = unique_rows(rows)

@@ -120,10 +120,19 @@ class Problem:
             )
         return moved
 
-    def partly(self, Z: Array, kept: Bools) -> Array:
-        """Return rows (n, d) of which only some features (n, f) change."""
-        rows = np.where(np.repeat(kept, self._widths, axis=1), Z, self.base)
-        return self.follow(rows)
+    def partly(self, Z: Array, kept: Bools, start: Array | None = None) -> Array:
+        """Return rows (n, d) of which only some features (n, f) change, from the base or from another start (d,)."""
+        start = self.base if start is None else start
+        return self.follow(np.where(np.repeat(kept, self._widths, axis=1), Z, start))
+
+    def columns(self, feature: int) -> slice:
+        """Return the encoded columns of a feature, by its position."""
+        return self.space.slices[self.space.features[feature].name]
+
+    @cached_property
+    def score_now(self) -> float:
+        """The logit of the subject as they are."""
+        return float(self.score(self.z0[None])[0])
 
     @cached_property
     def _widths(self) -> Ints:
@@ -151,6 +160,17 @@ class Problem:
         Z = Z.copy()
         Z[:, self.numbers.columns] = self.numbers.snap(Z[:, self.numbers.columns])
         return self.follow(Z)
+
+    def narrow(self, down: Bools, up: Bools, levels: list[Bools]) -> None:
+        """Leave only some ways of changing: which numbers may fall and rise, (m,) both, and which levels remain."""
+        n = self.numbers
+        forced = ~n.stays  # what cannot stay as it is keeps all its ways
+        kept = down | up | forced
+        here = (self.base[n.columns] * n.scale + n.base) / n.unit
+        first = np.where(down | forced, n.first, np.maximum(n.first, np.ceil(here - 1e-6)))
+        last = np.where(up | forced, n.last, np.minimum(n.last, np.floor(here + 1e-6)))
+        self.numbers = n.only(kept & (first <= last), first, last)
+        self.choices = [choice.only(kept) for choice, kept in zip(self.choices, levels, strict=True)]
 
     def follow(self, Z: Array) -> Array:
         """Return rows (n, d) with derived columns recomputed."""

@@ -17,6 +17,8 @@ from reap.recourse.targets.problem import Problem
 
 #: Supports swept: of a model with a gradient, whose scores are cheap, and of any other.
 _SUPPORTS, _BLACK_BOX = 700, 160
+#: Items that supports are made of, at most: those that raise the score most for the way they take.
+_MOST = 60
 #: Supports are of at most this many items; more changes are found by climbing and from rows of real people.
 _ITEMS = 3
 #: Weights of the numbers of a support, by how many there are; each in every order.
@@ -41,7 +43,7 @@ class Items:
     feature : (M,) the feature each belongs to
     column : (M,) the column of a number among ``problem.numbers``, −1 for a category
     ends : (M, d) the row with the item done in full
-    gain : (M,) the most it raises the logit by itself
+    gain : (M,) the most it raises the logit by itself; negative where it only lowers it
     slope : (M,) the steepest rise of the logit, for the way it takes
     """
 
@@ -68,6 +70,31 @@ class Items:
     def __len__(self) -> int:
         return len(self.feature)
 
+    def helpful(self) -> Items:
+        """Return the items that can raise the score, and leave the problem without the others.
+
+        A row that goes the wrong way in some feature is reducible, however little effort it may ask under some matrix. A
+        model without a gradient has plateaus: there an item that changes nothing alone may still help another.
+        """
+        problem, n = self.problem, self.problem.numbers
+        helps = self.gain > 0 if problem.smooth else self.gain >= 0
+        if not helps.any():
+            return self
+        sides = np.zeros((2, len(n.columns)), dtype=bool)
+        for j, end in zip(self.column[helps], self.ends[helps], strict=True):
+            if j >= 0:
+                sides[int(end[n.columns[j]] > problem.base[n.columns[j]]), j] = True
+        levels = []
+        at = int((self.column >= 0).sum())
+        for choice in problem.choices:
+            kept = np.ones(len(choice.options), dtype=bool)
+            others = np.arange(len(choice.options)) != choice.own
+            kept[others] = helps[at : at + others.sum()]
+            at += int(others.sum())
+            levels.append(kept)
+        problem.narrow(*sides, levels)
+        return Items(problem)
+
     def _ladders(self) -> tuple[Array, Array]:
         """Score every item alone, numbers in steps; set what each gains. Return the rows and their logits."""
         problem, base = self.problem, self.problem.base
@@ -77,15 +104,15 @@ class Items:
         scores = problem.score(flat).reshape(share.shape)
         self.zero = float(problem.score(problem.follow(base[None]))[0])
         rise = scores - self.zero
-        self.gain = rise.max(axis=1, initial=0.0)
+        self.gain = rise.max(axis=1, initial=-np.inf)
         way = np.sqrt(effort.size(effort.changes(flat, base))).reshape(share.shape)
         self.slope = np.divide(rise, way, out=np.zeros_like(rise), where=way > 1e-9).max(axis=1, initial=0.0)
         return flat, np.where(problem.legal(flat), scores.ravel(), -np.inf)
 
 
-def rays(problem: Problem) -> tuple[Array, Array]:
+def rays(items: Items) -> tuple[Array, Array]:
     """Return rows (n, d) of few changes, most of them where the model begins to accept, and their logits (n,)."""
-    items = Items(problem)
+    problem = items.problem
     if len(items) == 0:
         base = problem.base[None]
         return base, problem.judge(base)
@@ -108,8 +135,7 @@ def _supports(items: Items) -> tuple[Ints, int]:
     problem = items.problem
     width = min(_ITEMS, problem.max_changes or _ITEMS, len(np.unique(items.feature)))
     gap = problem.goal - items.zero
-    # items that gain nothing alone come last, and are left out where there are many
-    order = np.argsort(-items.slope * (items.gain > 0) - 1e-6 * items.gain, kind="stable")[:60]
+    order = np.argsort(-items.slope, kind="stable")[:_MOST]
     parts = []
     for size in range(2, width + 1):
         sets = np.array(list(combinations(np.sort(order), size)), dtype=np.intp).reshape(-1, size)

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from reap import effort
+from reap._arrays import unique_rows
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
@@ -126,13 +127,7 @@ class PathBaseline(Baseline):
     max_neighbors: int = 160
 
     def fit(self, X: Frame, y: Any = None) -> Self:
-        """Link every row with its nearest ones.
-
-        Parameters
-        ----------
-        X : DataFrame
-        y : ignored
-        """
+        """Link every row with its nearest ones."""
         self.classifier_ = self._wrap()
         self.graph_ = GraphRecourse(
             self.model,
@@ -155,13 +150,7 @@ class RowBaseline(Baseline):
     """A baseline that looks for a row; it keeps the accepted rows of other people as candidates."""
 
     def fit(self, X: Frame, y: Any = None) -> Self:
-        """Wrap the model and keep the rows of other people.
-
-        Parameters
-        ----------
-        X : DataFrame
-        y : ignored
-        """
+        """Wrap the model and keep the rows of other people."""
         self.classifier_ = self._wrap()
         self.rows_ = np.unique(self.space.encode(X), axis=0)
         self.accepted_ = self.classifier_.accepts(self.rows_)
@@ -186,8 +175,7 @@ class RowBaseline(Baseline):
     def _first(self, rows: Array, subject: Subject) -> Plan | None:
         """Return the plan to the first of rows (n, d) that, made legal, the model accepts; None where none is."""
         rows = self._legal(rows, subject)
-        _, place = np.unique(np.nan_to_num(rows, nan=-1.0), axis=0, return_index=True)
-        rows = rows[np.sort(place)]
+        rows = rows[unique_rows(rows)]
         scores = self.classifier_.probability(rows)
         good = scores > self.threshold
         if self.constraints:

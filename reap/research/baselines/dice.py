@@ -58,13 +58,7 @@ class DiCE(RowBaseline):
     max_iterations: int = 5000
 
     def fit(self, X: Frame, y: Any = None) -> Self:
-        """Wrap the model and hand dice-ml the ranges and levels.
-
-        Parameters
-        ----------
-        X : DataFrame
-        y : ignored
-        """
+        """Wrap the model and hand dice-ml the ranges and levels."""
         if self.method not in _METHODS:
             raise unknown("method", self.method, _METHODS)
         package()

@@ -50,13 +50,7 @@ class FACE(PathBaseline):
     min_neighbors: int = 1
 
     def fit(self, X: Frame, y: Any = None) -> Self:
-        """Link every row in a dense enough place with its nearest ones.
-
-        Parameters
-        ----------
-        X : DataFrame
-        y : ignored
-        """
+        """Link every row in a dense enough place with its nearest ones."""
         above("min_neighbors", self.min_neighbors, 0)
         space = self.space if self.constraints else free(self.space)
         return super().fit(X[self._dense(self.space.encode(X), space)])

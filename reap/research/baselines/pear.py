@@ -58,13 +58,7 @@ class PEAR(PathBaseline):
     dag: Mapping[str, Sequence[str]] | None = None
 
     def fit(self, X: Frame, y: Any = None) -> Self:
-        """Link every row with its nearest ones, and draw the prior's means.
-
-        Parameters
-        ----------
-        X : DataFrame
-        y : ignored
-        """
+        """Link every row with its nearest ones, and draw the prior's means."""
         self.cost_ = Cost(self.space, self.dag or {})
         rng = np.random.default_rng(self.random_state)
         self.means_ = rng.uniform(-_REACH, _REACH, (_COMPONENTS, self.cost_.size))
@@ -91,7 +85,8 @@ class PEAR(PathBaseline):
         """Return the cheapest path under weights (size,); the note says which share of its edges costs nothing."""
 
         def cost(before: Array, after: Array) -> Array:
-            return np.maximum(self.cost_.of(self.cost_.terms(before, after), weights[None])[0], _LEAST)
+            costs = self.cost_.of(self.cost_.terms(before, after), weights[None])[0]
+            return np.asarray(np.maximum(costs, _LEAST))
 
         plan = self.graph_.path(x, cost, limits)
         if plan.status != "ok":

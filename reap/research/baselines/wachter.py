@@ -71,13 +71,7 @@ class Wachter(RowBaseline):
     max_iterations: int = 1000
 
     def fit(self, X: Frame, y: Any = None) -> Self:
-        """Wrap the model; where it has no gradient, fit the slope to its verdicts on ``X``.
-
-        Parameters
-        ----------
-        X : DataFrame
-        y : ignored
-        """
+        """Wrap the model; where it has no gradient, fit the slope to its verdicts on ``X``."""
         if self.loss not in _LOSSES:
             raise unknown("loss", self.loss, _LOSSES)
         above("learning_rate", self.learning_rate, 0.0, strict=True)

@@ -20,10 +20,7 @@ _BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
 
 def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     """Return stated against observed, over all sessions of our default without lapses beyond its model."""
-    frames = [same_oracle(runs[name]) for name in NEEDS if len(runs[name])]
-    if not frames:
-        return []
-    frame = pd.concat(frames, ignore_index=True)
+    frame = pd.concat([same_oracle(runs[name]) for name in NEEDS if len(runs[name])], ignore_index=True)
     frame = frame[
         (frame["method"] == "ours") & frame["found"] & frame["within"].notna() & (frame["people"] != "l1")
     ]

@@ -12,8 +12,9 @@ import pandas as pd
 
 from reap import effort
 from reap._typing import Frame
+from reap.checks.calls import Call
 from reap.checks.judge import Judge
-from reap.checks.promises import Call, irreducible, legal, truthful, undominated
+from reap.checks.promises import irreducible, legal, truthful, undominated
 from reap.research.experiments import people
 from reap.research.experiments.results import Result
 from reap.research.experiments.scope import Scope, make_bench
@@ -69,8 +70,6 @@ def run(out: Path, *, subjects: tuple[int, int], matrices: int, **bench: Any) ->
 def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     """Return the table, and who has no plan."""
     frame = runs["coverage"]
-    if len(frame) == 0:
-        return []
     rows = []
     for dataset, part in frame.groupby("dataset", sort=False):
         plans = max(int(part["plans"].sum()), 1)

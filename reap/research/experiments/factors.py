@@ -11,7 +11,7 @@ from reap.research.experiments.excess import BASE, RATIO, curves, table
 from reap.research.experiments.measures import same_oracle
 from reap.research.experiments.results import Result
 from reap.research.experiments.scope import Scope
-from reap.research.experiments.targets import against_targets, targets, verdict
+from reap.research.experiments.targets import against_targets, tally, targets
 
 TITLE = "Excess over the oracle, one factor at a time (the data set's own action space)"
 DATASETS = ("german", "student")
@@ -55,8 +55,6 @@ def named(frame: Frame) -> Frame:
 
 def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     """Return the table after 5 and 10 answers, and the curves of our default."""
-    if len(runs["factors"]) == 0:
-        return []
     frame = named(runs["factors"])
     last = int(frame["answers"].max())
     by = ["dataset", "factor", "options"]
@@ -69,4 +67,4 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     ours = ours.assign(options=[f"ours, {k} options" for k in ours["options"]])
     plot = curves(ours, ["dataset", "options"], "factor")
     note = "Rank-one people have one single concern, and a best effort near 0: they are reported without a target."
-    return [Result(TITLE, made, "beyond the paper", [RATIO, note, *verdict(said)], plot)]
+    return [Result(TITLE, made, "beyond the paper", [RATIO, note, *tally(said)], plot)]

@@ -12,6 +12,7 @@ import pandas as pd
 
 from reap import effort
 from reap._typing import Array, Frame
+from reap.elicitation.presets import Preset
 from reap.plan import Plan
 from reap.recourse import Engine
 from reap.research.baselines import FACE, Wachter
@@ -57,11 +58,9 @@ def run(out: Path, *, questions: int, subjects: tuple[int, int], matrices: int, 
                 add(method, i, k, plan, seconds)
         for k in range(matrices):
             add("Algorithm 1, no constraints", i, k, *timed(made.engine("algorithm1"), x, truth[k]))
-            for method, kind, preset in (
-                ("published method, graph", "graph", "reap"),
-                ("ours", "recourse", "bayes"),
-            ):
+            for method, kind in (("published method, graph", "graph"), ("ours", "recourse")):
                 person = people.person("gaussian", made.dimension, k, seed, subject=i)
+                preset: Preset = "reap" if kind == "graph" else "bayes"
                 held = hold(made.engine(kind), x, person, at=[questions], seed=seed, preset=preset)[-1]
                 add(method, i, k, held.plan, held.seconds)
     return pd.DataFrame(rows)
@@ -77,8 +76,6 @@ def timed(engine: Engine, x: Any, matrix: Array) -> tuple[Plan, float]:
 def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     """Return the table."""
     frame = runs["honesty"]
-    if len(frame) == 0:
-        return []
     rows = []
     for (dataset, method), part in frame.groupby(["dataset", "method"], sort=False):
         found = part[part["found"]]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from reap._typing import Frame
 from reap.research.experiments import paper
-from reap.research.experiments.results import Result, Verdict, spread
+from reap.research.experiments.results import Result, spread, verdict
 from reap.research.experiments.scope import Scope
 
 TITLE = "Path length: centre against worst case"
@@ -37,9 +37,8 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
         holds.append(worst.mean() <= 1.1 * center.mean())
     if not rows:
         return []
-    verdict: Verdict = "reproduced" if all(holds) else "in part" if any(holds) else "not reproducible"
     remark = (
         f"The claim, that worst-case paths are only marginally longer, holds on {sum(holds)} of {len(holds)} data sets "
         "(at most 10 % longer). Length counts steps."
     )
-    return [Result(TITLE, pd.DataFrame(rows), verdict, [remark])]
+    return [Result(TITLE, pd.DataFrame(rows), verdict(holds), [remark])]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from reap._typing import Frame
 from reap.research.experiments import rank
-from reap.research.experiments.results import Result, Verdict
+from reap.research.experiments.results import Result, verdict
 from reap.research.experiments.scope import Scope
 
 TITLE = "Two options against four: mean rank"
@@ -17,8 +17,6 @@ NEEDS = ("rank",)
 def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     """Return the table and curves, from the runs of the mean rank."""
     frame = runs["rank"]
-    if len(frame) == 0:
-        return []
     ways = [way for way in rank.WAYS if "options" in way]
     last = int(frame["questions"].max())
     holds = {}
@@ -28,10 +26,11 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
             mean["published centre, 4 options"] < mean["published centre, 2 options"]
         )
     true = [name for name, good in holds.items() if good]
-    verdict: Verdict = "reproduced" if len(true) == len(holds) else "in part" if true else "not reproducible"
     said = [
         f"The claim, that four options (the paper does not say how many; k = 4 here) beat two after {last} questions with "
         f"the published centre, holds in {len(true)} of {len(holds)} cases"
         + (f": {'; '.join(true)}." if true else "."),
     ]
-    return [Result(TITLE, rank.table(frame, ways), verdict, said, rank.plot(frame, ways))]
+    return [
+        Result(TITLE, rank.table(frame, ways), verdict(list(holds.values())), said, rank.plot(frame, ways))
+    ]

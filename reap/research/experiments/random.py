@@ -8,7 +8,7 @@ import pandas as pd
 
 from reap._typing import Frame
 from reap.research.experiments import paper
-from reap.research.experiments.results import Result, Verdict
+from reap.research.experiments.results import Result, verdict
 from reap.research.experiments.scope import Scope
 
 TITLE = "Random questions against similar cost: mean rank"
@@ -41,9 +41,8 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
                 }
             )
         holds.append(ends["similar cost"] < ends["random"])
-    verdict: Verdict = "reproduced" if all(holds) else "in part" if any(holds) else "not reproducible"
     said = [
         f"The claim, that the heuristic ends below random questions, holds in {sum(holds)} of {len(holds)} cases.",
         "At T = 0 nothing has been asked, so both rows must agree; in the paper's table they do not. Here they do.",
     ]
-    return [Result(TITLE, pd.DataFrame(rows), verdict, said)]
+    return [Result(TITLE, pd.DataFrame(rows), verdict(holds), said)]

@@ -19,7 +19,10 @@ _INTRO = (
     "Every table and figure of “Cost-adaptive recourse recommendation by adaptive preference elicitation”, run again, with the "
     "paper's figures beside ours, and what lies beyond the paper. Figures are mean ± standard deviation over runs unless said "
     "otherwise. Where the text and the authors' scripts disagree we follow the text: standard normal matrices scaled to largest "
-    "eigenvalue 1, ε = 0.01, costs averaged over the matrices, squared edge costs, k options scored by an average."
+    "eigenvalue 1, ε = 0.01, efforts averaged over the matrices, squared efforts of edges, k options scored by an average. "
+    "The paper's graph tables give the effort of paths, a sum over steps. All other effort is that of the whole change from "
+    "where a person stands to where the plan ends: a sum of squares over steps falls when one change is cut into pieces, and "
+    "nobody finds a change easier for that. The two are never compared."
 )
 _STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}

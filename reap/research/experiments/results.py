@@ -49,6 +49,17 @@ class Result:
     plot: Plot | None = None
 
 
+def verdict(holds: Sequence[bool]) -> Verdict:
+    """Return how a claim came out that holds in some cases of several.
+
+    Examples
+    --------
+    >>> verdict([True, True]), verdict([True, False]), verdict([False])
+    ('reproduced', 'in part', 'not reproducible')
+    """
+    return "reproduced" if all(holds) else "in part" if any(holds) else "not reproducible"
+
+
 def spread(values: Any) -> str:
     """Return "mean ± standard deviation", with three significant digits of the mean, two decimals at least.
 

@@ -95,7 +95,7 @@ class Scope:
     ) -> list[dict[str, Any]]:
         """Return the bench, the subjects (first, one past the last) and the matrices of every cell of a table.
 
-        Where people are few, matrices are as many as at least so many ``runs`` a data set take.
+        Where subjects × matrices would be fewer than ``runs``, there are more matrices.
         """
         made = []
         for bench in (self.bench(name, own) for name in self.over(datasets)):

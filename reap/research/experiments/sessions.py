@@ -12,6 +12,7 @@ import numpy as np
 from reap._typing import Array
 from reap.belief import ConfidenceSet, solve_centers
 from reap.elicitation import Elicitation
+from reap.elicitation.presets import Preset
 from reap.plan import Plan
 from reap.questions import SimilarCost
 from reap.recourse import Engine
@@ -40,7 +41,7 @@ def hold(
     at: Iterable[int],
     seed: int,
     options: int = 2,
-    preset: Literal["bayes", "reap"] = "bayes",
+    preset: Preset = "bayes",
 ) -> list[Outcome]:
     """Return what a session recommends after each number of answers in ``at``.
 

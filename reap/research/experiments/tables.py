@@ -46,11 +46,15 @@ def module(name: str) -> Any:
 
 
 def reproduce(names: Sequence[str], scope: Scope, quiet: bool = False) -> dict[str, list[Result]]:
-    """Run tables (all where none is named) and return their results; what was run before is read again."""
+    """Run tables (all where none is named) and return the results of those that have runs; what was run before is read again."""
     wanted = [module(name) for name in (names or NAMES)]
     needed = [name for name in NAMES if any(name in made.NEEDS for made in wanted)]
     runs: dict[str, Frame] = {}
     for name in needed:
         cells = [runner.Cell(name, params) for params in module(name).cells(scope)]
         runs[name] = runner.run(cells, scope.out, scope.jobs, name, quiet)
-    return {made.__name__.rpartition(".")[2]: made.summary(runs, scope) for made in wanted}
+    return {
+        made.__name__.rpartition(".")[2]: made.summary(runs, scope)
+        for made in wanted
+        if any(len(runs[name]) for name in made.NEEDS)
+    }

@@ -41,7 +41,7 @@ def against_targets(runs: Frame, where: str, asked: dict[int, float]) -> list[st
     return said
 
 
-def verdict(said: list[str]) -> list[str]:
+def tally(said: list[str]) -> list[str]:
     """Return how many of the sentences say that a target is met, then those that say it is not."""
     short = [line for line in said if "falls short" in line]
     met = f"Our default meets the targets of the design in {len(said) - len(short)} of {len(said)} places."

@@ -10,7 +10,7 @@ import pandas as pd
 from reap._typing import Frame
 from reap.research.experiments import paper
 from reap.research.experiments.measures import smaller
-from reap.research.experiments.results import Result, Verdict
+from reap.research.experiments.results import Result, verdict
 from reap.research.experiments.scope import Scope
 
 TITLE = "Wilcoxon tests: is the paper's method below the baseline?"
@@ -55,9 +55,8 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
             agree.append((p < 0.05) == (said < 0.05))
     if not rows:
         return []
-    verdict: Verdict = "reproduced" if all(agree) else "in part" if any(agree) else "not reproducible"
     remark = (
         f"At the level of 5 % the test comes out as in the paper in {sum(agree)} of {len(agree)} cases. Pairs are subjects, "
         "with efforts averaged over the matrices; the paper does not say. Ours is compared by whole changes, the baseline's too."
     )
-    return [Result(TITLE, pd.DataFrame(rows), verdict, [remark])]
+    return [Result(TITLE, pd.DataFrame(rows), verdict(agree), [remark])]

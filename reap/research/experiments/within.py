@@ -29,8 +29,6 @@ def needed(part: Frame) -> Frame:
 def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     """Return quantiles of the number of answers, by data set, options and method."""
     frame = same_oracle(runs["excess"])
-    if len(frame) == 0:
-        return []
     rows = []
     for (dataset, options, method), part in frame.groupby(["dataset", "options", "method"], sort=False):
         if method in _METHODS:

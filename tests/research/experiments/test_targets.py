@@ -7,7 +7,7 @@ import pytest
 
 from reap.research.experiments import excess, factors, quality
 from reap.research.experiments.scope import Scope
-from reap.research.experiments.targets import against_targets, targets, verdict
+from reap.research.experiments.targets import against_targets, tally, targets
 
 GAUSSIAN = targets("gaussian", 0.0, 2)
 
@@ -31,7 +31,7 @@ def test_each_target_is_said_to_be_met_or_not():
         "german, 5 answers: ours 5.0 % falls short of the target of 4.0 %.",
         "german, 10 answers: ours 1.0 % meets the target of 1.5 %.",
     ]
-    assert verdict(said) == ["Our default meets the targets of the design in 1 of 2 places.", said[0]]
+    assert tally(said) == ["Our default meets the targets of the design in 1 of 2 places.", said[0]]
 
 
 @pytest.mark.parametrize(("found", "said"), [(0.0152, "1.52 % falls short of"), (0.0148, "1.48 % meets")])
@@ -42,7 +42,7 @@ def test_a_figure_that_rounds_to_its_target_is_shown_with_more_digits(found, sai
 
 def test_other_methods_have_no_targets():
     assert against_targets(runs(0.05, 0.01, method="true centre"), "german", GAUSSIAN) == []
-    assert verdict([]) == []
+    assert tally([]) == []
 
 
 @pytest.mark.parametrize(

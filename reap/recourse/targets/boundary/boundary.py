@@ -9,7 +9,7 @@ from reap.effort import of_each
 from reap.recourse.targets.boundary.numbers import Descent
 from reap.recourse.targets.boundary.rounding import roundings
 from reap.recourse.targets.boundary.search import climb, search
-from reap.recourse.targets.pool import Best, Pool, build
+from reap.recourse.targets.pool import Best, Pool, best_of_supports, build
 from reap.recourse.targets.problem import Problem
 
 #: Supports in which each matrix descends, and rows around which it searches; see ``_tries``.
@@ -43,7 +43,7 @@ class Boundary:
         best = Best(self.pool, A)
         if self.pool.complete or len(self.pool) == 0:
             return best
-        matrix, place = self.pool.starts(best.of_pool, self._tries(_STARTS, len(A)))
+        matrix, place = best_of_supports(self.pool.cells, best.of_pool, self._tries(_STARTS, len(A)))
         rows, scores = self.pool.rows[place], self.pool.logits[place]
         if self.follows:
             matrix, rows, scores = self._descend(best, matrix, rows, scores)

@@ -5,7 +5,6 @@ Of all values that no tree tells apart only the nearest is worth naming: the gri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -13,7 +12,8 @@ import numpy as np
 
 from reap._typing import Array, Bools, Ints
 from reap.models.trees import Reader
-from reap.recourse.targets.problem import Choice, Problem
+from reap.recourse.targets.problem import Problem
+from reap.space.grid import Levels
 from reap.space.rules import Linear, parse
 
 #: Sides of a ladder: the value it starts from, up, down, another level; a level where none is the person's own.
@@ -66,16 +66,16 @@ class Ladder:
         """Return the values on one side, near to far."""
         return np.flatnonzero(self.sides == side)
 
-    def thinned(self, most: int = RUNGS) -> Ladder:
-        """Return at most so many values: each side evenly by the splits it passes, nearest and farthest included."""
+    def thinned(self, most: int) -> Ints:
+        """Return at most so many rungs: each side evenly by the splits it passes, nearest and farthest included."""
         if len(self) <= most:
-            return self
+            return np.arange(len(self))
         kept, room = [np.zeros(1, dtype=np.intp)], most - 1
         sides = sorted((self.side(side) for side in (UP, DOWN, LEVEL, FORCED)), key=len)
         for left, rungs in zip(range(len(sides), 0, -1), sides, strict=True):
             kept.append(rungs[_even(self.weights[rungs], min(room // left, len(rungs)))])
             room -= len(kept[-1])
-        return self.only(np.sort(np.concatenate(kept)))
+        return np.sort(np.concatenate(kept))
 
 
 def _even(weights: Array, count: int) -> Ints:
@@ -87,24 +87,24 @@ def _even(weights: Array, count: int) -> Ints:
     return np.unique(np.searchsorted(share, np.linspace(0, 1, count) - 1e-12).clip(0, len(weights) - 1))
 
 
-def groups(problem: Problem, found: list[Ladder]) -> Iterator[list[Ladder]]:
-    """Yield the largest sets of ladders of which no two move the same derived column.
+def rivals(problem: Problem, found: list[Ladder]) -> list[set[int]]:
+    """Return for each ladder the others that move a derived column with it: debt and income, where a ratio follows both."""
+    tied = [set(map(int, np.intersect1d(ladder.columns, problem.derived))) for ladder in found]
+    return [{j for j, theirs in enumerate(tied) if j != i and own & theirs} for i, own in enumerate(tied)]
 
-    Within such a set changes add up. Where a ratio follows debt and income, one set has the debt, the other the income.
-    """
-    tied = [frozenset(map(int, np.intersect1d(ladder.columns, problem.derived))) for ladder in found]
-    sources = [i for i, columns in enumerate(tied) if columns]
-    free = [i for i, columns in enumerate(tied) if not columns]
-    sets: list[frozenset[int]] = []
+
+def groups(problem: Problem, found: list[Ladder]) -> list[list[Ladder]]:
+    """Return the largest sets of ladders without rivals: within such a set changes add up."""
+    others = rivals(problem, found)
+    sources = [i for i, some in enumerate(others) if some]
+    sets: list[set[int]] = []
     for size in range(len(sources), -1, -1):
-        for some in combinations(sources, size):
-            apart = all(not tied[a] & tied[b] for a, b in combinations(some, 2))
-            if apart and not any(set(some) <= known for known in sets):
-                sets.append(frozenset(some))
-            if len(sets) == _GROUPS:
-                break
-    for some in sets:
-        yield [found[i] for i in sorted([*free, *some])]
+        for chosen in combinations(sources, size):
+            apart = not any(others[i] & set(chosen) for i in chosen)
+            if apart and len(sets) < _GROUPS and not any(set(chosen) <= known for known in sets):
+                sets.append(set(chosen))
+    free = set(range(len(found))) - set(sources)
+    return [[found[i] for i in sorted(free | some)] for some in sets]
 
 
 class Ladders:
@@ -130,7 +130,7 @@ class Ladders:
         self.problem, self.reader, self.anchor = problem, reader, anchor
         self.now = reader.forest.seen(reader.transform(anchor[None]))[0]
         self.derived = [k for k, f in enumerate(problem.space.features) if f.derived is not None]
-        self.ruled = _ruled(problem)
+        self.ruled = ruled(problem)
         made = []
         for j, k in enumerate(problem.numbers.feature):
             if not held[k]:
@@ -208,7 +208,7 @@ class Ladders:
         seen = rows[np.array(levels, dtype=np.intp)]
         return self._ladder(k, n.columns[[j]], blocks, np.array(sides), seen, np.ones(len(levels)))
 
-    def _choice(self, choice: Choice) -> Ladder:
+    def _choice(self, choice: Levels) -> Ladder:
         feature = self.problem.space.features[choice.feature]
         here = (np.abs(choice.options - self.anchor[choice.columns]) < 1e-9).all(axis=1)
         blocks = choice.options[~here]
@@ -263,7 +263,7 @@ class Ladders:
         return ladder
 
 
-def _ruled(problem: Problem) -> dict[int, set[float]]:
+def ruled(problem: Problem) -> dict[int, set[float]]:
     """Return the features that rules name, with values in units at which an implication begins to hold for this subject."""
     named: dict[int, set[float]] = {}
     start = problem.space._encoding.codes_of(problem.z0[None])[0]

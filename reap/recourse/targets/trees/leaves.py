@@ -88,9 +88,9 @@ def walk(forest: Forest, ladders: list[Ladder], now: Array, changes: int) -> Lea
         node, masks, needed = node[~done], masks[~done], needed[~done]
         column = forest.feature[node]
         left = _word(forest.goes_left(node, table[column]))
-        ladder = owner[column]
-        free = ladder >= 0
-        place = np.arange(len(node)), np.where(free, ladder, 0)
+        mover = owner[column]
+        free = mover >= 0
+        place = np.arange(len(node)), np.where(free, mover, 0)
         mask = masks[place]
         own = (mask & _ONE).astype(bool)
         parts = []

@@ -1,4 +1,4 @@
-"""A round of the dialogue (take an answer in, let the engine answer, choose the next question) with the graph engine."""
+"""A round of a session with ``Recourse``: take an answer in, let the engine answer, choose the next question."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rounds(name: str, people: int, questions: int) -> list[float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = make_pipeline(data.space.encoder(), network).fit(X, y)
-    engine = reap.GraphRecourse(model, data.space).fit(X)
+    engine = reap.Recourse(model, data.space).fit(X)
     rejected = rest[model.predict(rest) == 0]
     times = []
     for i in range(min(people, len(rejected))):

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from reap._errors import InputError
-from reap.service import views
+from reap.service import acts, views
 from reap.service.api import D
 from reap.service.desk import Desk, StaleError
 from reap.service.render import Form, go, number, page, text, texts
@@ -33,7 +33,8 @@ def answer(request: Request, desk: D, token: str, form: Form) -> Response:
     given = text(form, "choice")
     try:
         with desk.open(token) as live:
-            event = desk.answer(
+            entry = acts.answer(
+                desk,
                 live,
                 question=text(form, "question"),
                 revision=number(form, "revision"),
@@ -41,12 +42,12 @@ def answer(request: Request, desk: D, token: str, form: Form) -> Response:
                 impossible=texts(form, "impossible"),
                 key=text(form, "key")[:64] or None,
             )
-            finished = live.dialogue.ask() is None
+            finished = live.session.ask() is None
     except StaleError:
         return go(here, "moved")
     except InputError as error:
         return _question(request, desk, token, 422, str(error))
-    if str(event.payload["choice"]) != given:  # an old page with another choice: say that it was not taken
+    if str(entry.payload["choice"]) != given:  # an old page with another choice: say that it was not taken
         return go(here, "moved")
     return go(f"/s/{token}/plan" if finished else here)
 
@@ -57,7 +58,7 @@ def undo(request: Request, desk: D, token: str, form: Form) -> Response:
     here = f"/s/{token}/questions"
     try:
         with desk.open(token) as live:
-            desk.undo(live, revision=number(form, "revision"), key=text(form, "key")[:64] or None)
+            acts.undo(desk, live, revision=number(form, "revision"), key=text(form, "key")[:64] or None)
     except StaleError:
         return go(here, "moved")
     except InputError as error:
@@ -72,7 +73,8 @@ def revise(request: Request, desk: D, token: str, form: Form) -> Response:
     given = text(form, "choice")
     try:
         with desk.open(token) as live:
-            desk.revise(
+            acts.revise(
+                desk,
                 live,
                 position=number(form, "position"),
                 revision=number(form, "revision"),

@@ -1,0 +1,261 @@
+"""What the events of a session lead to: where the person stands, their limits, what is believed of them, which plans are known.
+
+The state is a function of the events alone. Letting an event happen asks no engine, so undo and resuming are exact and quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from reap._errors import InputError, unknown
+from reap._typing import Array
+from reap.belief import Belief
+from reap.elicitation import events
+from reap.elicitation.answers import Answer, teach
+from reap.elicitation.events import ACTS, VERBS, Event, in_force
+from reap.elicitation.options import Rows, key
+from reap.elicitation.pool import Pool
+from reap.elicitation.question import Question
+from reap.elicitation.rounds import Round, read_asked, read_recommended, vector
+from reap.plan import Plan
+from reap.space import ActionSpace, Limits
+
+
+class State:
+    """A session without an engine.
+
+    Parameters
+    ----------
+    space : ActionSpace
+    started : Event
+        The first event.
+    questions : int
+        How many answers to ask for at most.
+    prior : callable
+        Returns a belief before any answer, for the levels of difficulty that the person has named.
+
+    Attributes
+    ----------
+    events : list of Event
+        What happened, without what was undone.
+    limits : Limits
+        What the person cannot or will not do.
+    difficulties : mapping of feature to level, 1 very easy to 5 very hard
+    belief : Belief
+    pool : Pool
+        The plans found so far that could be recommended.
+    """
+
+    def __init__(
+        self,
+        space: ActionSpace,
+        started: Event,
+        questions: int,
+        prior: Callable[[Mapping[str, int]], Belief],
+    ) -> None:
+        self.space, self.questions, self._prior = space, questions, prior
+        self._replay([started])
+
+    def _replay(self, events: Sequence[Event]) -> None:
+        self.events = [events[0]]
+        self._begin()
+        for event in events[1:]:
+            self.apply(event)
+
+    def _begin(self) -> None:
+        """Go to where the person stood at first."""
+        started = self.events[0].payload
+        self._stand(vector(started["z"]))
+        self.limits = Limits.from_dict(started["limits"])
+        self.difficulties: dict[str, int] = {}
+        self.belief = self._prior(self.difficulties)
+        self._answers: list[Answer] = []
+        self._shown: list[frozenset[bytes]] = []
+        self._budget = self.questions
+        self._rounds: list[Round] = []
+        self._round = Round()
+
+    def _stand(self, z: Array) -> None:
+        self._z, self._x = z, self.space.decode(z[None])
+        self.pool = Pool(self.space)
+        self._rows: Rows | None = None
+
+    # what has happened -------------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> int:
+        """Number of acts so far; a question and a plan belong to one."""
+        return sum(event.type in ACTS for event in self.events)
+
+    @property
+    def answered(self) -> int:
+        """Number of answers that told something: an option, or "same"."""
+        return len(self._answers)
+
+    @property
+    def here(self) -> Array:
+        """Where the person stands now, as a vector (d,)."""
+        return self._z.copy()
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the engine was asked and found no plan at all."""
+        return self._round.found is not None and not len(self.pool)
+
+    @property
+    def history(self) -> list[tuple[Question, int | str]]:
+        """The questions answered so far, each with its answer as it counts now."""
+        return [(question, act.payload["choice"]) for question, act in self._given()]
+
+    @property
+    def impossible(self) -> list[list[str]]:
+        """For each answer of ``history``, the features it named as impossible to change."""
+        return [list(act.payload["impossible"]) for _, act in self._given()]
+
+    def _given(self) -> list[tuple[Question, Event]]:
+        return [
+            (done.question, done.act)
+            for done in self._rounds
+            if done.question is not None and done.act is not None and done.act.type == "answered"
+        ]
+
+    # what the person says ----------------------------------------------------------------------------
+
+    def answer(self, choice: int | str, *, impossible: str | Sequence[str] = ()) -> None:
+        """Answer the question that ``ask`` returned.
+
+        Parameters
+        ----------
+        choice : int or str
+            An option's index or letter, "left", "right", "same", "neither" or "skip".
+        impossible : sequence of str
+            With "neither": the features whose change is impossible; no plan will touch them again.
+        """
+        if self._round.question is None:
+            raise InputError("there is no question to answer; call ask() first")
+        self.apply(events.answered(self.space, self._round.question, choice, impossible))
+
+    def revise(self, position: int, choice: int | str, *, impossible: str | Sequence[str] = ()) -> None:
+        """Give another answer to an earlier question, by its position in ``history``; later answers stay."""
+        self.apply(events.revised(self.space, self.history, position, choice, impossible))
+
+    def constrain(
+        self,
+        feature: str,
+        *,
+        fixed: bool = False,
+        at_least: Any = None,
+        at_most: Any = None,
+        exclude: Sequence[Any] = (),
+        difficulty: int | None = None,
+    ) -> None:
+        """State a wish about one feature, at any time: keep it, bound it, exclude levels, say how hard it is (1 to 5)."""
+        self.apply(
+            events.constrained(
+                self.space,
+                feature,
+                fixed=fixed,
+                at_least=at_least,
+                at_most=at_most,
+                exclude=exclude,
+                difficulty=difficulty,
+            )
+        )
+
+    def release(self, feature: str) -> None:
+        """Take back every limit on one feature ("max_changes" for the count of changes)."""
+        self.apply(events.released(self.limits, feature))
+
+    def replan(self, x_now: Any) -> None:
+        """Go on from where the person is now, with all that was learnt about them."""
+        self.apply(events.replanned(self.space, self.space.vector(x_now)))
+
+    def undo(self) -> None:
+        """Take back the last act; the state before it is restored exactly."""
+        if not self.revision:
+            raise InputError("there is nothing to undo")
+        self._replay(in_force([*self.events, Event("undone", {})]))
+
+    # letting events happen ---------------------------------------------------------------------------
+
+    def apply(self, event: Event) -> None:
+        """Let an event happen. No engine is asked."""
+        match event.type:
+            case "asked":
+                found, question = read_asked(event.payload, self.space)
+                self._ask(found, question)
+            case "recommended":
+                found, plan = read_recommended(event.payload, self.space)
+                self._join(found)
+                self._round.plan = plan
+            case "revised":
+                self._revise(event)
+            case act if act in ACTS:
+                self._act(event)
+            case _:
+                raise unknown("event", event.type, VERBS)
+        self.events.append(event)
+
+    def _ask(self, found: Sequence[Plan] | None, question: Question | None) -> None:
+        self._join(found)
+        self._round.question, self._round.over = question, question is None
+
+    def _join(self, found: Sequence[Plan] | None) -> None:
+        """Let the plans that an engine found join the pool; None: it was not asked."""
+        if found is not None:
+            self._round.found = found
+            self.pool.add(found)
+
+    def _act(self, event: Event) -> None:
+        said = event.payload
+        match event.type:
+            case "answered":
+                self._learn(said["choice"])
+                self._limit(self.limits.merge(Limits(fixed=tuple(said["impossible"]))))
+            case "constrained":
+                if said["difficulty"] is not None:
+                    self.difficulties = {**self.difficulties, said["feature"]: said["difficulty"]}
+                    self.belief = teach(self._prior(self.difficulties), self._answers)
+                self._limit(self.limits.merge(Limits.from_dict(said["limits"])))
+            case "released":
+                self._limit(self.limits.without(said["feature"]))
+            case "replanned":
+                self._stand(vector(said["z"]))
+                self._shown, self._budget = [], self.answered + self.questions
+        self._rounds.append(replace(self._round, act=event))
+        self._round = Round()
+
+    def _learn(self, choice: int | str) -> None:
+        question = self._round.question
+        if question is None:
+            raise InputError("there is no question to answer; call ask() first")
+        self._shown.append(frozenset(key(option) for option in question.options))
+        if choice == "same" or isinstance(choice, int):
+            answer = Answer.to([option.moves for option in question.options], choice)
+            self._answers.append(answer)
+            answer.teach(self.belief)
+
+    def _limit(self, limits: Limits) -> None:
+        """Take new limits; plans that are not legal any more leave the pool."""
+        if limits != self.limits:
+            self.limits, self._rows = limits, None
+            self.pool = self.pool.within(self.space.tighten(limits))
+
+    def _revise(self, event: Event) -> None:
+        """Go back to the answer, let the other one happen in its place, then all that came later.
+
+        Plans found after the old answer may break what the new one forbids: they are left out, and the engine will be
+        asked again.
+        """
+        done = self._rounds
+        given = [i for i, old in enumerate(done) if old.act is not None and old.act.type == "answered"]
+        place = given[event.payload["position"]]
+        said = {name: event.payload[name] for name in ("choice", "impossible")}
+        self._begin()
+        for i, old in enumerate(done):
+            if old.act is None:
+                continue
+            self._ask(old.found if i <= place else None, old.question)
+            self._act(old.act if i != place else Event("answered", {**old.act.payload, **said}))

@@ -1,0 +1,72 @@
+"""Irreducible rows: no action can be left out, no number taken back a step, and the row still be accepted.
+
+Under some matrices a needless change looks like a saving, because changes can help each other. Nobody should be told to
+make it, so a row is reduced whatever its effort; of several ways to reduce it, the one that leaves least effort is taken.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reap import effort
+from reap._typing import Array
+from reap.recourse.targets.problem import Problem
+
+#: Parts of the way back to the start that are tried beside leaving an action out and one step.
+_BACK = np.array([0.5, 0.2, 0.05, 0.01])
+
+
+def reduced(problem: Problem, A: Array, rows: Array, rounds: int = 200) -> tuple[Array, Array]:
+    """Return irreducible rows (n, d) made of accepted rows (n, d), each for its own matrix (n, d, d), and their logits (n,)."""
+    rows = rows.copy()
+    scores = problem.judge(rows)
+    active = np.arange(len(rows))
+    for _ in range(rounds):
+        if len(active) == 0:
+            break
+        less = smaller(problem, rows[active])
+        judged = problem.judge(less)
+        efforts = effort.of_each(A[active], problem.moves(less))
+        efforts[judged < problem.goal] = np.inf
+        best = efforts.argmin(axis=1)
+        each = np.arange(len(active))
+        fine = np.isfinite(efforts[each, best])
+        rows[active[fine]], scores[active[fine]] = less[each, best][fine], judged[each, best][fine]
+        active = active[fine]
+    return rows, scores
+
+
+def smaller(problem: Problem, rows: Array) -> Array:
+    """Return rows (n, k, d) that ask for a little less than rows (n, d); the start itself where there is no such row.
+
+    Every action left out, and every number or ordered level one step and some parts of the way back.
+    """
+    n, base = problem.numbers, problem.base
+    changed = problem.changed(rows)
+    width = max(int(changed.sum(axis=1).max(initial=0)), 1)
+    feature = np.argsort(~changed, axis=1, kind="stable")[:, :width]  # (n, w), the changed ones first
+    each = np.arange(len(rows))[:, None]
+    kept = np.repeat(changed[:, None], width, axis=1)
+    kept[each, np.arange(width), feature] = False
+    whole = np.repeat(rows[:, None], width, axis=1).reshape(-1, len(base))
+    without = problem.partly(whole, kept.reshape(-1, kept.shape[2])).reshape(len(rows), width, 1, len(base))
+    if len(n.columns) == 0:
+        return np.asarray(without[:, :, 0])
+    number = np.full(changed.shape[1], -1)
+    number[n.feature] = np.arange(len(n.feature))
+    j = number[feature][:, :, None]  # (n, w, 1), −1 where it is no number
+    columns = n.columns[j]
+    here, start = rows[each[:, :, None], columns], base[columns]
+    back = np.concatenate([here + _BACK * (start - here), here + np.sign(start - here) * n.step[j]], axis=2)
+    back = np.clip(n.snap(back, j), np.minimum(here, start), np.maximum(here, start))
+    # a part of the way that snaps to where the row is would take nothing back
+    back = np.where((j >= 0) & (np.abs(back - here) > 1e-9), back, start)
+    less = np.repeat(without, back.shape[2], axis=2)
+    number_rows = np.repeat(rows[:, None, None], width, axis=1)
+    less = np.where(j[:, :, :, None] >= 0, number_rows, less)
+    np.put_along_axis(
+        less, np.broadcast_to(columns[:, :, :, None], (*back.shape, 1)), back[:, :, :, None], axis=3
+    )
+    less = np.where(j[:, :, :, None] >= 0, less, without)
+    out = np.concatenate([without, less], axis=2).reshape(len(rows), -1, len(base))
+    return np.asarray(problem.follow(out.reshape(-1, len(base))).reshape(out.shape))

@@ -1,0 +1,84 @@
+"""The rows a person could be told to become: irreducible, and none of them asks for all that another asks for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reap import effort
+from reap._arrays import unique_rows
+from reap._typing import Array, Ints
+from reap.belief import ConfidenceSet
+from reap.recourse.robust.boundary import robust
+from reap.recourse.targets.boundary.boundary import Boundary
+from reap.recourse.targets.order import asks_no_more, undominated
+from reap.recourse.targets.pool import best_of_supports, supports
+from reap.recourse.targets.problem import Problem
+from reap.recourse.targets.reduction import reduced
+
+#: Supports whose best row each matrix reduces: what is reducible may look better than it is.
+_SUPPORTS = 4
+#: Rounds in which a row gives way to one of the pool that asks for less.
+_ROUNDS = 3
+
+
+class Targets:
+    """All that is known of where one subject can go, shared by all questions about them.
+
+    Parameters
+    ----------
+    source : Boundary
+        Finds accepted rows of least effort.
+    """
+
+    def __init__(self, source: Boundary) -> None:
+        self.source = source
+        self.problem: Problem = source.problem
+        self.pool = source.pool
+        self._own = np.ones(self.problem.space.dimension, dtype=bool)  # columns that a person sets
+        self._own[self.problem.derived] = False
+
+    def __len__(self) -> int:
+        return len(self.pool)
+
+    def cheapest(self, A: Array) -> tuple[Array, Array]:
+        """Return the target (b, d) of least effort for each matrix (b, d, d), and its effort (b,)."""
+        found = np.concatenate(self.source.solve(A).offered)
+        found = found[unique_rows(found)]
+        cells = supports(self.problem, found)
+        found, cells = found[order := np.argsort(cells, kind="stable")], cells[order]
+        matrix, place = best_of_supports(cells, effort.of_changes(A, self.problem.moves(found)), _SUPPORTS)
+        rows = self._settled(A[matrix], found[place])
+        efforts = effort.of_changes(A, self.problem.moves(rows))
+        place = efforts.argmin(axis=1)
+        return rows[place], efforts[np.arange(len(A)), place]
+
+    def robust(self, confidence_set: ConfidenceSet) -> tuple[Array, float]:
+        """Return the target (d,) whose worst-case effort over a confidence set is least, and that effort."""
+        row, _ = robust(self.source, confidence_set)
+        worst = confidence_set.worst_case_plan(self.problem.moves(row)).matrix
+        row = self._settled(worst[None], row[None])[0]
+        return row, float(confidence_set.worst_case_plan(self.problem.moves(row)).cost)
+
+    def _settled(self, A: Array, rows: Array) -> Array:
+        """Return irreducible rows (k, d) made of one for each matrix; none asks for all that another, or one of the pool, does."""
+        first, A_of = unique_rows(rows), A
+        rows, A_of = rows[first], A[first]
+        for _ in range(_ROUNDS):
+            rows, _ = reduced(self.problem, A_of, rows)
+            less = self._less(A_of, rows)
+            if (less < 0).all():
+                break
+            rows = np.where((less >= 0)[:, None], self.pool.rows[less], rows)
+        rows = rows[unique_rows(rows)]
+        return np.asarray(rows[undominated(self.problem.moves(rows)[:, self._own])])
+
+    def _less(self, A: Array, rows: Array) -> Ints:
+        """Return, for each row (k, d), the row of the pool of least effort that asks for less in every way; −1: none."""
+        moves, pool = self.problem.moves(rows)[:, self._own], self.problem.moves(self.pool.rows)
+        size, sizes = effort.size(pool), effort.size(self.problem.moves(rows))
+        near = np.flatnonzero(size < sizes.max() * (1 - 1e-9))
+        if len(near) == 0:
+            return np.full(len(rows), -1)
+        below = asks_no_more(pool[near][:, self._own], moves) & (size[near, None] < sizes * (1 - 1e-9))
+        efforts = np.where(below.T, effort.of_changes(A, pool[near]), np.inf)
+        return np.where(below.any(axis=0), near[efforts.argmin(axis=1)], -1)

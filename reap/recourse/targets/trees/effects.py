@@ -1,0 +1,136 @@
+"""How much each change, pair and triple of changes adds to the raw score, exactly.
+
+With ``D_k(v) = [v ∈ set_k] − [0 ∈ set_k]`` the score of ``leaves.py`` splits into anchored effects, one a set u of ladders:
+
+    F(v) = F(0) + Σ_u f_u(v),    f_u(v) = Σ_leaves value · Π_{k∈u} D_k(v_k) · Π_{k∉u} [0 ∈ set_k].
+
+Only leaves that use all of u, and miss nothing outside u, take part in f_u.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reap._typing import Array, Ints
+from reap.recourse.targets.trees.leaves import Leaves
+
+Floats = npt.NDArray[np.floating[Any]]
+
+
+class Effects:
+    """Effects of up to three changes.
+
+    Parameters
+    ----------
+    leaves : Leaves
+    sizes : (m,)
+        Values of each ladder.
+    base : float
+        The raw score without any tree.
+
+    Attributes
+    ----------
+    start : float
+        The raw score where nothing changes.
+    one : list of (n,)
+        The effect of each value of each ladder.
+    """
+
+    def __init__(self, leaves: Leaves, sizes: Ints, base: float) -> None:
+        self.leaves, self.sizes = leaves, sizes
+        self.start = base + float(leaves.values[leaves.needed == 0].sum())
+        self._known: dict[tuple[int, ...], Ints] = {}
+        self._complete = 0  # orders up to this one are in the index
+        self._two: dict[tuple[int, int], Floats] = {}
+        self._values = leaves.values.astype(np.float32)
+        self.index(1)
+        self.one = [self._first(k) for k in range(len(sizes))]
+
+    def index(self, order: int) -> list[tuple[int, ...]]:
+        """Note which leaves take part in every effect of an order; return the sets of ladders that have one."""
+        leaf, ladders = _members(self.leaves, order)
+        place = np.lexsort(ladders.T[::-1])
+        leaf, ladders = leaf[place], ladders[place]
+        new = np.flatnonzero((ladders[1:] != ladders[:-1]).any(axis=1)) + 1
+        found = []
+        for some, part in (
+            zip(ladders[np.concatenate([[0], new])], np.split(leaf, new), strict=True) if len(leaf) else ()
+        ):
+            found.append(tuple(map(int, some)))
+            self._known[found[-1]] = part
+        self._complete = max(self._complete, order)
+        return found
+
+    def count(self, ladders: tuple[int, ...]) -> int:
+        """Return how many leaves take part in an effect."""
+        return len(self._taking_part(ladders))
+
+    def _taking_part(self, ladders: tuple[int, ...]) -> Ints:
+        if len(ladders) <= self._complete:
+            return self._known.get(ladders, np.zeros(0, dtype=np.intp))
+        if ladders not in self._known:
+            some = list(ladders)
+            inside = self.leaves.needed == self.leaves.missed[:, some].sum(axis=1)
+            self._known[ladders] = np.flatnonzero(inside & self.leaves.used[:, some].all(axis=1))
+        return self._known[ladders]
+
+    def _differences(self, leaf: Ints, ladder: int, rungs: Ints) -> Floats:
+        reached = self.leaves.reached(leaf, ladder, np.concatenate([[0], rungs]))
+        return reached[:, 1:] - reached[:, :1]
+
+    def _first(self, k: int) -> Array:
+        leaf = self._taking_part((k,))
+        return np.asarray(self.leaves.values[leaf] @ self._differences(leaf, k, np.arange(self.sizes[k])))
+
+    def two(self, a: int, b: int) -> Floats:
+        """Return what values of two ladders add together beyond each alone, (n_a, n_b)."""
+        if a > b:
+            return self.two(b, a).T
+        if (a, b) not in self._two:
+            leaf = self._taking_part((a, b))
+            D = self._differences(leaf, a, np.arange(self.sizes[a])) * self._values[leaf, None]
+            self._two[a, b] = D.T @ self._differences(leaf, b, np.arange(self.sizes[b]))
+        return self._two[a, b]
+
+    def three(self, ladders: tuple[int, int, int], rungs: list[Ints]) -> Floats:
+        """Return what rungs of three ladders, in rising order, add beyond their pairs: (K, L, M)."""
+        leaf = self._taking_part(ladders)
+        D, E, F = (self._differences(leaf, k, r) for k, r in zip(ladders, rungs, strict=True))
+        both = (E[:, :, None] * F[:, None, :]).reshape(len(leaf), E.shape[1] * F.shape[1])
+        return ((D * self._values[leaf, None]).T @ both).reshape([len(r) for r in rungs])
+
+    def scores(self, ladders: tuple[int, ...], rungs: list[Ints]) -> Floats:
+        """Return the raw scores of all combinations of rungs of one, two or three ladders in rising order."""
+        total = np.full([len(r) for r in rungs], self.start, dtype=np.float32)
+        axes = range(len(ladders))
+
+        def add(values: Floats, some: tuple[int, ...]) -> None:
+            total[...] += values.reshape([len(rungs[i]) if i in some else 1 for i in axes])
+
+        for i in axes:
+            add(self.one[ladders[i]][rungs[i]], (i,))
+        for i, j in combinations(axes, 2):
+            add(self.two(ladders[i], ladders[j])[np.ix_(rungs[i], rungs[j])], (i, j))
+        if len(ladders) == 3:
+            add(self.three((ladders[0], ladders[1], ladders[2]), rungs), (0, 1, 2))
+        return total
+
+
+def _members(leaves: Leaves, order: int) -> tuple[Ints, Ints]:
+    """Return leaves (n,) and sets of ladders (n, order), rising, so that the leaf takes part in the set's effect."""
+    spare = leaves.used & ~leaves.missed
+    ladder = np.arange(len(leaves.full))
+    found: list[tuple[Ints, Ints]] = [(np.zeros(0, dtype=np.intp), np.zeros((0, order), dtype=np.intp))]
+    for count in range(order + 1):
+        leaf = np.flatnonzero(leaves.needed == count)
+        some = np.nonzero(leaves.missed[leaf])[1].reshape(len(leaf), count)
+        last = np.full(len(leaf), -1)
+        for _ in range(order - count):
+            row, extra = np.nonzero(spare[leaf] & (ladder > last[:, None]))
+            leaf, some, last = leaf[row], np.column_stack([some[row], extra]), extra
+        found.append((leaf, np.sort(some, axis=1)))
+    return np.concatenate([leaf for leaf, _ in found]), np.concatenate([some for _, some in found])

@@ -1,0 +1,118 @@
+"""A row and a few values for each of its features: rows, efforts and scores of all their combinations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reap._typing import Array, Ints
+from reap.effort import of_change
+from reap.models.trees import Reader
+from reap.recourse.targets.problem import Problem
+from reap.recourse.targets.trees.cells import Marks
+from reap.recourse.targets.trees.effects import Effects
+from reap.recourse.targets.trees.ladders import Ladder
+from reap.recourse.targets.trees.leaves import walk
+from reap.recourse.targets.trees.minimal import minimal
+
+#: What a score must have beyond the goal: effects are added in single precision.
+_ROUNDING = 1e-6
+
+#: The ladders, each with a side, that a plan moves; rising.
+Support = tuple[tuple[int, int], ...]
+
+
+class Grid:
+    """Combinations of values around one row.
+
+    Parameters
+    ----------
+    problem : Problem
+    reader : Reader
+    anchor : (d,)
+    now : (c,)
+        The anchor, transformed.
+    ladders : list of Ladder
+        Of at most 63 values each.
+    changes : int
+        How many of them may move.
+    """
+
+    def __init__(
+        self, problem: Problem, reader: Reader, anchor: Array, now: Array, ladders: list[Ladder], changes: int
+    ) -> None:
+        self.problem, self.anchor, self.ladders = problem, anchor, ladders
+        self.marks = Marks.of(ladders)
+        sizes = np.array([len(ladder) for ladder in ladders])
+        self.leaves = walk(reader.forest, ladders, now, changes)
+        self.effects = Effects(self.leaves, sizes, reader.forest.base)
+        self.goal = reader.forest.level(problem.goal) + _ROUNDING
+        self.moves = np.zeros((1 + int((sizes - 1).sum()), len(anchor)))
+        for k, ladder in enumerate(ladders):
+            own = slice(self.marks.first[k] + 1, self.marks.first[k] + len(ladder))
+            self.moves[own, ladder.columns] = ladder.blocks[1:] - ladder.blocks[0]
+        self._solved: dict[Support, Ints] = {}
+
+    def rows(self, cells: Ints) -> Array:
+        """Return the rows (n, d) of cells (n, 3)."""
+        out = np.repeat(self.anchor[None], len(cells), axis=0)
+        for axis in range(cells.shape[1]):
+            ladder = self.marks.ladder[cells[:, axis]]
+            for k in np.unique(ladder[ladder >= 0]):
+                at = np.flatnonzero(ladder == k)
+                out[np.ix_(at, self.ladders[k].columns)] = self.ladders[k].blocks[
+                    self.marks.rung[cells[at, axis]]
+                ]
+        return out
+
+    def efforts(self, A: Array, cells: Ints) -> Array:
+        """Return the efforts (b, n) of cells (n, 3) under matrices (b, d, d).
+
+        Changes of different ladders add up, so with ``Q_ij = w_iᵀAw_j`` of single moves, and ``w_0`` what the anchor has
+        moved already, ``ΔᵀAΔ = Q_00 + Σ_i (Q_ii + 2 Q_0i) + 2 Σ_{i<j} Q_ij``. The parts are needed because there are hundreds of
+        moves and a hundred thousand cells: the full product for every cell would take a hundred times as long.
+        """
+        used, place = np.unique(cells, return_inverse=True)
+        place = place.reshape(cells.shape).T
+        start = self.problem.moves(self.anchor)
+        W = np.concatenate([start[None], self.moves[used]])
+        columns = np.flatnonzero(np.abs(W).max(axis=0) > 0)
+        W = W[:, columns]
+        out = np.empty((len(A), len(cells)))
+        first, second, third = place
+        for i, matrix in enumerate(A[:, columns][:, :, columns]):
+            Q = W @ matrix @ W.T
+            alone = np.diagonal(Q)[1:] + 2 * Q[0, 1:]
+            flat, n = Q[1:, 1:].ravel(), len(used)
+            total = alone.take(first) + alone.take(second) + alone.take(third) + Q[0, 0]
+            for a, b in ((first, second), (first, third), (second, third)):
+                total += 2 * flat.take(a * n + b)
+            out[i] = total
+        return np.maximum(out, 0.0)
+
+    def single_efforts(self, A: Array) -> Array:
+        """Return the efforts (b, marks) of each change alone."""
+        return np.stack([of_change(matrix, self.moves) for matrix in A])
+
+    @property
+    def gains(self) -> Array:
+        """What each change alone adds to the raw score, (marks,)."""
+        return np.concatenate([[0.0], *(one[1:] for one in self.effects.one)])
+
+    def supports(self, cells: Ints) -> Ints:
+        """Return the supports of cells (n, 3) as numbers (n, 3), ``8 · ladder + side``, rising; −1 for no change."""
+        sides = np.concatenate([[0], *(ladder.sides[1:] for ladder in self.ladders)])
+        code = np.where(cells > 0, 8 * self.marks.ladder[cells] + sides[cells], -1)
+        return np.sort(code, axis=1)
+
+    def solve(self, support: Support) -> Ints:
+        """Return the minimal accepted legal cells (n, 3) of one support, of all its values."""
+        if support not in self._solved:
+            ladders = tuple(k for k, _ in support)
+            rungs = [np.concatenate([[0], self.ladders[k].side(side)]) for k, side in support]
+            accepted = self.effects.scores(ladders, rungs) >= self.goal
+            if self.problem.space.rules:
+                at = np.nonzero(accepted)
+                accepted[at] = self.problem.legal(self.rows(self.marks.at(ladders, rungs, at)))
+            good = minimal(accepted, [self.ladders[k].sides[r] for k, r in zip(ladders, rungs, strict=True)])
+            self._solved[support] = self.marks.at(ladders, rungs, np.nonzero(good))
+        return self._solved[support]

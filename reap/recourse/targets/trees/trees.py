@@ -1,0 +1,239 @@
+"""Least effort subject to acceptance where the model is a tree ensemble that was read.
+
+Per subject one walk of all trees gives the exact score of every change of up to three features; the accepted ones that
+ask for no more than any other are the pool. For each matrix the best supports are solved on all their values, then
+the model itself judges the winners and what could be taken back of them. What the model does not accept is never returned.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reap._arrays import row_keys, unique_rows
+from reap._typing import Array, Bools, Ints
+from reap.effort import of_changes, size
+from reap.models.trees import Reader
+from reap.recourse.targets.boundary.search import search
+from reap.recourse.targets.order import asks_no_more, undominated
+from reap.recourse.targets.pool import Best, Pool
+from reap.recourse.targets.problem import Problem
+from reap.recourse.targets.reduction import reduced
+from reap.recourse.targets.trees.ladders import Ladder, Ladders, groups, rivals
+from reap.recourse.targets.trees.search import Search
+
+#: Rows of the pool, rounds in which winners are judged, and rows judged in a round at most.
+_KEPT, _ROUNDS, _JUDGED = 400, 6, 1_500
+#: Values of a feature at which its rivals are looked at, itself included; see ``rivals``.
+_RIVALS = 9
+#: Rows of other people tried where changes are tied together.
+_PEOPLE = 200
+
+
+class Trees:
+    """What one subject's questions share: the problem, the searches, the pool. Answers as ``Boundary`` does.
+
+    Parameters
+    ----------
+    problem : Problem
+    reader : Reader
+        Of the problem's model.
+    data : (n, d)
+        Accepted rows of other people.
+    rng : Generator
+    """
+
+    def __init__(self, problem: Problem, reader: Reader, data: Array, rng: np.random.Generator) -> None:
+        self.problem, self.reader = problem, reader
+        self.searches: list[Search] = []
+        self.full: list[Ladder] = []
+        budget = (problem.max_changes or len(problem.space.features)) - int(
+            problem.changed(problem.base[None]).sum()
+        )
+        if budget > 0:
+            self._start(problem.base, np.zeros(len(problem.space.features), dtype=bool), budget)
+        found = self._nearest()
+        if len(found) == 0 and budget > 3:
+            for anchor, moved in self._climbs(budget - 3):
+                self._start(anchor, moved, 3)
+            found = self._nearest()
+        extra = self._tied(data)
+        rows = np.concatenate([problem.base[None], found, extra])
+        scores = problem.judge(rows)
+        fine = scores >= problem.goal
+        rows, scores = rows[fine], scores[fine]
+        if len(rows):
+            kept = undominated(self._own(rows))
+            rows, scores = rows[kept], scores[kept]
+        elif not np.isfinite(problem.closest) or problem.closest < problem.goal:
+            problem.judge(self._highest())  # so that a refusal can say how close it came
+        self.pool = Pool(problem, rows, scores)
+
+    def _start(self, anchor: Array, held: Bools, changes: int) -> None:
+        """Add the searches from one row, features that are held left as they are."""
+        made = Ladders(self.problem, self.reader, anchor, held)
+        if not held.any():
+            self.full = made.all
+        self._add(made, groups(self.problem, made.all), changes)
+        if changes < 2:
+            return
+        others, done = rivals(self.problem, made.all), set[int]()
+        for i, ladder in enumerate(
+            made.all
+        ):  # rivals move together: one to a few of its values, the rest from there
+            if others[i] - done:
+                done.add(i)
+                for block in ladder.blocks[ladder.thinned(_RIVALS)[1:]]:
+                    self._beside(made, ladder, block, {made.all[j].feature for j in others[i]}, changes - 1)
+
+    def _beside(self, made: Ladders, ladder: Ladder, block: Array, features: set[int], changes: int) -> None:
+        """Add the searches from a row in which one ladder is at a value, over groups with one of its rivals."""
+        anchor = made.anchor.copy()
+        anchor[ladder.columns] = block
+        held = np.arange(len(self.problem.space.features)) == ladder.feature
+        moved = Ladders(self.problem, self.reader, anchor, held)
+        some = [g for g in groups(self.problem, moved.all) if any(one.feature in features for one in g)]
+        self._add(moved, some, changes)
+
+    def _add(self, made: Ladders, some: list[list[Ladder]], changes: int) -> None:
+        for group in some:
+            if group and not self.problem.late:
+                one = Search(self.problem, self.reader, made.anchor, made.now, group, changes)
+                self.searches.append(one)
+
+    def solve(self, A: Array) -> Best:
+        """Return the cheapest accepted row for each matrix (b, d, d)."""
+        problem = self.problem
+        best = Best(Pool(problem, self.pool.rows[:0], self.pool.logits[:0]), A)
+        if not self.searches or not len(self.pool):
+            best.offer(self.pool.rows, self.pool.logits)
+            return best
+        parts = [one.best(A) for one in self.searches]
+        rows = np.concatenate([self.pool.rows, *(rows for rows, _ in parts)])
+        rows = rows[unique_rows(rows)]
+        self._judge(best, rows)
+        if problem.space.rules or len(problem.derived):  # reading knows little of what ties features together
+            known = np.flatnonzero(best.found)
+            better, _ = search(problem, A[known], best.rows[known], best.scores[known])
+            better, scores = reduced(problem, A[known], better)
+            below = asks_no_more(self._own(self.pool.rows), self._own(better))
+            equal = asks_no_more(self._own(better), self._own(self.pool.rows)).T
+            fine = ~(below & ~equal).any(axis=0)
+            best.offer(better[fine], scores[fine])
+        return best
+
+    def _own(self, rows: Array) -> Array:
+        """Return the changes of rows (n, d) in the columns that a person sets."""
+        return np.delete(self.problem.moves(rows), self.problem.derived, axis=1)
+
+    def _judge(self, best: Best, rows: Array) -> None:
+        """Let the model judge the cheapest row of each matrix and what can be taken back of it, until all winners hold."""
+        problem, A = self.problem, best.A
+        efforts = of_changes(A, problem.moves(rows))
+        sound = np.zeros(
+            len(rows), dtype=np.int8
+        )  # 1 the model accepts it as it is, −1 it does not, or less is enough
+        scores = np.full(len(rows), -np.inf)
+        for _ in range(_ROUNDS):
+            live = np.where(sound >= 0, efforts, np.inf)
+            win = live.argmin(axis=1)
+            todo = np.unique(win[np.isfinite(live[np.arange(len(A)), win]) & (sound[win] == 0)])
+            if len(todo) == 0:
+                break
+            less, of = self._less(rows[todo])
+            judged = problem.judge(np.concatenate([rows[todo], less]))
+            scores[todo] = judged[: len(todo)]
+            good = judged[len(todo) :] >= problem.goal
+            sound[todo] = np.where(scores[todo] >= problem.goal, 1, -1)
+            sound[todo[of[good]]] = -1
+            fresh = less[good]
+            fresh = fresh[unique_rows(fresh)] if len(fresh) else fresh
+            rows = np.concatenate([rows, fresh])
+            efforts = np.concatenate([efforts, of_changes(A, problem.moves(fresh))], axis=1)
+            sound = np.concatenate([sound, np.zeros(len(fresh), dtype=np.int8)])
+            scores = np.concatenate([scores, np.full(len(fresh), -np.inf)])
+        best.offer(rows[sound > 0], scores[sound > 0])
+
+    def _less(self, rows: Array) -> tuple[Array, Ints]:
+        """Return rows that ask for a part of what each of some rows (n, d) asks for, and of which one each is."""
+        problem = self.problem
+        parts, of = [np.zeros((0, rows.shape[1]))], [np.zeros(0, dtype=np.intp)]
+        most = max(2, _JUDGED // (3 * max(len(rows), 1)))
+        for i, row in enumerate(rows):
+            for ladder in self.full:
+                own = ladder.columns[: problem.space.features[ladder.feature].width]
+                width = len(own)
+                if np.abs(row[own] - ladder.blocks[0, :width]).max() <= 1e-9:
+                    continue
+                place = np.flatnonzero((np.abs(ladder.blocks[:, :width] - row[own]) <= 1e-9).all(axis=1))
+                nearer = np.zeros(1, dtype=np.intp)
+                if len(place):
+                    side = ladder.side(int(ladder.sides[place[0]]))
+                    nearer = np.concatenate(
+                        [nearer, side[side < place[0]]] if ladder.sides[place[0]] < 3 else [nearer]
+                    )
+                if len(nearer) > most:
+                    nearer = nearer[np.unique(np.rint(np.linspace(0, len(nearer) - 1, most)).astype(np.intp))]
+                block = np.repeat(row[None], len(nearer), axis=0)
+                block[:, own] = ladder.blocks[nearer, :width]
+                parts.append(block)
+                of.append(np.full(len(block), i))
+        return problem.follow(np.concatenate(parts)), np.concatenate(of)
+
+    def _nearest(self) -> Array:
+        """Return the rows of the pool: the least change of every support, then the second, up to a number (n, d)."""
+        parts = []
+        A = np.eye(self.problem.space.dimension)[None]
+        for one in self.searches:
+            if len(one.cells) == 0:
+                continue
+            effort = one.grid.efforts(A, one.cells)[0]
+            support = row_keys(one.grid.supports(one.cells).astype(float))
+            order = np.lexsort((effort, support))
+            starts = np.flatnonzero(np.concatenate([[True], np.diff(support[order]) != 0]))
+            rank = np.empty(len(order), dtype=np.intp)
+            rank[order] = np.arange(len(order)) - np.repeat(
+                starts, np.diff(np.concatenate([starts, [len(order)]]))
+            )
+            chosen = np.lexsort((effort, rank))[: max(20, _KEPT // len(self.searches))]
+            parts.append(one.grid.rows(one.cells[chosen]))
+            parts.append(one.best(A)[0])
+        rows = np.concatenate(parts) if parts else np.zeros((0, self.problem.space.dimension))
+        return rows[unique_rows(rows)] if len(rows) else rows
+
+    def _tied(self, data: Array) -> Array:
+        """Return rows (n, d) to begin with where rules or derived features tie changes together: what people became."""
+        problem = self.problem
+        none = np.zeros((0, problem.space.dimension))
+        if len(data) == 0 or not (problem.space.rules or len(problem.derived)):
+            return none
+        rows = problem.tidy(problem.within(data))
+        rows = rows[unique_rows(rows)]
+        rows = rows[problem.legal(rows)]
+        return rows[np.argsort(size(problem.moves(rows)), kind="stable")[:_PEOPLE]]
+
+    def _climbs(self, steps: int) -> list[tuple[Array, Bools]]:
+        """Return rows (d,) some steps up from the subject, each step the most that one more change adds; and what moved."""
+        problem, out = self.problem, []
+        for power in (0.0, 0.5):  # by what it adds, and by what it adds for its size
+            anchor, held = problem.base.copy(), np.zeros(len(problem.space.features), dtype=bool)
+            for _ in range(steps):
+                made = Ladders(problem, self.reader, anchor, held)
+                if not made.all or problem.late:
+                    break
+                grid = Search(problem, self.reader, anchor, made.now, made.all, 1).grid
+                worth = grid.gains / (size(grid.moves) + 1e-9) ** power
+                mark = int(worth.argmax())
+                if worth[mark] <= 0:
+                    break
+                anchor = problem.follow(grid.rows(np.array([[mark, 0, 0]])))[0]
+                held[grid.ladders[grid.marks.ladder[mark]].feature] = True
+            out.append((anchor, held))
+        return out
+
+    def _highest(self) -> Array:
+        """Return the rows (n, d) of the highest score that one change, or one more, gets."""
+        rows = [self.problem.base[None]]
+        for one in self.searches:
+            top = np.argsort(-one.grid.gains, kind="stable")[:8]
+            rows.append(one.grid.rows(np.stack([top, top * 0, top * 0], axis=1)))
+        return np.concatenate(rows)

@@ -1,0 +1,33 @@
+"""Plans that a person keeps, to compare them later."""
+
+from __future__ import annotations
+
+from reap._errors import InputError
+from reap.elicitation import Event
+from reap.service.desk import Desk
+from reap.service.live import Live
+from reap.service.log import Entry
+
+
+def keep(desk: Desk, live: Live, key: str | None = None) -> Entry:
+    """Keep the plan of this state; the same key again returns the stored entry."""
+    done = live.by_key(key)
+    if done is not None:
+        return done
+    plan = desk.plan(live)
+    if plan.status != "ok":
+        raise InputError("there is no plan to keep")
+    payload = {"plan": plan.to_dict(standalone=False), "answered": live.session.answered}
+    return desk.append(live, Event("bookmarked", payload), key)
+
+
+def forget(desk: Desk, live: Live, revision: int) -> None:
+    """Forget a kept plan, named by the revision it was kept at; one that is gone already is no error."""
+    if revision in (entry.revision for entry in kept(live)):
+        desk.append(live, Event("unmarked", {"of": revision}))
+
+
+def kept(live: Live) -> list[Entry]:
+    """Return the entries of the plans kept, oldest first."""
+    gone = {entry.payload["of"] for entry in live.entries if entry.type == "unmarked"}
+    return [entry for entry in live.entries if entry.type == "bookmarked" and entry.revision not in gone]

@@ -1,0 +1,89 @@
+"""A session in memory: a copy of its log, from which it can be made again at any time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from reap.elicitation import ACTS, VERBS, Elicitation, in_force
+from reap.recourse import Engine
+from reap.service.log import NOTES, Entry
+from reap.service.plan_schemas import PlanOut
+from reap.service.tables import Kept
+
+
+class MissingError(Exception):
+    """There is no such session: never was, expired, deleted, or somebody else's."""
+
+
+@dataclass
+class Live:
+    """One session in memory, beside the log it is a copy of.
+
+    Parameters
+    ----------
+    kept : Kept
+    lock : RLock
+        Held by the request that works with it.
+    entries : list of Entry
+        The log, as far as it is known here.
+    line : list of Entry
+        The entries in force.
+    came : float
+        When the request that holds it came in.
+    explained : (int, PlanOut), optional
+        The plan in words, and the revision at which it was stored.
+    """
+
+    kept: Kept
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    entries: list[Entry] = field(default_factory=list)
+    line: list[Entry] = field(default_factory=list)
+    copy: Elicitation | None = None
+    came: float = 0.0
+    explained: tuple[int, PlanOut] | None = None
+
+    @property
+    def session(self) -> Elicitation:
+        """The session; only after catching up."""
+        if self.copy is None:
+            raise MissingError
+        return self.copy
+
+    @property
+    def revision(self) -> int:
+        """The place of the last entry that changed what the person sees; notes do not count."""
+        return max(entry.revision for entry in self.entries if entry.type not in NOTES)
+
+    def by_key(self, key: str | None) -> Entry | None:
+        """Return the entry that a request with this key made, if there was one."""
+        return next((entry for entry in self.entries if key is not None and entry.key == key), None)
+
+    def shown(self, kind: str) -> Entry | None:
+        """Return the entry of what was shown since the last act: "asked" or "recommended"."""
+        for entry in reversed(self.line):
+            if entry.type == kind:
+                return entry
+            if entry.type in ACTS:
+                return None
+        return None
+
+    def absorb(self, engine: Engine, entries: Sequence[Entry], *, happened: bool = False) -> None:
+        """Let new entries of the log happen, unless they tell what this session has done; after an undo it is made again."""
+        now = in_force([*self.entries, *entries])
+        try:
+            if self.copy is None or now[: len(self.line)] != self.line:
+                self.copy = Elicitation.of([e.event for e in now if e.type in VERBS], engine)
+            elif not happened:
+                for entry in now[len(self.line) :]:
+                    if entry.type in VERBS:
+                        self.copy.apply(entry.event)
+        except BaseException:
+            self.forget()  # never half a step: start again from the log
+            raise
+        self.entries, self.line = [*self.entries, *entries], now
+
+    def forget(self) -> None:
+        """Know nothing, so that the next look at the log makes everything again."""
+        self.copy, self.entries, self.line = None, [], []

@@ -1,0 +1,87 @@
+"""The shapes of a plan and of all that is said about it, for the API and for the pages."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from reap.service.schemas import Named, Row
+
+
+class ChangeOut(BaseModel):
+    """One action: a feature's whole change, its place in the order, and the score once it is done; null for a path."""
+
+    feature: str
+    label: str
+    text: str
+    before: str
+    after: str
+    signed: str
+    step: int | None
+    score: float | None
+
+
+class Stage(BaseModel):
+    """One stage of a path through other people's rows."""
+
+    number: int
+    changes: list[str]
+    score: float
+
+
+class Effort(BaseModel):
+    """The plan's effort to this person, as learnt, against the plan that treats everybody alike."""
+
+    plan: float
+    everybody: float
+    share: float
+    text: str
+
+
+class Sure(BaseModel):
+    """How sure we are that no other plan suits the person better."""
+
+    within: float
+    excess: float
+    text: str
+
+
+class Hard(BaseModel):
+    """How hard a change is for the person: 1 very easy to 5 very hard, 3 is their average."""
+
+    feature: str
+    label: str
+    level: int
+    words: str
+
+
+class Pair(BaseModel):
+    """Two changes that help or hinder each other."""
+
+    first: str
+    second: str
+    strength: float
+    words: str
+
+
+class PlanOut(BaseModel):
+    """The plan that suits the person best, as far as is known."""
+
+    revision: int
+    status: str
+    valid: bool
+    headline: str
+    note: str
+    score_now: float
+    score: float
+    threshold: float
+    changes: list[ChangeOut]
+    follows: list[str]
+    setback: str
+    stages: list[Stage]
+    target: Row
+    effort: Effort | None
+    confidence: Sure | None
+    difficulties: list[Hard]
+    pairs: list[Pair]
+    conflicts: list[list[int]]
+    relax: list[Named]

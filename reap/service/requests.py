@@ -1,0 +1,76 @@
+"""The shapes of what goes in."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from reap.service.schemas import Row, Value
+
+Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$", examples=["3f9c2d"])]
+Revision = Annotated[int, Field(ge=0, le=10**6)]
+
+
+class _In(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Start(_In):
+    """The subject's row, one value a feature; `GET /api/v1/schema` lists them."""
+
+    subject: Row
+    questions: int | None = Field(None, ge=1, le=30, description="Answers asked for at most.")
+    options: int | None = Field(None, ge=2, le=4, description="Plans in a question.")
+    seed: int = Field(0, ge=0, le=2**31 - 1, description="Fixes everything random.")
+
+
+class Answer(_In):
+    """An answer to the question shown. The same key again is the same answer, however often it is sent."""
+
+    question: str = Field(max_length=40, description="The question's id.")
+    revision: Revision = Field(description="The revision of the state in which it was seen.")
+    choice: Annotated[int, Field(ge=0, le=3)] | Annotated[str, Field(max_length=10)] = Field(
+        description='An option\'s index or letter, "left", "right", "same", "neither" or "skip".'
+    )
+    impossible: list[Annotated[str, Field(max_length=200)]] = Field(
+        [], max_length=100, description='With "neither": features that cannot change.'
+    )
+    key: Key
+
+
+class Revised(_In):
+    """Another answer to an earlier question."""
+
+    revision: Revision
+    choice: Annotated[int, Field(ge=0, le=3)] | Annotated[str, Field(max_length=10)]
+    impossible: list[Annotated[str, Field(max_length=200)]] = Field([], max_length=100)
+    key: Key
+
+
+class Constraint(_In):
+    """A wish about one feature: keep it, bound it, exclude levels, say how hard changing it is."""
+
+    feature: str = Field(max_length=200)
+    fixed: bool = False
+    at_least: Value = None
+    at_most: Value = None
+    exclude: list[Value] = Field([], max_length=100)
+    difficulty: int | None = Field(None, ge=1, le=5, description="1 very easy to 5 very hard.")
+    revision: Revision | None = None
+    key: Key | None = None
+
+
+class Situation(_In):
+    """Where the person is now, one value a feature."""
+
+    subject: Row
+    revision: Revision | None = None
+    key: Key | None = None
+
+
+class WhatIf(_In):
+    """A row to score; `origin`, where given, tells whether the person could get there from it."""
+
+    subject: Row
+    origin: Row | None = None

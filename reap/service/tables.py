@@ -1,0 +1,97 @@
+"""The tables in which logs are kept, the same on SQLite and PostgreSQL, and the databases that hold them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from reap._errors import InputError
+
+META = sa.MetaData()
+SESSIONS = sa.Table(
+    "sessions",
+    META,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("token_hash", sa.String(64), nullable=False, unique=True),
+    sa.Column("created", sa.String(40), nullable=False, index=True),
+    sa.Column("expires", sa.String(40), nullable=False, index=True),
+    sa.Column("model", sa.String(64), nullable=False),
+    sa.Column("data", sa.String(64), nullable=False),
+    sa.Column("version", sa.String(40), nullable=False),
+    sa.Column("events", sa.Integer, nullable=False),
+    sa.Column("head", sa.String(64), nullable=False),
+)
+EVENTS = sa.Table(
+    "events",
+    META,
+    sa.Column("session", sa.ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("revision", sa.Integer, primary_key=True),
+    sa.Column("type", sa.String(16), nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("key", sa.String(64)),
+    sa.Column("created", sa.String(40), nullable=False),
+    sa.Column("previous", sa.String(64), nullable=False),
+    sa.Column("hash", sa.String(64), nullable=False),
+    sa.Column("milliseconds", sa.Float),
+    sa.UniqueConstraint("session", "key"),
+    sa.Index("events_by_type", "type", "created"),
+)
+NOTES = sa.Table(
+    "notes", META, sa.Column("name", sa.String(32), primary_key=True), sa.Column("value", sa.Text)
+)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The row of a session: what is known without its events."""
+
+    id: str
+    created: str
+    expires: str
+    model: str
+    data: str
+    version: str
+    events: int
+    head: str
+
+    @property
+    def expired(self) -> bool:
+        """Whether the link has stopped working."""
+        return self.expires <= now()
+
+
+def now() -> str:
+    """Return the time as text that sorts."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def connect(url: str) -> sa.Engine:
+    """Return the database at an address, or say why it cannot be used."""
+    try:
+        address = sa.make_url(url)
+        if address.get_backend_name() == "sqlite":
+            return _sqlite(address)
+        return sa.create_engine(address, pool_pre_ping=True, pool_size=8, max_overflow=8, pool_timeout=5)
+    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+        raise InputError(
+            f"the database address {url!r} cannot be used: {error}; give sqlite:///FILE or postgresql+psycopg://…"
+        ) from None
+
+
+def _sqlite(address: sa.URL) -> sa.Engine:
+    """Return an engine that keeps one file safely: write-ahead log, full sync, deleted data overwritten."""
+    options: dict[str, Any] = {"connect_args": {"timeout": 15, "check_same_thread": False}}
+    if address.database in (None, "", ":memory:"):
+        options["poolclass"] = sa.StaticPool
+    engine = sa.create_engine(address, isolation_level="AUTOCOMMIT", **options)
+
+    @sa.event.listens_for(engine, "connect")
+    def _prepare(connection: Any, _record: Any) -> None:
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    return engine
