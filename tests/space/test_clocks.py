@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reap._errors import InputError
+from reap.checks.legality import violations
 from reap.space import ActionSpace, Feature, Limits
 from tests.space.generators import all_rows, legal, random_limits, random_space, seeds, time_of
 
@@ -42,6 +43,16 @@ def test_allows_exactly_the_rows_whose_clocks_agree_and_whose_actions_fit(rng, l
     months = space.months(z0, Z[fine][:50])
     said = [time_of(space, limits, start, row) for row in rows[fine][:50].to_dict("records")]
     np.testing.assert_array_equal(months, said)
+
+
+@few
+@given(seeds(), st.booleans())
+def test_the_checks_find_the_same_rows_illegal(rng, limited):
+    space, limits, z0, rows, fine = world(rng, limited)
+    start = space.values(z0)
+    some = np.sort(rng.choice(len(rows), min(60, len(rows)), replace=False))
+    found = [violations(space, start, row, limits) for row in rows.iloc[some].to_dict("records")]
+    np.testing.assert_array_equal([not wrong for wrong in found], fine[some])
 
 
 @few
@@ -167,6 +178,17 @@ def test_a_change_takes_as_long_as_its_slowest_action(credit, changes, months):
 def test_clocks_that_disagree_are_illegal(credit, changes):
     assert np.isnan(credit.months(pd.DataFrame([NOW]), moved(**changes))).all()
     assert not credit.allows(pd.DataFrame([NOW]), moved(**changes)).any()
+
+
+def test_stages_of_a_plan_are_judged_without_time(credit):
+    """School is done in month 12, a job in month 3: from one stage to the other 9 months pass, and 12 were needed."""
+    now, first = pd.DataFrame([NOW]), moved(job="smith", since=10)
+    second = moved(job="smith", school="school", since=19, age=31)
+    assert credit.allows(now, first).all()
+    assert credit.allows(now, second).all()
+    assert not credit.allows(first, second).any()
+    assert credit.allows(first, second, timed=False).all()
+    assert not credit.allows(first, moved(amount=9000, since=10), timed=False).any()
 
 
 def test_the_horizon_and_a_persons_own_limit(credit):
