@@ -53,7 +53,7 @@ def _grouped(problem: Problem, target: Array, order: list[int]) -> list[list[int
             rows = _stages(problem, target, [done + s for s in sets])
             if size == len(left):
                 rows[-1] = target
-            legal = problem.space.allows(problem.z0, rows) & problem.space.allows(here, rows)
+            legal = problem.space.allows(problem.z0, rows) & problem.space.allows(here, rows, timed=False)
             if legal.any() or size == len(left):
                 chosen = int(legal.argmax()) if legal.any() else 0
                 steps.append(sets[chosen])
