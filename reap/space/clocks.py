@@ -7,8 +7,8 @@ clocks agree on one, and the actions fit in it. The horizon needs no search: ``T
 
 For an engine a clock is a derived feature, with one freedom more: *waiting*. The finest clock a person has, the *leading*
 one, is open in ``space.box`` from now to the horizon; an engine moves it like any number. ``space.project`` reads the
-waiting time off it, takes the actions' time where that is longer, and puts all clocks there. An engine that sets rows
-together itself lets the columns ``space.following`` follow by ``project(…, exact=False)``, as it does for derived ones.
+waiting time off it, takes the actions' time where that is longer, and puts all clocks there. An engine that puts rows
+together itself lets the columns ``space.following`` follow by ``space.follow``, derived ones as well.
 """
 
 from __future__ import annotations

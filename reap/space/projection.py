@@ -53,10 +53,15 @@ class Projection:
             legal = np.logical_and.reduce([rule.allows(self.start[None], codes) for rule in self.rules])
             for row in np.flatnonzero(~legal):
                 codes[row] = self._search(Z[row])
-        if self.clocks.on and len(self.clocks.which):
+        return self.passed(codes, Z)
+
+    def passed(self, codes: Array, Z: Array) -> Array:
+        """Return codes (n, f) with the clocks where the actions' time, or the wait that vectors (n, d) ask, puts them."""
+        which = self.clocks.which
+        if self.clocks.on and len(which):
             months = np.maximum(self.clocks.needed(self.start[None], codes), self._waits(Z))
             there = self.clocks.advance(self.start[None], np.clip(months, self.first, self.last))
-            codes[:, self.clocks.which] = there[:, self.clocks.which]
+            codes[:, which] = there[:, which]
         return codes
 
     @cached_property
