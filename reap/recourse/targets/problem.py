@@ -174,10 +174,7 @@ class Problem:
 
     def follow(self, Z: Array) -> Array:
         """Return rows (n, d) with derived columns recomputed."""
-        if len(self.derived) and len(Z):
-            Z = Z.copy()
-            Z[:, self.derived] = self.space.project(Z, self.z0, exact=False)[:, self.derived]
-        return Z
+        return self.space.follow(Z, self.z0)
 
     def legal(self, Z: Array, counted: bool = True) -> Bools:
         """Return which rows (n, d) on the grid are legal, (n,); ``counted=False``: however much they change."""
