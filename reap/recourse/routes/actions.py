@@ -45,7 +45,8 @@ def _stages(problem: Problem, target: Array, sets: list[list[int]]) -> Array:
 
 def _grouped(problem: Problem, target: Array, order: list[int]) -> list[list[int]]:
     """Return the actions in steps: always the first that can be done now; two or more together where no single one can."""
-    here, steps, left = problem.z0, [], list(order)
+    steps: list[list[int]] = []
+    left = list(order)
     while left:
         for size in range(1, len(left) + 1):
             sets = [list(s) for s in combinations(left, size)]
@@ -53,10 +54,11 @@ def _grouped(problem: Problem, target: Array, order: list[int]) -> list[list[int
             rows = _stages(problem, target, [done + s for s in sets])
             if size == len(left):
                 rows[-1] = target
-            legal = problem.space.allows(problem.z0, rows) & problem.space.allows(here, rows)
+            # from the start: what a rule asks for beside an action may have been done in an earlier step
+            legal = problem.space.allows(problem.z0, rows)
             if legal.any() or size == len(left):
                 chosen = int(legal.argmax()) if legal.any() else 0
                 steps.append(sets[chosen])
-                here, left = rows[chosen], [a for a in left if a not in sets[chosen]]
+                left = [a for a in left if a not in sets[chosen]]
                 break
     return steps
