@@ -78,16 +78,13 @@ def _axes(problem: Problem, places: int) -> list[tuple[Any, Array]]:
     """Return (columns, values other than one's own) of every feature that may move."""
     n, axes = problem.numbers, list[tuple[Any, Array]]()
     for j, column in enumerate(n.columns):
-        values = n.values(j)
+        if n.last[j] - n.first[j] < places:
+            values = n.values(j)
+        else:  # denser near the start: effort grows with the square of the way
+            share = (np.arange(1, places // 2 + 1) / (places // 2)) ** 1.5
+            ways = [share * (end - n.start[j]) for end in (n.lower[j], n.upper[j])]
+            values = np.unique(n.on_grid(n.start[j] + np.concatenate(ways), np.full(len(share) * 2, j)))
         values = values[np.abs(values - n.start[j]) > 1e-9]
-        if len(values) > places:  # denser near the start: effort grows with the square of the way
-            way = values - n.start[j]
-            wanted = [
-                s * (np.arange(1, places // 2 + 1) / (places // 2)) ** 1.5 * np.abs(way).max()
-                for s in (-1, 1)
-            ]
-            near = np.abs(way[:, None] - np.concatenate(wanted)).argmin(axis=0)
-            values = values[np.unique(near)]
         axes.append(([column], values[:, None]))
     for choice in problem.choices:
         others = [k for k in range(len(choice.options)) if k != choice.own]
