@@ -17,7 +17,7 @@ from reap.recourse.targets.problem import Problem
 
 def routes(problem: Problem, targets: Array) -> list[Array]:
     """Return the path (s + 1, d) to each of targets (n, d): the start, then the row after each step."""
-    actions = [np.flatnonzero(changed) for changed in problem.changed(targets)]
+    actions = [np.flatnonzero(changed).tolist() for changed in problem.changed(targets)]
     alone = [
         _stages(problem, target, [[a] for a in acts]) for target, acts in zip(targets, actions, strict=True)
     ]
@@ -25,8 +25,8 @@ def routes(problem: Problem, targets: Array) -> list[Array]:
     paths = []
     for target, acts, rows, gains in zip(targets, actions, alone, scores, strict=True):
         sizes = np.maximum(effort.size(problem.moves(rows)), 1e-12)
-        order = acts[np.argsort(-(gains - problem.score_now) / sizes, kind="stable")]
-        steps = _grouped(problem, target, order.tolist()) if problem.tied else [[a] for a in order.tolist()]
+        order = [acts[i] for i in np.argsort(-(gains - problem.score_now) / sizes, kind="stable")]
+        steps = _grouped(problem, target, order) if problem.tied else [[a] for a in order]
         taken = np.cumsum([len(step) for step in steps])
         flat = [a for step in steps for a in step]
         stages = _stages(problem, target, [flat[:k] for k in taken])
