@@ -15,7 +15,7 @@ from reap import effort
 from reap._errors import InputError, unknown
 from reap._typing import Array, Bools, Frame, Ints, Series
 from reap.batch.manifest import moments
-from reap.batch.store import read_manifest
+from reap.batch.store import check_parts, read_manifest
 from reap.space import ActionSpace
 
 #: Statuses of rows that are no part of an audit: nobody was refused, or nobody could be advised.
@@ -166,7 +166,13 @@ def _read(source: Frame | str | Path) -> tuple[Frame, dict[str, Any]]:
     if isinstance(source, pd.DataFrame):
         frame, manifest = source, dict(source.attrs.get("reap", {}))
     elif Path(source).exists():
-        manifest, frame = read_manifest(source), pd.read_parquet(source)
+        manifest = read_manifest(source)
+        if Path(source).is_dir():
+            check_parts(Path(source), manifest)
+        try:
+            frame = pd.read_parquet(source, page_checksum_verification=True)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{str(source)!r} is damaged: {error}") from None
     else:
         raise InputError(f"there is no file {str(source)!r}")
     for name in ("recourse_status", "recourse_valid", "recourse_changes", "recourse_path"):

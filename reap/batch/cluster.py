@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
-from concurrent.futures import Future
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, Future
 from typing import Any
 
 import distributed
@@ -40,7 +42,7 @@ class Cluster:
         Where the scheduler listens, such as ``"tcp://10.0.0.5:8786"``.
     """
 
-    lost: tuple[type[BaseException], ...] = (KilledWorker,)
+    lost: tuple[type[BaseException], ...] = (KilledWorker, CancelledError)
 
     def __init__(self, planner: Planner, address: str) -> None:
         try:
@@ -49,7 +51,7 @@ class Cluster:
             raise InputError(
                 f"no Dask scheduler answers at {address!r} ({error}); start one with: dask scheduler"
             ) from None
-        self.token = uuid.uuid4().hex
+        self.address, self.token = address, uuid.uuid4().hex
         self._plugin = _Installed(self.token, pack(planner))
         self._client.register_plugin(self._plugin)
         # Rows are sent only when a worker has room: what waits is read again from the input, not kept in memory.
@@ -58,19 +60,42 @@ class Cluster:
     @property
     def size(self) -> int:
         """Workers at present; they may come and go."""
-        return max(1, len(self._client.nthreads()))
+        with self._connected():
+            return max(1, len(self._client.nthreads()))
 
     def submit(self, chunk: Chunk) -> Future[Frame]:
         """Send a chunk."""
-        future: Future[Frame] = self._pool.submit(work, self.token, chunk.rows, chunk.answers)
+        with self._connected():
+            future: Future[Frame] = self._pool.submit(
+                work, self.token, chunk.rows, chunk.answers, chunk.unread
+            )
         return future
 
     def renew(self) -> None:
-        """Nothing to do: the scheduler replaces workers, and the plugin reaches new ones."""
+        """See that the scheduler is there; it replaces workers. One that was started again gets the engine again."""
+        with self._connected():
+            self._client.register_plugin(self._plugin)
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[None]:
+        try:
+            yield
+        except (
+            OSError,
+            RuntimeError,
+            CancelledError,
+        ) as error:  # a client that has given up refuses with RuntimeError
+            raise ConnectionError(
+                f"the Dask scheduler at {self.address!r} is gone; what is done is kept: start it again, then run again "
+                "with resume"
+            ) from error
 
     def close(self) -> None:
         """Take the engine back from the workers and say goodbye."""
         self._pool.shutdown(wait=False)
-        if self._client.status == "running":
-            self._client.unregister_worker_plugin(self._plugin.name)
+        with contextlib.suppress(
+            OSError, RuntimeError, CancelledError
+        ):  # a scheduler that is gone has forgotten it
+            if self._client.status == "running":
+                self._client.unregister_worker_plugin(self._plugin.name)
         self._client.close()

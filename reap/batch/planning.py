@@ -62,15 +62,23 @@ class Planner:
     matrix: Array
     limits: Limits | None = None
 
-    def __call__(self, rows: Frame, answers: Mapping[int, Answers]) -> Frame:
+    def __call__(
+        self, rows: Frame, answers: Mapping[int, Answers], unread: Mapping[int, str] | None = None
+    ) -> Frame:
         """Return one line a row: the target's columns and the ``recourse_`` columns, index kept.
 
         Parameters
         ----------
         rows : DataFrame (n, features), in units
         answers : what the person in row i (0 … n − 1) answered, for those who were asked
+        unread : why row i could not be read, for those who could not
         """
-        found = [self._one(rows.iloc[i : i + 1], answers.get(i)) for i in range(len(rows))]
+        found = [
+            Failure(INVALID, unread[i])
+            if unread and i in unread
+            else self._one(rows.iloc[i : i + 1], answers.get(i))
+            for i in range(len(rows))
+        ]
         frame = self._targets(rows, found)
         frame["recourse_probability"] = [_or_nan(o, "probability") for o in found]
         frame["recourse_reason"] = [o.reason if isinstance(o, Failure) else o.note for o in found]
@@ -162,10 +170,10 @@ def uninstall(token: str) -> None:
     _here.planners.pop(token, None)
 
 
-def work(token: str, rows: Frame, answers: Mapping[int, Answers]) -> Frame:
+def work(token: str, rows: Frame, answers: Mapping[int, Answers], unread: Mapping[int, str]) -> Frame:
     """Run the planner of a run on one chunk."""
     with _here.lock:
-        table = _here.planners[token](rows, answers)
+        table = _here.planners[token](rows, answers, unread)
     _give_back()
     return table
 

@@ -2,10 +2,14 @@
 
 ``plans.parquet`` is one file in the end; while a run goes on its parts are in ``plans.parquet.parts``. Any other
 name is a folder of parts that stays one, for tables too big for a file; pandas, Dask and Spark read it as it is.
+
+Every part's hash is written down before the part gets its name. A run that is resumed keeps the parts that are what was
+written, and does all others again: those that are missing, cut, changed, or copied over one another.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -19,9 +23,11 @@ import pandas as pd
 from reap._errors import InputError
 from reap._typing import Frame, Series
 from reap.batch.manifest import IDENTITY
-from reap.batch.tables import ID, Chunk
+from reap.batch.tables import ID, Chunk, file_digest
 
 MANIFEST = "_manifest.json"
+#: What is known of the parts while a run goes on: a line of JSON for each. In the end the manifest has it.
+PARTS = "_parts.jsonl"
 
 
 class Store:
@@ -40,6 +46,7 @@ class Store:
         self.output, self.manifest, self.schema = Path(output), manifest, schema
         self.single = self.output.suffix == ".parquet"
         self.folder = self.output.with_name(self.output.name + ".parts") if self.single else self.output
+        self.parts: dict[str, dict[str, Any]] = {}
 
     def begin(self, resume: bool) -> set[int] | None:
         """Make the folder, or find the run to go on with; returns the numbers of the chunks done, None if all are."""
@@ -65,9 +72,21 @@ class Store:
         self._same(before)
         for left in self.folder.glob(".*.tmp"):
             left.unlink()  # half a part of a run that was killed
-        if before.get("complete"):
+        self.parts = self._sound(before)
+        if before.get("complete") and len(self.parts) == len(before["parts"]):
             return None
-        return {int(path.stem.removeprefix("part-")) for path in self.folder.glob("part-*.parquet")}
+        return {int(name.removeprefix("part-").removesuffix(".parquet")) for name in self.parts}
+
+    def _sound(self, before: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        """Return what is known of the parts that are what was written; remove the others."""
+        known = before.get("parts", {}) | _lines(self.folder / PARTS)
+        sound = {}
+        for path in sorted(self.folder.glob("part-*.parquet")):
+            if path.name in known and file_digest(path) == known[path.name]["sha256"]:
+                sound[path.name] = known[path.name]
+            else:
+                path.unlink()
+        return sound
 
     def _same(self, before: dict[str, Any]) -> None:
         for name, said in IDENTITY.items():
@@ -81,29 +100,33 @@ class Store:
         """Write one part; a reader sees all of it or nothing."""
         import pyarrow.parquet as pq
 
-        made = arrow(table, self.schema)
         path = self.folder / f"part-{chunk.number:06d}.parquet"
         hidden = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        pq.write_table(made, hidden, compression="zstd")
+        pq.write_table(arrow(table, self.schema), hidden, compression="zstd")
+        statuses = table["recourse_status"].value_counts()
+        known = {"sha256": file_digest(hidden), "statuses": {str(k): int(n) for k, n in statuses.items()}}
+        with (self.folder / PARTS).open("a", encoding="utf-8") as file:
+            file.write(
+                "\n" + json.dumps({path.name: known})
+            )  # what a killed run left half written stays a line of its own
+            file.flush()
+            os.fsync(file.fileno())
+        self.parts[path.name] = known
         _replace(hidden, path)
 
     def finish(self, rows: int) -> dict[str, Any]:
         """Count, put the parts together where one file is wanted, and return the manifest."""
-        import pyarrow.parquet as pq
-
-        parts = sorted(self.folder.glob("part-*.parquet"))
         statuses: Counter[str] = Counter()
-        for part in parts:
-            column = pq.read_table(part, columns=["recourse_status"]).column(0)
-            statuses.update({v["values"]: v["counts"] for v in column.value_counts().to_pylist()})
-        if statuses.total() != rows:
-            raise RuntimeError(f"{statuses.total()} rows are in the parts of {rows}; run again with resume")
+        for known in self.parts.values():
+            statuses.update(known["statuses"])
         self.manifest |= {"complete": True, "rows": rows, "statuses": dict(sorted(statuses.items()))}
         if self.single:
-            self._assemble(parts)
+            self._assemble([self.folder / name for name in sorted(self.parts)])
             shutil.rmtree(self.folder)
         else:
+            self.manifest["parts"] = dict(sorted(self.parts.items()))
             self._write_manifest()
+            (self.folder / PARTS).unlink(missing_ok=True)
         return self.manifest
 
     def _assemble(self, parts: list[Path]) -> None:
@@ -115,7 +138,7 @@ class Store:
             {"reap": text, "PANDAS_ATTRS": json.dumps({"reap": self.manifest})}
         )
         hidden = self.folder / ".whole.tmp"
-        with pq.ParquetWriter(hidden, schema, compression="zstd") as writer:
+        with pq.ParquetWriter(hidden, schema, compression="zstd", write_page_checksum=True) as writer:
             for part in parts:
                 writer.write_table(pq.read_table(part).cast(schema))
         _replace(hidden, self.output)
@@ -140,6 +163,29 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{str(path)!r} is not the result of a batch: {error}") from None
     return data
+
+
+def check_parts(folder: Path, manifest: dict[str, Any]) -> None:
+    """Refuse a folder whose parts are not those that a finished run wrote."""
+    if not manifest.get("complete"):
+        raise InputError(f"the run in {str(folder)!r} is not finished; go on with it (resume=True, --resume)")
+    found = {path.name for path in folder.glob("*.parquet")}
+    for name in sorted(found | set(manifest["parts"])):
+        known = manifest["parts"].get(name)
+        if name not in found or known is None or file_digest(folder / name) != known["sha256"]:
+            raise InputError(
+                f"{str(folder / name)!r} is not what the run wrote; run the batch again with resume (--resume) to mend it"
+            )
+
+
+def _lines(path: Path) -> dict[str, dict[str, Any]]:
+    """Return what a run that was killed wrote of its parts; a line that is cut is left out."""
+    known: dict[str, dict[str, Any]] = {}
+    if path.exists():
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            with contextlib.suppress(ValueError):
+                known |= json.loads(line)
+    return known
 
 
 def schema_of(source: Any, features: list[str], index: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +20,8 @@ from reap.space import ActionSpace, Feature
 
 ID = "row_id"
 _BLOCK = 1 << 20
+#: The column that takes what a line of a CSV file has beyond its columns.
+_MORE = "recourse_more"
 
 
 @dataclass
@@ -30,6 +34,7 @@ class Chunk:
     rows : DataFrame (n, features) in units; its index holds the ids
     rest : DataFrame (n, …), columns that the space does not know and that are carried along
     answers : what the person in row i (0 … n − 1) was asked and said
+    unread : why row i could not be read
     """
 
     number: int
@@ -37,6 +42,7 @@ class Chunk:
     rows: Frame
     rest: Frame
     answers: dict[int, Answers] = field(default_factory=dict)
+    unread: dict[int, str] = field(default_factory=dict)
 
     @property
     def stop(self) -> int:
@@ -62,7 +68,10 @@ class Table(Protocol):
         """The Arrow type of every column."""
 
     def frames(self, size: int) -> Iterator[Frame]:
-        """Yield frames of ``size`` rows, the last one shorter; each indexed by position in the input, or as it was."""
+        """Yield frames of ``size`` rows, the last one shorter; each indexed by position in the input, or as it was.
+
+        ``attrs["unread"]``, where there is one, says by place in the frame why a row could not be read.
+        """
 
 
 def open_table(X: Frame | str | Path, space: ActionSpace) -> Table:
@@ -83,7 +92,11 @@ def open_table(X: Frame | str | Path, space: ActionSpace) -> Table:
 def read_frame(path: str | Path, space: ActionSpace) -> Frame:
     """Return the features of a whole file, for rows of other people that fit in memory."""
     table = open_table(path, space)
-    frames = [frame[feature_columns(space)] for frame in table.frames(100_000)]
+    frames = []
+    for frame in table.frames(100_000):
+        for place, reason in frame.attrs.get("unread", {}).items():
+            raise InputError(f"{str(path)!r}, row {frame.index[place]}: {reason}")
+        frames.append(frame[feature_columns(space)])
     if not frames:
         raise InputError(f"{str(path)!r} has no rows")
     return pd.concat(frames)
@@ -93,9 +106,10 @@ def chunks(table: Table, space: ActionSpace, size: int, id_column: str | None) -
     """Yield a table's chunks."""
     features, start = feature_columns(space), 0
     for number, frame in enumerate(table.frames(size)):
+        unread = frame.attrs.pop("unread", {})
         if id_column is not None:
             frame = frame.set_axis(pd.Index(frame[id_column], name=id_column))
-        yield Chunk(number, start, frame[features], frame.drop(columns=features))
+        yield Chunk(number, start, frame[features], frame.drop(columns=features), unread=unread)
         start += len(frame)
 
 
@@ -212,14 +226,38 @@ def _frame(table: Any, position: int) -> Frame:
 
 
 class CsvFile:
-    """A CSV file. It has no types: features take those of the action space, other columns stay text."""
+    """A CSV file. It has no types: features take those of the action space, other columns stay text.
+
+    A line with too many fields, or with bytes that are not UTF-8, is a row that could not be read, and no more than that.
+    """
 
     def __init__(self, path: Path, space: ActionSpace) -> None:
         self.path, self.space = path, space
+        with self._readable():
+            self.columns = [str(name) for name in self._read(nrows=0).columns]
+        if unread := [name for name in self.columns if _broken(name)]:
+            raise InputError(
+                f"{str(path)!r} has a column {_shown(unread[0])!r}, which is not UTF-8; save it as UTF-8"
+            )
+
+    def _read(self, **options: Any) -> Any:
+        return pd.read_csv(
+            self.path,
+            dtype=object,  # text as Python has it: other kinds of text refuse the marks below
+            keep_default_na=False,
+            na_values=[""],
+            encoding="utf-8-sig",
+            encoding_errors="surrogateescape",  # a byte that is not UTF-8 becomes a mark that can be found again
+            engine="python",
+            **options,
+        )
+
+    @contextlib.contextmanager
+    def _readable(self) -> Iterator[None]:
         try:
-            self.columns = list(pd.read_csv(path, nrows=0, encoding="utf-8").columns)
-        except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-            raise InputError(f"{str(path)!r} is not a CSV file that can be read: {error}") from None
+            yield
+        except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError, csv.Error) as error:
+            raise InputError(f"{str(self.path)!r} is not a CSV file that can be read: {error}") from None
 
     @property
     def digest(self) -> str:
@@ -245,17 +283,49 @@ class CsvFile:
     def frames(self, size: int) -> Iterator[Frame]:
         """Yield frames of ``size`` rows."""
         features = {name: f for f in self.space.features for name in (f.columns or (f.name,))}
-        reader = pd.read_csv(
-            self.path, dtype=str, chunksize=size, keep_default_na=False, na_values=[""], encoding="utf-8"
-        )
-        with reader:
-            for frame in reader:
-                if len(frame) == 0:
-                    return  # a header and nothing else
-                frame = frame.rename_axis(ID)
+        count, position = len(self.columns), 0
+        options = {
+            "names": [*self.columns, _MORE],
+            "header": None,
+            "on_bad_lines": lambda fields: [*fields[:count], ",".join(fields[count:])],
+            "iterator": True,
+        }
+        with self._readable(), self._read(**options) as reader, contextlib.suppress(StopIteration):
+            reader.get_chunk(1)  # the header
+            while True:
+                frame = reader.get_chunk(size)
+                frame.index = pd.RangeIndex(position, position + len(frame), name=ID)
+                position += len(frame)
+                unread = _unread(frame.drop(columns=_MORE), frame.pop(_MORE), count)
+                for i in unread:
+                    frame.iloc[i] = [v if pd.isna(v) else _shown(v) for v in frame.iloc[i]]
                 for name, feature in features.items():
                     frame[name] = _typed(frame[name], feature, one_hot=bool(feature.columns))
+                frame.attrs["unread"] = unread
                 yield frame
+
+
+def _unread(frame: Frame, more: Series, count: int) -> dict[int, str]:
+    """Return by place why rows of text could not be read: bytes that are not UTF-8, or more fields than columns."""
+    broken = np.zeros(len(frame), dtype=bool)
+    for name in frame.columns:
+        broken |= frame[name].map(_broken, na_action="ignore").eq(True).to_numpy()
+    reasons = {int(i): "the line is not UTF-8; save the table as UTF-8" for i in np.flatnonzero(broken)}
+    for i in np.flatnonzero(more.notna()):
+        reasons[int(i)] = (
+            f"the line has more fields than the {count} columns: {_shown(more.iloc[i])!r} is too much; "
+            "put a value with a comma in quotes"
+        )
+    return reasons
+
+
+def _broken(text: str) -> bool:
+    return any("\udc80" <= letter <= "\udcff" for letter in text)
+
+
+def _shown(text: str) -> str:
+    """Return text with a sign in the place of every byte that could not be read."""
+    return "".join("\ufffd" if _broken(letter) else letter for letter in text)
 
 
 def _arrow_type(feature: Feature) -> Any:

@@ -66,7 +66,7 @@ class Here:
         """Run a chunk now."""
         future: Future[Frame] = Future()
         try:
-            future.set_result(self.planner(chunk.rows, chunk.answers))
+            future.set_result(self.planner(chunk.rows, chunk.answers, chunk.unread))
         except Exception as error:
             future.set_exception(error)
         return future
@@ -107,7 +107,7 @@ class Processes:
 
     def submit(self, chunk: Chunk) -> Future[Frame]:
         """Send a chunk."""
-        future: Future[Frame] = self._pool.submit(work, self.token, chunk.rows, chunk.answers)
+        future: Future[Frame] = self._pool.submit(work, self.token, chunk.rows, chunk.answers, chunk.unread)
         return future
 
     def renew(self) -> None:

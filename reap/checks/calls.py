@@ -53,11 +53,6 @@ class Call:
         """The plans that lead somewhere, with their stages."""
         return [(p, rows) for p, rows in zip(self.plans, self.stages, strict=True) if p.status == "ok"]
 
-    def legal(self, before: Row, after: Row) -> bool:
-        """Return whether a stage may follow another: legal from there, and from where the person stands."""
-        judge = self.judge
-        return judge.legal(before, after, self.limits) and judge.legal(self.own, after, self.limits)
-
     def of(self, plan: Plan) -> str:
         """Return a plan as it is named in a sentence."""
         said = "; ".join(str(change) for change in plan.changes) or plan.status

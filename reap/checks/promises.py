@@ -40,15 +40,15 @@ def truthful(call: Call) -> Iterator[str]:
 
 
 def legal(call: Call) -> Iterator[str]:
-    """Every stage is legal, from where the person stands and from the stage before; the first is the person."""
+    """Every stage is legal from where the person stands; of a path, from the stage before as well."""
     space = call.judge.space
     for plan, rows in zip(call.plans, call.stages, strict=True):
         moved = [f.name for f in space.features if not same(f, call.own[f.name], rows[0][f.name])]
         if moved:
             yield f"{call.of(plan)} starts with another {moved[0]} than the person's own"
         for before, after in itertools.pairwise(rows):
-            wrong = violations(space, before, after, call.limits)
-            wrong += violations(space, call.own, after, call.limits)
+            wrong = violations(space, call.own, after, call.limits)
+            wrong += violations(space, before, after, call.limits) if plan.along else []
             if wrong:
                 yield f"{call.of(plan)} is illegal: {'; '.join(dict.fromkeys(wrong))}"
 
@@ -125,7 +125,7 @@ def _parted(call: Call, before: Row, after: Row, names: Sequence[str]) -> tuple[
         for first in itertools.combinations(names, count):
             between = {**before, **{name: after[name] for name in first}}
             between = derived(call.judge.space, call.own, between)
-            if call.legal(before, between) and call.legal(between, after):
+            if call.judge.legal(call.own, between, call.limits):
                 return first
     return ()
 

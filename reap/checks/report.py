@@ -28,9 +28,9 @@ class Line:
         if not self.broken:
             said = f"held in {self.cases:,} cases" if self.cases else "could not be checked: no case"
             return f"{'✓' if self.cases else '?'} {self.name:<16} {said}"
-        said = list(dict.fromkeys(self.broken))  # one plan may answer several matrices
-        shown = [f"    {sentence}" for sentence in said[:3]]
-        more = [f"    and {len(said) - 3:,} more"] if len(said) > 3 else []
+        faults = list(dict.fromkeys(self.broken))  # one plan may answer several matrices
+        shown = [f"    {sentence}" for sentence in faults[:3]]
+        more = [f"    and {len(faults) - 3:,} more"] if len(faults) > 3 else []
         head = f"✗ {self.name:<16} broken {len(self.broken):,} times in {self.cases:,} cases: {self.promise}"
         return "\n".join([head, *shown, *more])
 

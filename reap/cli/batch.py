@@ -53,6 +53,7 @@ def batch(
     quiet: bool = typer.Option(False, "--quiet", help="No progress bar."),
 ) -> None:
     """Find a plan for every row of a table, on one machine or a cluster; a killed run can be resumed."""
+    import logging
     import warnings
 
     import reap
@@ -74,6 +75,8 @@ def batch(
         )
     # joblib renews processes that have grown; no work is lost by it
     warnings.filterwarnings("ignore", "A worker stopped")
+    # a cluster that is lost ends in one sentence of ours, not in its own tracebacks
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     result = reap.batch.run(
         made,
         input,
@@ -115,7 +118,8 @@ def _sample(path: Path, space: Any) -> Frame:
     frame = next(open_table(path, space).frames(_REFERENCE), None)
     if frame is None:
         raise InputError(f"{str(path)!r} has no rows")
-    frame = frame[feature_columns(space)]
+    unread = list(frame.attrs.get("unread", {}))
+    frame = frame[feature_columns(space)].drop(index=frame.index[unread])
     try:
         space.encode(frame)
     except InputError as error:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -19,28 +18,9 @@ def key(plan: Plan) -> bytes:
     return (plan.path if plan.along else plan.path[[0, -1]]).tobytes()
 
 
-class Options(Protocol):
-    """Plans of which a strategy chooses some to show."""
-
-    def __getitem__(self, i: int) -> Plan:
-        """Return one of them."""
-
-    def place(self, name: bytes) -> int | None:
-        """Return the position of a plan by its ``key``; None if it is not among them."""
-
-    def choose(
-        self,
-        strategy: Strategy,
-        belief: Belief | Array,
-        shown: Iterable[Iterable[bytes]],
-        rng: np.random.Generator,
-    ) -> Choice | None:
-        """Return the next question, other than those shown; None where nothing is left to ask."""
-
-
-def asked(options: Options, shown: Iterable[Iterable[bytes]]) -> list[Sequence[int]]:
-    """Return questions by the positions of their options; one with an option that has left cannot come again."""
-    places = [[options.place(name) for name in names] for names in shown]
+def asked(place: Callable[[bytes], int | None], shown: Iterable[Iterable[bytes]]) -> list[Sequence[int]]:
+    """Return questions by the places of their options; one with an option that has left cannot come again."""
+    places = [[place(name) for name in names] for names in shown]
     return [[i for i in here if i is not None] for here in places if None not in here]
 
 
@@ -76,4 +56,4 @@ class Rows:
         """Return the next question, other than those shown; None where nothing is left to ask."""
         if len(self.moves) < 2:
             return None
-        return strategy.choose(self.moves, belief, asked=asked(self, shown), random_state=rng)
+        return strategy.choose(self.moves, belief, asked=asked(self.place, shown), random_state=rng)

@@ -123,7 +123,7 @@ class Pool:
         """
         if len(self) < 2:
             return None
-        burden, before = self.burden(), asked(self, shown)
+        burden, before = self.burden(), asked(self.place, shown)
         apart = np.where(burden == 0, np.inf, burden)
         choice = strategy.choose(self.moves, belief, asked=before, burden=apart, random_state=rng)
         if choice is None and np.isinf(apart).sum() > len(self):

@@ -19,7 +19,8 @@ from reap.elicitation import advice, events, presets
 from reap.elicitation.answers import teach
 from reap.elicitation.events import Event
 from reap.elicitation.learned import Learned, learned
-from reap.elicitation.options import Options, Rows
+from reap.elicitation.options import Rows
+from reap.elicitation.pool import Pool
 from reap.elicitation.presets import PRESETS, Preset
 from reap.elicitation.progress import Progress
 from reap.elicitation.question import Question, why
@@ -152,7 +153,7 @@ class Elicitation(State):
         plans = tuple(options[choice.options[k]] for k in rng.permutation(len(choice.options)))
         return Question(f"{self.revision}-{shown + 1}", shown + 1, plans, why(choice.gain), choice.gain)
 
-    def _options(self) -> tuple[Options, Belief | Array]:
+    def _options(self) -> tuple[Pool | Rows, Belief | Array]:
         """Return what a question compares, and what is known: plans and a belief; for a confidence set rows and its centre."""
         if isinstance(self.belief, advice.Sampled):
             self._search(self.belief)

@@ -426,11 +426,11 @@ class ActionSpace:
 
     # legality ----------------------------------------------------------------------------------------
 
-    def allows(self, before: Any, after: Any, *, timed: bool = True) -> Bools:
+    def allows(self, before: Any, after: Any) -> Bools:
         """Return whether each change is legal, (n,): frames, or vectors (d,) or (n, d); one side may serve all.
 
         A vector that is not the vector of a row (half a step, two halves of a one-hot group) is not legal.
-        ``timed=False`` asks nothing about time and clocks: for two stages of one plan, whose actions run side by side.
+        Stages of one plan run side by side, so each is judged against the start, not against the stage before it.
         """
         old, _ = self._codes(before)
         new, sound = self._codes(after)
@@ -445,7 +445,7 @@ class ActionSpace:
         if self._count is not None:
             moved = np.abs(new - old) > SAME * self._encoding.scale
             legal &= moved[:, self._reach.free].sum(axis=1) <= self._count
-        if timed and (self.timed or len(self._clocks.which)):
+        if self.timed or len(self._clocks.which):
             legal &= self._clocks.within(np.broadcast_to(old, new.shape), new, self._limits)
         return legal & self._derived.holds(np.broadcast_to(old, new.shape), new)
 

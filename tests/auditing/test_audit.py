@@ -124,7 +124,7 @@ def test_a_matrix_that_was_assumed_sets_effort_and_unit(engine, rows, rejected):
     )
 
 
-def test_dependence_on_the_cost_matrix(found, plans, engine, rejected):
+def test_dependence_on_the_matrix(found, plans, engine, rejected):
     """Measured again from the definition under the same draws."""
     space, planned = engine.space, rejected[~rejected["none"]]
     matrices = figures.people_matrices(space.dimension, 40, 0)

@@ -62,7 +62,7 @@ def test_the_path_rebuilds_the_plan(engine, X):
         assert made.loc[i, "recourse_probability"] == plan.probability
 
 
-def test_a_cost_matrix_and_limits_for_everybody(engine, X):
+def test_a_matrix_and_limits_for_everybody(engine, X):
     A = np.diag(np.linspace(0.1, 3, engine.space.dimension))
     limits = engine.space.limits(fixed=["income"])
     made = reap.batch.run(engine, X.iloc[:50], matrix=A, limits=limits, n_jobs=1)

@@ -11,8 +11,8 @@ import pytest
 
 import reap
 from reap import effort
+from reap.checks.worlds import random_world
 from reap.recourse import GraphRecourse
-from tests.spaces import random_world
 
 
 def reference(engine, x, A, neighbors, limits=None):

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import reap
 from reap.checks.cases import awkward_dtypes, random_worlds, same_seed_same_answer
+from reap.checks.worlds import random_world
 from reap.recourse import GraphRecourse
 from reap.recourse.routes.path.neighbours import NeighbourLists, approximate_neighbors, exact_neighbors
 from reap.recourse.routes.path.subgraph import ragged
 from reap.recourse.targets.prototypes import groups, prototypes
-from tests.spaces import random_world
 
 
 def test_exact_neighbours_equal_a_table_of_distances():

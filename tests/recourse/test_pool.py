@@ -9,7 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import reap
-from tests.spaces import random_matrices
+from reap import effort
+from reap.checks.worlds import random_matrices
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +67,9 @@ def test_the_cheapest_row_that_passes(world, subject):
     rows = passing(space, model, subject, Generator()(subject))
     moves = space.encode(rows) - space.encode(subject)
     A = random_matrices(3, 6)
-    costs = np.einsum("ni,bij,nj->bn", moves, A, moves)
+    costs = effort.of_changes(A, moves)
     plans = engine.plans(subject, A)
-    assert np.allclose([plan.cost for plan in plans], costs.min(axis=1))
+    assert np.allclose([plan.effort for plan in plans], costs.min(axis=1))
     for plan, cost in zip(plans, costs, strict=True):
         assert plan.target.to_dict() == rows.iloc[cost.argmin()].to_dict()
     assert len(engine.candidates(subject)) == len(rows)
@@ -97,7 +98,7 @@ def test_robust_is_the_least_worst_case_of_the_pool(world, subject):
     known.add(moves[3], moves[0])
     known.add(moves[5], moves[1])
     plan = engine.robust(subject, known)
-    assert np.isclose(plan.cost, known.worst_case(moves).costs.min(), rtol=1e-6)
+    assert np.isclose(plan.effort, known.worst_case(moves).costs.min(), rtol=1e-6)
 
 
 def test_the_generator_is_asked_once_a_subject(world, subject):
@@ -115,10 +116,11 @@ def test_limits_are_kept_and_the_one_in_the_way_is_named(world, subject):
     rows = subject.assign(income=5900, debts=0)
     engine = reap.PoolRecourse(rows, model, space, repair=False).fit()
     assert engine.plans(subject, np.eye(3))[0].valid
-    plan = engine.plans(subject, np.eye(3), space.limits(fixed=["income"]))[0]
+    limits = space.limits(fixed=["income"])
+    plan = engine.plans(subject, np.eye(3), limits)[0]
     assert plan.status == "none_found"
-    assert plan.note == (
-        "The generator gave 1 row, none of them both legal and accepted. There is a plan without your limit on 'income'."
+    assert engine.advised(plan, subject, limits).note == (
+        "The generator gave 1 row, none of them both legal and accepted. Without your limit on “income” there is a plan."
     )
 
 
@@ -145,9 +147,6 @@ def test_a_dialogue_over_another_generators_rows(world, subject):
     A = random_matrices(3, 1, seed=4)[0]
     session = engine.elicit(subject, questions=5)
     while question := session.ask():
-        session.answer(
-            int(np.argmin([np.einsum("si,ij,sj->", p.moves, A, p.moves) for p in question.options]))
-        )
-    move = session.recommend().moves[0]
-    costs = np.einsum("ni,ij,nj->n", engine.candidates(subject).moves, A, engine.candidates(subject).moves)
-    assert move @ A @ move <= np.quantile(costs, 0.1)
+        session.answer(int(np.argmin([effort.of_moves(A, plan.moves) for plan in question.options])))
+    efforts = effort.of_change(A, engine.candidates(subject).moves)
+    assert effort.of_moves(A, session.recommend().moves) <= np.quantile(efforts, 0.1)

@@ -178,17 +178,6 @@ def test_clocks_that_disagree_are_illegal(credit, changes):
     assert not credit.allows(pd.DataFrame([NOW]), moved(**changes)).any()
 
 
-def test_stages_of_a_plan_are_judged_without_time(credit):
-    """School is done in month 12, a job in month 3: from one stage to the other 9 months pass, and 12 were needed."""
-    now, first = pd.DataFrame([NOW]), moved(job="smith", since=10)
-    second = moved(job="smith", school="school", since=19, age=31)
-    assert credit.allows(now, first).all()
-    assert credit.allows(now, second).all()
-    assert not credit.allows(first, second).any()
-    assert credit.allows(first, second, timed=False).all()
-    assert not credit.allows(first, moved(amount=9000, since=10), timed=False).any()
-
-
 def test_the_horizon_and_a_persons_own_limit(credit):
     now = pd.DataFrame([NOW])
     late = moved(since=32, age=32)

@@ -17,7 +17,7 @@ from reap.recourse.targets.problem import Problem
 
 def routes(problem: Problem, targets: Array) -> list[Array]:
     """Return the path (s + 1, d) to each of targets (n, d): the start, then the row after each step."""
-    actions = [np.flatnonzero(changed) for changed in problem.changed(targets)]
+    actions = [np.flatnonzero(changed).tolist() for changed in problem.changed(targets)]
     alone = [
         _stages(problem, target, [[a] for a in acts]) for target, acts in zip(targets, actions, strict=True)
     ]
@@ -25,8 +25,8 @@ def routes(problem: Problem, targets: Array) -> list[Array]:
     paths = []
     for target, acts, rows, gains in zip(targets, actions, alone, scores, strict=True):
         sizes = np.maximum(effort.size(problem.moves(rows)), 1e-12)
-        order = acts[np.argsort(-(gains - problem.score_now) / sizes, kind="stable")]
-        steps = _grouped(problem, target, order.tolist()) if problem.tied else [[a] for a in order.tolist()]
+        order = [acts[i] for i in np.argsort(-(gains - problem.score_now) / sizes, kind="stable")]
+        steps = _grouped(problem, target, order) if problem.tied else [[a] for a in order]
         taken = np.cumsum([len(step) for step in steps])
         flat = [a for step in steps for a in step]
         stages = _stages(problem, target, [flat[:k] for k in taken])
@@ -45,7 +45,8 @@ def _stages(problem: Problem, target: Array, sets: list[list[int]]) -> Array:
 
 def _grouped(problem: Problem, target: Array, order: list[int]) -> list[list[int]]:
     """Return the actions in steps: always the first that can be done now; two or more together where no single one can."""
-    here, steps, left = problem.z0, [], list(order)
+    steps: list[list[int]] = []
+    left = list(order)
     while left:
         for size in range(1, len(left) + 1):
             sets = [list(s) for s in combinations(left, size)]
@@ -53,10 +54,11 @@ def _grouped(problem: Problem, target: Array, order: list[int]) -> list[list[int
             rows = _stages(problem, target, [done + s for s in sets])
             if size == len(left):
                 rows[-1] = target
-            legal = problem.space.allows(problem.z0, rows) & problem.space.allows(here, rows, timed=False)
+            # from the start: what a rule asks for beside an action may have been done in an earlier step
+            legal = problem.space.allows(problem.z0, rows)
             if legal.any() or size == len(left):
                 chosen = int(legal.argmax()) if legal.any() else 0
                 steps.append(sets[chosen])
-                here, left = rows[chosen], [a for a in left if a not in sets[chosen]]
+                left = [a for a in left if a not in sets[chosen]]
                 break
     return steps

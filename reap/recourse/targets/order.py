@@ -27,9 +27,18 @@ def asks_no_more(changes: Array, others: Array) -> Bools:
     >>> asks_no_more(np.array([amount, age]), np.array([both, amount])).tolist()
     [[True, True], [True, False]]
     """
+    if len(changes) * 8 < len(others):  # few changes of few columns each: only those columns need a look
+        return np.array([_extends(others, change) for change in changes], dtype=bool).reshape(-1, len(others))
     mine, theirs = changes[:, None], others[None]
     no_farther = (mine * theirs > 0) & (np.abs(mine) <= np.abs(theirs) + _RESOLUTION)
     return np.asarray(((np.abs(mine) <= _RESOLUTION) | no_farther).all(axis=-1))
+
+
+def _extends(others: Array, change: Array) -> Bools:
+    """Return which others (m, d) ask for no less than one change (d,), (m,)."""
+    columns = np.flatnonzero(np.abs(change) > _RESOLUTION)
+    mine, theirs = change[columns], others[:, columns]
+    return np.asarray(((mine * theirs > 0) & (np.abs(mine) <= np.abs(theirs) + _RESOLUTION)).all(axis=1))
 
 
 def undominated(changes: Array) -> Bools:

@@ -10,6 +10,7 @@ import numpy as np
 from reap import effort
 from reap._arrays import row_keys, unique_rows
 from reap._typing import Array, Bools, Ints
+from reap.recourse.targets.order import asks_no_more
 from reap.recourse.targets.people import people
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.rays import Items, rays
@@ -18,6 +19,8 @@ from reap.recourse.targets.rays import Items, rays
 ENUMERATED = 16_000
 #: Rows kept of a larger one.
 KEPT = 4_000
+#: Rows of the fewest and smallest changes, whose every extension leaves the pool.
+_SMALLEST = 96
 
 
 class Pool:
@@ -124,11 +127,21 @@ def build(problem: Problem, data: Array, rng: np.random.Generator) -> Pool:
     first = unique_rows(rows)
     rows, logits = rows[first], logits[first]
     kept = np.flatnonzero(logits >= problem.goal)
+    kept = kept[_worth(problem, rows[kept])]
     if len(kept) > KEPT:
         kept = kept[_spread(problem, rows[kept])]
     problem.closest = max(problem.closest, float(logits.max()))
     closest = np.argsort(-logits, kind="stable")[:8]
     return Pool(problem, rows[kept], logits[kept], rejected=rows[closest[np.isfinite(logits[closest])]])
+
+
+def _worth(problem: Problem, rows: Array) -> Bools:
+    """Return which accepted rows (n, d) do not ask for all that one of the smallest of them asks for, and more, (n,)."""
+    moves = np.delete(problem.moves(rows), problem.derived, axis=1)
+    size = effort.size(moves)
+    small = np.lexsort((size, problem.changed(rows).sum(axis=1)))[:_SMALLEST]
+    more = asks_no_more(moves[small], moves) & (size[small, None] < size * (1 - 1e-9))
+    return np.asarray(~more.any(axis=0))
 
 
 def _spread(problem: Problem, rows: Array) -> Ints:

@@ -205,7 +205,7 @@ class Problem:
         full = zero_missing(full) if self.gaps else full
         own = full[:, self.numbers.columns]
         if len(self.derived):
-            own = own + np.einsum("nmk,nk->nm", self.slopes(Z), full[:, self.derived])
+            own = own + (self.slopes(Z) * full[:, None, self.derived]).sum(axis=2)
         return own
 
     def slopes(self, Z: Array) -> Array:

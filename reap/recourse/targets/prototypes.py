@@ -12,7 +12,8 @@ from reap.space import ActionSpace
 def prototypes(space: ActionSpace, Z: Array, k: int) -> Array:
     """Return the average person of each group of at least k rows, as vectors (m, d).
 
-    Rows are grouped by the columns that can change. Numbers are averaged, levels take the nearest to the average or the most frequent, all in units as they are shown.
+        Rows are grouped by the columns that can change. Numbers are averaged, levels take the nearest to the
+    average or the most frequent, all in units as they are shown.
 
     Parameters
     ----------

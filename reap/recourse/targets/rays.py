@@ -22,7 +22,7 @@ _MOST = 60
 #: Supports are of at most this many items; more changes are found by climbing and from rows of real people.
 _ITEMS = 3
 #: Weights of the numbers of a support, by how many there are; each in every order.
-_WEIGHTS = {
+_WEIGHTS: dict[int, list[tuple[float, ...]]] = {
     0: [()],
     1: [(1.0,)],
     2: [(1.0, 1.0), (1.0, 0.35)],
@@ -92,7 +92,7 @@ class Items:
             kept[others] = helps[at : at + others.sum()]
             at += int(others.sum())
             levels.append(kept)
-        problem.narrow(*sides, levels)
+        problem.narrow(sides[0], sides[1], levels)
         return Items(problem)
 
     def _ladders(self) -> tuple[Array, Array]:

@@ -17,29 +17,36 @@ _BACK = np.array([0.5, 0.2, 0.05, 0.01])
 
 
 def reduced(problem: Problem, A: Array, rows: Array, rounds: int = 200) -> tuple[Array, Array]:
-    """Return irreducible rows (n, d) made of accepted rows (n, d), each for its own matrix (n, d, d), and their logits (n,)."""
+    """Return irreducible rows (n, d) made of accepted rows (n, d), each for its own matrix (n, d, d), and their logits (n,).
+
+    In each round one action is taken back as far as it can be, the one that leaves least effort.
+    """
     rows = rows.copy()
     scores = problem.judge(rows)
     active = np.arange(len(rows))
     for _ in range(rounds):
         if len(active) == 0:
             break
-        less = smaller(problem, rows[active])
+        less = smaller(problem, rows[active])  # (n, actions, kinds, d)
         judged = problem.judge(less)
-        efforts = effort.of_each(A[active], problem.moves(less))
-        efforts[judged < problem.goal] = np.inf
-        best = efforts.argmin(axis=1)
-        each = np.arange(len(active))
-        fine = np.isfinite(efforts[each, best])
-        rows[active[fine]], scores[active[fine]] = less[each, best][fine], judged[each, best][fine]
-        active = active[fine]
+        nothing = np.abs(problem.moves(less) - problem.moves(rows[active])[:, None, None]).max(axis=3) <= 1e-9
+        fine = (judged >= problem.goal) & ~nothing
+        far = fine.argmax(axis=2)[:, :, None]  # kinds go from all of the way back to one step
+        ends = np.take_along_axis(less, far[:, :, :, None], axis=2)[:, :, 0]
+        efforts = np.where(fine.any(axis=2), effort.of_each(A[active], problem.moves(ends)), np.inf)
+        best, each = efforts.argmin(axis=1), np.arange(len(active))
+        some = np.isfinite(efforts[each, best])
+        rows[active[some]] = ends[each, best][some]
+        scores[active[some]] = np.take_along_axis(judged, far, axis=2)[each, best, 0][some]
+        active = active[some]
     return rows, scores
 
 
 def smaller(problem: Problem, rows: Array) -> Array:
-    """Return rows (n, k, d) that ask for a little less than rows (n, d); the start itself where there is no such row.
+    """Return rows (n, actions, kinds, d) that ask for less than rows (n, d).
 
-    Every action left out, and every number or ordered level one step and some parts of the way back.
+    Every action left out, and every number or ordered level some parts of the way and one step back. Where
+    there is nothing between, the action is left out again; where a row has fewer actions than another, it repeats itself.
     """
     n, base = problem.numbers, problem.base
     changed = problem.changed(rows)
@@ -51,7 +58,7 @@ def smaller(problem: Problem, rows: Array) -> Array:
     whole = np.repeat(rows[:, None], width, axis=1).reshape(-1, len(base))
     without = problem.partly(whole, kept.reshape(-1, kept.shape[2])).reshape(len(rows), width, 1, len(base))
     if len(n.columns) == 0:
-        return np.asarray(without[:, :, 0])
+        return np.asarray(without)
     number = np.full(changed.shape[1], -1)
     number[n.feature] = np.arange(len(n.feature))
     j = number[feature][:, :, None]  # (n, w, 1), −1 where it is no number
@@ -68,5 +75,5 @@ def smaller(problem: Problem, rows: Array) -> Array:
         less, np.broadcast_to(columns[:, :, :, None], (*back.shape, 1)), back[:, :, :, None], axis=3
     )
     less = np.where(j[:, :, :, None] >= 0, less, without)
-    out = np.concatenate([without, less], axis=2).reshape(len(rows), -1, len(base))
+    out = np.concatenate([without, less], axis=2)
     return np.asarray(problem.follow(out.reshape(-1, len(base))).reshape(out.shape))

@@ -60,12 +60,12 @@ class Targets:
         return row, float(confidence_set.worst_case_plan(self.problem.moves(row)).cost)
 
     def _settled(self, A: Array, rows: Array) -> Array:
-        """Return irreducible rows (k, d) made of one for each matrix; none asks for all that another, or one of the pool, does."""
-        first, A_of = unique_rows(rows), A
-        rows, A_of = rows[first], A[first]
+        """Return irreducible rows (k, d) made of one for each matrix; none asks for all that another, or the pool, does."""
+        first = unique_rows(rows)
+        rows, A = rows[first], A[first]
         for _ in range(_ROUNDS):
-            rows, _ = reduced(self.problem, A_of, rows)
-            less = self._less(A_of, rows)
+            rows, _ = reduced(self.problem, A, rows)
+            less = self._less(A, rows)
             if (less < 0).all():
                 break
             rows = np.where((less >= 0)[:, None], self.pool.rows[less], rows)

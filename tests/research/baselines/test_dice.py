@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import reap
+from reap.checks import CASES, cases
+from reap.checks.worlds import random_world
 from reap.research.baselines import DiCE
-from tests import checks
-from tests.spaces import random_world
 
 
 def test_says_what_to_install(monkeypatch):
@@ -25,11 +25,11 @@ def make(model, space):
 
 
 @pytest.mark.extras
-@pytest.mark.parametrize("check", checks.ALL, ids=checks.name)
+@pytest.mark.parametrize("check", CASES, ids=lambda check: check.__name__)
 def test_conformance(check):
     pytest.importorskip("dice_ml")
-    if check is checks.check_honest_over_random_worlds:
-        check(make, seeds=range(12), subjects=1)
+    if check is cases.random_worlds:
+        check(make, seeds=range(12), people=1)
     else:
         check(make)
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from reap._typing import Array, Bools
 from reap.effort import of_each
-from reap.recourse.targets.problem import Numbers, Problem
+from reap.recourse.targets.problem import Problem
+from reap.space.grid import Numbers
 
 #: Partial roundings kept while columns are rounded, and rows scored at the end.
 _BEAM, _KEPT = 24, 10
@@ -54,7 +55,7 @@ def _rounding_form(
     U = rows[:, n.columns]
     inner = np.where((np.minimum(U - n.lower, n.upper - U) > 1e-9), pull, 0.0)
     inner = np.where(inner.any(axis=1, keepdims=True), inner, pull)
-    back = inner / np.einsum("smm->sm", H)
+    back = inner / np.diagonal(H, axis1=1, axis2=2)
     price = np.maximum((q * back).sum(axis=1) / np.maximum((inner * back).sum(axis=1), 1e-12), 1e-9)
     grain = 0.3 * np.sqrt(np.mean((pull * n.step) ** 2, axis=1)) + 1e-9
     weight = price / grain
@@ -67,7 +68,7 @@ def _rounding_form(
 def _nearest_planes(n: Numbers, H: Array, U: Array, centre: Array, free: Bools) -> Array:
     """Return grid points (S, W, m) near ``U + centre`` in the metric H, by a beam search over columns."""
     S, m = U.shape
-    coarse = n.step * np.sqrt(np.maximum(np.einsum("smm->sm", H), 0.0))
+    coarse = n.step * np.sqrt(np.maximum(np.diagonal(H, axis1=1, axis2=2), 0.0))
     order = np.argsort(np.where(free, coarse, np.inf), axis=1, kind="stable")  # the last is rounded first
     each = np.arange(S)[:, None]
     R = np.linalg.cholesky(H[each[:, :, None], order[:, :, None], order[:, None, :]]).transpose(0, 2, 1)

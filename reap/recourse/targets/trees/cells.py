@@ -6,7 +6,9 @@ A cell is a triple of *marks*, one for each change: mark ``first[k] + v`` is run
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from math import comb
 
@@ -18,7 +20,9 @@ from reap.recourse.targets.trees.ladders import DOWN, FORCED, LEVEL, OWN, UP, La
 from reap.recourse.targets.trees.minimal import minimal
 
 #: Values of a side that triples are tried on, at least; more where that takes no more cells and products than these.
-_VALUES, _CELLS, _PRODUCTS = 8, 3e6, 1e9
+_VALUES, _CELLS, _PRODUCTS = 8, 3e6, 5e8
+#: Cells that come closest, kept where none is accepted.
+_CLOSEST = 24
 #: Cells tried at a time.
 _CHUNK = 1_250_000
 
@@ -48,8 +52,10 @@ class Marks:
         return out
 
 
-def accepted_cells(effects: Effects, ladders: list[Ladder], marks: Marks, goal: float, changes: int) -> Ints:
-    """Return the minimal cells (n, 3) of all supports of up to ``changes`` ladders."""
+def accepted_cells(
+    effects: Effects, ladders: list[Ladder], marks: Marks, goal: float, changes: int
+) -> tuple[Ints, Ints]:
+    """Return the minimal cells (n, 3) of all supports of up to ``changes`` ladders, and, if none, those that come closest."""
     whole = [np.arange(len(ladder)) for ladder in ladders]
     found = [np.zeros((0, 3), dtype=np.intp)]
     for k in range(len(ladders)):
@@ -64,8 +70,11 @@ def accepted_cells(effects: Effects, ladders: list[Ladder], marks: Marks, goal: 
                 place = tuple(p + 1 for p in np.nonzero(good))
                 found.append(marks.at((a, b), [whole[a], whole[b]], place))
     if changes >= 3 and len(ladders) >= 3:
-        found.append(Triples(effects, ladders, marks, goal).found())
-    return np.concatenate(found)
+        triples = Triples(effects, ladders, marks, goal)
+        found.append(triples.found())
+        if not any(map(len, found)):
+            return found[0], triples.closest()
+    return np.concatenate(found), found[0]
 
 
 class Triples:
@@ -103,7 +112,10 @@ class Triples:
     def _blocks(self, k: int, ladder: Ladder) -> list[tuple[int, Ints]]:
         gains = self._gains(k)
         out = []
-        ways = [_records(gains[:, ladder.side(side)], ladder.side(side), self.half) for side in (UP, DOWN)]
+        ways = []
+        for side in (UP, DOWN):
+            rungs = ladder.side(side)
+            ways.append(_records(gains[:, rungs], ladder.weights[rungs], rungs, self.half))
         if any(len(way) for way in ways):
             rungs = np.full(self.size, -1)
             rungs[0] = 0
@@ -112,8 +124,6 @@ class Triples:
             out.append((0, rungs))
         for kind, side in ((1, LEVEL), (2, FORCED)):
             levels = ladder.side(side)
-            if kind == 1:
-                levels = levels[gains[:, levels].max(axis=0) > 1e-9]
             for begin in range(0, len(levels), 2 * self.half):
                 part = levels[begin : begin + 2 * self.half]
                 rungs = np.full(self.size, -1)
@@ -130,31 +140,50 @@ class Triples:
 
     def found(self) -> Ints:
         """Return the minimal cells (n, 3) in which all three change."""
-        if len(self.of) < 3:
-            return np.zeros((0, 3), dtype=np.intp)
-        one, two = self._tables()
-        three, place = self._third()
-        x, y, z = self._promising(one, two, three, place)
         out = [np.zeros((0, 3), dtype=np.intp)]
-        pattern = self.kind[np.stack([x, y, z], axis=1)] if len(x) else np.zeros((0, 3), dtype=np.intp)
+        for kinds, blocks, scores in self._scores(self.goal):
+            accepted = scores >= self.goal - self.effects.start
+            some = np.flatnonzero(accepted.any(axis=(1, 2, 3)))
+            good = minimal(accepted[some], [self.sides[kind] for kind in kinds])
+            t, *at = np.nonzero(good[:, 1:, 1:, 1:])
+            out.append(self._marked(blocks[some[t]], np.stack(at, axis=1) + 1))
+        return np.concatenate(out)
+
+    def closest(self) -> Ints:
+        """Return the cells (n, 3) of the highest scores, one a triple of blocks."""
+        cells, tops = [np.zeros((0, 3), dtype=np.intp)], [np.zeros(0)]
+        for _, blocks, scores in self._scores(-np.inf):
+            flat = scores[:, 1:, 1:, 1:].reshape(len(blocks), -1)
+            best = np.argsort(-flat.max(axis=1), kind="stable")[:_CLOSEST]
+            at = np.stack(np.unravel_index(flat[best].argmax(axis=1), [self.size - 1] * 3), axis=1)
+            cells.append(self._marked(blocks[best], at + 1))
+            tops.append(flat[best].max(axis=1))
+        return np.concatenate(cells)[np.argsort(-np.concatenate(tops), kind="stable")[:_CLOSEST]]
+
+    def _marked(self, blocks: Ints, at: Ints) -> Ints:
+        """Return places (n, 3) in triples of blocks (n, 3) as marks."""
+        return np.asarray(self.marks.first[self.of[blocks]] + self.rungs[blocks, at])
+
+    def _scores(self, goal: float) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """Yield the kinds (3,) of triples of blocks (n, 3) that may reach a goal, and their scores (n, K, K, K) above the start."""
+        if len(self.of) < 3:
+            return
+        one, two = self._tables
+        three, place = self._third
+        x, y, z = self._promising(goal)
+        triples = np.stack([x, y, z], axis=1)
+        pattern = self.kind[triples]
+        part = max(1, _CHUNK // self.size**3)
         for kinds in np.unique(pattern, axis=0):
-            group = np.flatnonzero((pattern == kinds).all(axis=1))
-            part = max(1, _CHUNK // self.size**3)
+            group = triples[(pattern == kinds).all(axis=1)]
             for begin in range(0, len(group), part):
-                i = group[begin : begin + part]
-                a, b, c = x[i], y[i], z[i]
+                a, b, c = group[begin : begin + part].T
                 scores = (one[a][:, :, None] + one[b][:, None, :] + two[a, b])[:, :, :, None]
                 scores = scores + two[a, c][:, :, None, :] + (one[c][:, None, :] + two[b, c])[:, None]
                 scores += three[place[a, b, c]]
-                good = minimal(scores >= self.goal - self.effects.start, [self.sides[kind] for kind in kinds])
-                t, *at = np.nonzero(good[:, 1:, 1:, 1:])
-                marked = [
-                    self.marks.first[self.of[block[t]]] + self.rungs[block[t], v + 1]
-                    for block, v in zip((a, b, c), at, strict=True)
-                ]
-                out.append(np.stack(marked, axis=1))
-        return np.concatenate(out)
+                yield kinds, group[begin : begin + part], scores
 
+    @cached_property
     def _tables(self) -> tuple[Floats, Floats]:
         """Return effects of blocks (R, K) and of pairs of blocks (R, R, K, K); −inf where a value is padding."""
         R, K = self.rungs.shape
@@ -167,6 +196,7 @@ class Triples:
                 two[j, i] = two[i, j].T
         return one, two
 
+    @cached_property
     def _third(self) -> tuple[Floats, Ints]:
         """Return the effects of triples of blocks (n, K, K, K), and where each triple's stands; 0 where it has none."""
         R, K = self.rungs.shape
@@ -191,8 +221,9 @@ class Triples:
                 count += 1
         return np.concatenate(parts), place
 
-    def _promising(self, one: Floats, two: Floats, three: Floats, place: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return the triples of blocks that some value could get accepted, by a bound on their effects."""
+    def _promising(self, goal: float) -> tuple[Ints, Ints, Ints]:
+        """Return the triples of blocks that could reach a goal, by a bound on their effects."""
+        (one, two), (three, place) = self._tables, self._third
         R = len(self.of)
         x, y, z = np.array(list(combinations(range(R), 3)), dtype=np.intp).reshape(-1, 3).T
         apart = (self.of[x] != self.of[y]) & (self.of[x] != self.of[z]) & (self.of[y] != self.of[z])
@@ -204,19 +235,19 @@ class Triples:
         bound = both[x, y] + most[z] + pair[x, z] + pair[y, z]
         bound = np.minimum(bound, both[x, z] + most[y] + pair[x, y] + pair[y, z])
         bound = np.minimum(bound, both[y, z] + most[x] + pair[x, y] + pair[x, z])
-        likely = bound + top >= self.goal - self.effects.start
+        likely = bound + top >= goal - self.effects.start
         return x[likely], y[likely], z[likely]
 
 
-def _records(curves: Array, rungs: Ints, count: int) -> Ints:
-    """Return at most ``count`` rungs at which some curve (c, n) reaches a new high: those of the greatest jumps, in order."""
-    if len(rungs) == 0:
+def _records(curves: Array, weights: Array, rungs: Ints, count: int) -> Ints:
+    """Return at most ``count`` rungs: where some curve (c, n) reaches a new high by the greatest jumps, then the weightiest.
+
+    The others matter too: it may take three changes together to get anything at all.
+    """
+    if len(rungs) <= count:
         return rungs
     top = np.maximum.accumulate(np.maximum(curves, 0.0), axis=1)
     jump = np.diff(top, axis=1, prepend=0.0)
-    best = jump.max(axis=0)
-    good = np.flatnonzero(best > 1e-9 * (top[:, -1].max() + 1e-12))
-    if len(good) > count:
-        value = best[good] + 0.25 * jump.mean(axis=0)[good]
-        good = np.sort(good[np.argsort(-value, kind="stable")[:count]])
-    return rungs[good]
+    value = jump.max(axis=0) + 0.25 * jump.mean(axis=0)
+    value += 1e-9 * (top[:, -1].max() + 1e-3) * weights / weights.max()
+    return rungs[np.sort(np.argsort(-value, kind="stable")[:count])]

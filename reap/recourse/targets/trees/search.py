@@ -62,7 +62,12 @@ class Search:
             effects = Effects(leaves, effects.sizes[chosen], self.reader.forest.base)
             marks = type(marks)(marks.first[chosen], marks.ladder, marks.rung)
         changes = 2 if self.problem.late else self.changes
-        found = accepted_cells(effects, [grid.ladders[k] for k in chosen], marks, grid.goal, changes)
+        some = [grid.ladders[k] for k in chosen]
+        found, self.closest = accepted_cells(effects, some, marks, grid.goal, changes)
+        for code in np.unique(
+            grid.supports(self.closest), axis=0
+        ):  # few values were tried: now all of the best supports
+            found = np.concatenate([found, grid.solve(tuple((int(c) // 8, int(c) % 8) for c in code))])
         found = np.unique(np.sort(found, axis=1), axis=0)
         fresh = np.concatenate([self.fresh, [False]])[marks.ladder[found]]
         return np.asarray(found[fresh.sum(axis=1) <= self.room])

@@ -15,6 +15,7 @@ from reap.effort import of_changes, size
 from reap.models.trees import Reader
 from reap.recourse.targets.boundary.search import search
 from reap.recourse.targets.order import asks_no_more, undominated
+from reap.recourse.targets.people import people
 from reap.recourse.targets.pool import Best, Pool
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.reduction import reduced
@@ -25,8 +26,6 @@ from reap.recourse.targets.trees.search import Search
 _KEPT, _ROUNDS, _JUDGED = 400, 6, 1_500
 #: Values of a feature at which its rivals are looked at, itself included; see ``rivals``.
 _RIVALS = 9
-#: Rows of other people tried where changes are tied together.
-_PEOPLE = 200
 
 
 class Trees:
@@ -56,8 +55,10 @@ class Trees:
             for anchor, moved in self._climbs(budget - 3):
                 self._start(anchor, moved, 3)
             found = self._nearest()
-        extra = self._tied(data)
-        rows = np.concatenate([problem.base[None], found, extra])
+        self.tied = problem.tied or budget > 3
+        others = people(problem, data, rng)[0] if problem.tied or len(found) == 0 else found[:0]
+        rows = np.concatenate([problem.base[None], found, others])
+        rows = rows[unique_rows(rows)]
         scores = problem.judge(rows)
         fine = scores >= problem.goal
         rows, scores = rows[fine], scores[fine]
@@ -111,7 +112,7 @@ class Trees:
         rows = np.concatenate([self.pool.rows, *(rows for rows, _ in parts)])
         rows = rows[unique_rows(rows)]
         self._judge(best, rows)
-        if problem.space.rules or len(problem.derived):  # reading knows little of what ties features together
+        if self.tied:  # reading knows little of rules, of derived features and of more than three changes
             known = np.flatnonzero(best.found)
             better, _ = search(problem, A[known], best.rows[known], best.scores[known])
             better, scores = reduced(problem, A[known], better)
@@ -200,17 +201,6 @@ class Trees:
         rows = np.concatenate(parts) if parts else np.zeros((0, self.problem.space.dimension))
         return rows[unique_rows(rows)] if len(rows) else rows
 
-    def _tied(self, data: Array) -> Array:
-        """Return rows (n, d) to begin with where rules or derived features tie changes together: what people became."""
-        problem = self.problem
-        none = np.zeros((0, problem.space.dimension))
-        if len(data) == 0 or not (problem.space.rules or len(problem.derived)):
-            return none
-        rows = problem.tidy(problem.within(data))
-        rows = rows[unique_rows(rows)]
-        rows = rows[problem.legal(rows)]
-        return rows[np.argsort(size(problem.moves(rows)), kind="stable")[:_PEOPLE]]
-
     def _climbs(self, steps: int) -> list[tuple[Array, Bools]]:
         """Return rows (d,) some steps up from the subject, each step the most that one more change adds; and what moved."""
         problem, out = self.problem, []
@@ -231,9 +221,9 @@ class Trees:
         return out
 
     def _highest(self) -> Array:
-        """Return the rows (n, d) of the highest score that one change, or one more, gets."""
+        """Return the rows (n, d) of the highest scores that were read."""
         rows = [self.problem.base[None]]
         for one in self.searches:
             top = np.argsort(-one.grid.gains, kind="stable")[:8]
-            rows.append(one.grid.rows(np.stack([top, top * 0, top * 0], axis=1)))
+            rows += [one.grid.rows(one.closest), one.grid.rows(np.stack([top, top * 0, top * 0], axis=1))]
         return np.concatenate(rows)

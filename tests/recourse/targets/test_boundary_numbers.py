@@ -1,20 +1,16 @@
-"""The kernels under the gradient engine, each against an independent way to compute the same."""
+"""The kernels under the boundary search, each against an independent way to compute the same."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-import reap
 from reap._arrays import row_keys, unique_rows
+from reap.checks.worlds import random_matrices
 from reap.effort import of_changes, of_each
-from reap.recourse.robust.worst_case import WorstCase
 from reap.recourse.targets.boundary.numbers import halfspace_in_box
-from reap.recourse.targets.problem import Problem, shown_step
-from tests.spaces import random_matrices, random_world
 
 
 @settings(max_examples=40, deadline=None)
@@ -90,55 +86,3 @@ def test_keys_tell_rows_apart():
     assert len(unique_rows(rows)) == len(np.unique(rows, axis=0))
     assert row_keys(rows[:1] + 1e-13)[0] == row_keys(rows[:1])[0]
     assert (np.diff(unique_rows(rows)) > 0).all()
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_rows_on_the_grids_are_what_the_space_shows(seed):
-    """Grid points are bit for bit the space's own, and legal unless features are tied together."""
-    world = random_world(seed, rows=60)
-    if len(world.rejected) == 0:
-        pytest.skip("nobody is rejected in this world")
-    z0 = world.space.vector(world.rejected.iloc[[0]])
-    problem = Problem(world.space, reap.models.wrap(world.model, world.space), z0)
-    rng = np.random.default_rng(seed)
-    Z = np.repeat(problem.base[None], 50, axis=0)
-    n = problem.numbers
-    Z[:, n.columns] = rng.random((50, len(n.columns))) * 1.4 - 0.2
-    for choice in problem.choices:
-        Z[:, choice.columns] = choice.options[rng.integers(len(choice.options), size=50)]
-    rows = problem.tidy(Z)
-    legal = world.space.allows(z0, rows)
-    if not problem.tied:
-        assert legal.all()
-    again = world.space.project(rows[legal], z0, exact=False)
-    assert np.array_equal(again, rows[legal], equal_nan=True)
-
-
-def test_numbers_without_a_step_are_shown_exactly():
-    for low, high in [(0, 1), (0, 0.02), (-5, 20), (0, 123456), (1000.0, 1000.5)]:
-        feature = reap.Feature("a", range=(low, high))
-        step = shown_step(feature)
-        assert step <= (high - low) / 100
-        value = round(high * 0.3 / step) * step
-        if high < 1000:
-            assert np.isclose(float(feature.show(value).replace(",", "")), value, rtol=0, atol=step * 1e-6)
-
-
-def test_the_cheapest_worst_case_is_found_with_few_questions(monkeypatch):
-    rng = np.random.default_rng(0)
-    known = reap.ConfidenceSet(4)
-    A = random_matrices(4, 1)[0]
-    for _ in range(6):
-        a, b = rng.normal(size=(2, 4))
-        known.add(*((a, b) if a @ A @ a < b @ A @ b else (b, a)))
-    moves = rng.normal(size=(120, 4))
-    exact = np.array([known.worst_case_plan(move).cost for move in moves])
-    asked = []
-    original = reap.ConfidenceSet.worst_case_plan
-    monkeypatch.setattr(
-        reap.ConfidenceSet, "worst_case_plan", lambda self, m: asked.append(1) or original(self, m)
-    )
-    place, cost = WorstCase(known).cheapest(moves, most=120)
-    assert np.isclose(cost, exact.min(), rtol=1e-6)
-    assert np.isclose(exact[place], cost, rtol=1e-6)
-    assert len(asked) < 40

@@ -1,0 +1,78 @@
+"""One table with every kind of column, and the tree ensembles people have on it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+SKLEARN = {
+    "tree": lambda: DecisionTreeClassifier(max_depth=6, random_state=0),
+    "forest": lambda: RandomForestClassifier(30, random_state=0),
+    "extra": lambda: ExtraTreesClassifier(20, max_depth=7, random_state=0),
+    "boosting": lambda: GradientBoostingClassifier(n_estimators=30, random_state=0),
+    "exponential": lambda: GradientBoostingClassifier(n_estimators=20, loss="exponential", random_state=0),
+    "histogram": lambda: HistGradientBoostingClassifier(max_iter=30, random_state=0),
+}
+BOOSTERS = ("lightgbm", "xgboost")
+EVERY = [*SKLEARN, *(pytest.param(name, marks=pytest.mark.extras) for name in BOOSTERS)]
+
+
+def make(name: str, native: bool = False):
+    """Return an ensemble by its name; ``native``: it splits on categories by itself."""
+    if name == "lightgbm":
+        from lightgbm import LGBMClassifier
+
+        return LGBMClassifier(
+            n_estimators=30, verbose=-1, n_jobs=1, random_state=0, min_data_per_group=5, cat_smooth=1
+        )
+    if name == "xgboost":
+        from xgboost import XGBClassifier
+
+        return XGBClassifier(
+            n_estimators=30, n_jobs=1, random_state=0, enable_categorical=native, max_cat_to_onehot=1
+        )
+    if native:
+        return HistGradientBoostingClassifier(max_iter=30, random_state=0, categorical_features="from_dtype")
+    return SKLEARN[name]()
+
+
+def people(n: int = 500, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return a table and labels: whole and decimal numbers, ordered and unordered levels, a truth value."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(18, 36, n),
+            "income": rng.integers(5, 25, n) * 100.0,
+            "cards": rng.integers(0, 6, n),
+            "housing": pd.Categorical(rng.choice(["own", "rent", "free"], n)),
+            "grade": pd.Categorical(rng.choice(["a", "b", "c", "d"], n), ordered=True),
+            "owner": rng.choice([False, True], n),
+        }
+    )
+    score = (X["income"] - 1500) / 500 + (X["housing"] == "own") - 0.4 * X["grade"].cat.codes
+    score += 0.05 * (X["age"] - 27) - 0.3 * X["cards"] * X["owner"] + rng.normal(0, 0.4, n)
+    return X, (score > 0.1).to_numpy().astype(int)
+
+
+def piped(model, X: pd.DataFrame) -> Pipeline:
+    """Return a pipeline on the raw frame: levels one-hot, income scaled, the rest as it is."""
+    words = [c for c in X if str(X[c].dtype) in ("category", "str", "object")]
+    return make_pipeline(
+        make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore"), words),
+            (StandardScaler(), ["income"]),
+            remainder="passthrough",
+        ),
+        model,
+    )

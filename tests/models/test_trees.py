@@ -1,0 +1,151 @@
+"""Tree ensembles read through their pipelines, against what the models themselves say."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, QuantileTransformer
+from sklearn.tree import DecisionTreeClassifier
+
+import reap
+from reap.models.trees import read
+from tests.models.ensembles import EVERY, make, people, piped
+
+
+def agrees(reader, classifier, Z):
+    """Whether scores put together from cells are the model's, at values where numbers were read."""
+    Z = reader._rounded(Z)
+    read_off = reader.forest.probability(reader.compose(Z))
+    assert np.abs(read_off - classifier.probability(Z)).max() <= reader.tolerance
+    return True
+
+
+@pytest.mark.parametrize("target", [0, 1])
+@pytest.mark.parametrize("name", EVERY)
+def test_every_ensemble_is_read_behind_a_column_transformer(name, target):
+    X, y = people()
+    space = reap.ActionSpace.from_frame(X)
+    classifier = reap.models.wrap(piped(make(name), X).fit(X, y), space, target=target)
+    reader = read(classifier, space, X)
+    assert reader is not None
+    assert agrees(reader, classifier, space.encode(X))
+    assert reader.tolerance <= (1e-9 if name != "xgboost" else 2e-6)
+
+
+@pytest.mark.parametrize("name", ["histogram", *EVERY[-2:]])
+def test_splits_on_categories_are_read(name):
+    X, y = people()
+    space = reap.ActionSpace.from_frame(X)
+    classifier = reap.models.wrap(make(name, native=True).fit(X, y), space)
+    reader = read(classifier, space, X)
+    assert reader is not None
+    assert len(reader.forest.categorical) > 0
+    assert agrees(reader, classifier, space.encode(X))
+
+
+def test_missing_values_go_where_the_model_sends_them():
+    X, y = people()
+    X.loc[::7, "income"] = np.nan
+    space = reap.ActionSpace.from_frame(X, missing=["income"])
+    classifier = reap.models.wrap(
+        HistGradientBoostingClassifier(max_iter=20, categorical_features="from_dtype").fit(X, y), space
+    )
+    Z = space.encode(X)
+    reader = read(classifier, space, X)
+    assert reader is not None
+    ours = reader.forest.probability(reader.transform(Z))
+    np.testing.assert_allclose(ours, classifier.probability(Z), rtol=0, atol=1e-9)
+
+
+def test_a_forest_of_three_classes_is_read_for_each():
+    X, y = people()
+    y = y + (X["age"] > 30).to_numpy()
+    space = reap.ActionSpace.from_frame(X)
+    model = piped(RandomForestClassifier(10, random_state=0), X).fit(X, y)
+    for target in (0, 1, 2):
+        classifier = reap.models.wrap(model, space, target=target)
+        assert agrees(read(classifier, space, X), classifier, space.encode(X))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        QuantileTransformer(n_quantiles=40),
+        KBinsDiscretizer(5, encode="onehot", quantile_method="averaged_inverted_cdf"),
+        FunctionTransformer(np.log1p),
+        FunctionTransformer(np.negative),
+    ],
+    ids=["quantiles", "bins", "logarithm", "mirrored"],
+)
+def test_edges_are_found_behind_any_transformation_of_a_single_number(step):
+    X, y = people()
+    X = X[["age", "income", "cards"]].assign(income=lambda x: x["income"] + 0.37)
+    space = reap.ActionSpace.from_frame(X)
+    pipeline = make_pipeline(
+        make_column_transformer((step, ["income"]), remainder="passthrough"),
+        RandomForestClassifier(20, random_state=0),
+    )
+    classifier = reap.models.wrap(pipeline.fit(X, y), space)
+    assert agrees(read(classifier, space, X), classifier, space.encode(X))
+
+
+def test_edges_are_where_the_model_turns():
+    X = pd.DataFrame({"income": np.arange(0.0, 100.0), "age": np.arange(100) % 50})
+    tree = DecisionTreeClassifier(max_depth=1).fit(X, X["income"] > 41)
+    space = reap.ActionSpace.from_frame(X)
+    reader = read(reap.models.wrap(tree, space, target=True), space, X)
+    np.testing.assert_allclose(reader.cells[0].edges, [41.5], atol=1e-5)
+    assert len(reader.cells[1].edges) == 0
+    assert reader.cells[0].of(np.array([41.0, 42.0])).tolist() == [0, 1]
+
+
+def ratio(frame):
+    return np.column_stack([frame["income"] / (1 + frame["cards"]), frame["age"]])
+
+
+def test_what_mixes_features_or_has_no_trees_is_not_read():
+    X, y = people()
+    X = X[["age", "income", "cards"]]
+    space = reap.ActionSpace.from_frame(X)
+    mixing = make_pipeline(FunctionTransformer(ratio), DecisionTreeClassifier(max_depth=4)).fit(X, y)
+    assert read(reap.models.wrap(mixing, space), space, X) is None
+    linear = LogisticRegression(max_iter=1000).fit(X, y)
+    assert read(reap.models.wrap(linear, space), space, X) is None
+    assert read(reap.models.wrap(lambda frame: frame["age"] / 100, space), space, X) is None
+
+
+class Louder(RandomForestClassifier):
+    """A forest whose probabilities are not what its trees say."""
+
+    def predict_proba(self, X):
+        p = super().predict_proba(X) ** 2
+        return p / p.sum(axis=1, keepdims=True)
+
+
+def test_a_model_that_says_otherwise_than_its_trees_is_not_read():
+    X, y = people()
+    space = reap.ActionSpace.from_frame(X)
+    model = piped(Louder(10, random_state=0), X).fit(X, y)
+    assert read(reap.models.wrap(model, space), space, X) is None
+
+
+def test_a_reader_pickles():
+    X, y = people()
+    space = reap.ActionSpace.from_frame(X)
+    classifier = reap.models.wrap(piped(make("histogram"), X).fit(X, y), space)
+    again = pickle.loads(pickle.dumps(read(classifier, space, X)))
+    assert agrees(again, classifier, space.encode(X))
+
+
+def test_an_encoder_in_front_is_read_too():
+    X, y = people()
+    space = reap.ActionSpace.from_frame(X)
+    classifier = reap.models.wrap(make_pipeline(space.encoder(), make("forest")).fit(X, y), space)
+    assert agrees(read(classifier, space, X), classifier, space.encode(X))

@@ -1,0 +1,43 @@
+"""The default engine, and the adapter for other generators, pass the shipped suite."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reap
+from reap.checks import CASES, FOR_PEOPLE, WITH_TIME_LIMIT, people
+from reap.recourse import PoolRecourse
+
+
+@pytest.mark.parametrize("case", [*CASES, *WITH_TIME_LIMIT, *FOR_PEOPLE], ids=lambda case: case.__name__)
+def test_recourse(case):
+    case(reap.Recourse)
+
+
+def test_two_thousand_plans_keep_every_promise():
+    # 84 worlds of two people and 12 matrices; worlds, rules and models differ from those of the cases
+    people.plans_for_people(reap.Recourse, seeds=range(1000, 1084), people=2, matrices=12)
+
+
+@pytest.mark.slow
+def test_ten_thousand_plans_keep_every_promise():
+    people.plans_for_people(reap.Recourse, seeds=range(2000, 2200), people=3, matrices=17)
+
+
+class Scatter:
+    """A generator that knows nothing: rows at random, illegal ones among them."""
+
+    def __init__(self, space):
+        self.space = space
+
+    def __call__(self, x):
+        rng = np.random.default_rng(0)
+        Z = rng.random((400, self.space.dimension)) * 1.2 - 0.1
+        stays = rng.random(Z.shape) < rng.random((len(Z), 1))
+        return self.space.decode(np.where(stays, self.space.encode(x), Z))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_adapter(case):
+    case(lambda model, space: PoolRecourse(Scatter(space), model, space))
