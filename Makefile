@@ -66,4 +66,5 @@ $(VENV)/.extras: $(VENV)/.test
 	$(BIN)/pip install --quiet "torch==2.13.0"
 	$(BIN)/pip install --quiet --no-deps dice-ml raiutils
 	$(BIN)/pip install --quiet jsonschema tqdm requests
+	$(BIN)/pip install --quiet -e ".[boosters]"
 	touch $@

@@ -81,6 +81,13 @@ class Classifier:
         """Whether ``gradient`` exists."""
         return isinstance(self.kernel, Smooth)
 
+    def describe(self) -> str:
+        """Return in a sentence how the model is worked with."""
+        name = type(self.model).__name__
+        if self.has_gradient:
+            return f"{name}: read as a smooth function; plans are found along its decision boundary."
+        return f"{name}: asked for probabilities of rows, without a gradient."
+
     @property
     def boundary(self) -> float:
         """The logit of the threshold: a row is accepted where ``logit`` exceeds it."""
@@ -116,8 +123,8 @@ class Classifier:
         """
         if not isinstance(self.kernel, Smooth):
             raise InputError(
-                f"{type(self.model).__name__} has no gradient; use reap.GraphRecourse, which needs none, or a "
-                "logistic regression, scikit-learn MLP or torch module on encoded rows"
+                f"{type(self.model).__name__} has no gradient; use reap.Recourse, which needs none, or a logistic "
+                "regression, scikit-learn MLP or torch module"
             )
         return self.kernel.gradient(self._rows(Z))
 

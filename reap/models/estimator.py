@@ -80,3 +80,9 @@ class Function:
         if p.ndim == 2:
             return np.asarray(p[:, int(self.target)])
         return p if self.target == 1 else 1.0 - p
+
+
+def steps_before(pipeline: Any) -> list[Any]:
+    """Return the fitted steps that a row passes before the last one; samplers of imblearn act in training only."""
+    steps = [step for _, step in pipeline.steps[:-1] if step not in (None, "passthrough")]
+    return [step for step in steps if not hasattr(step, "fit_resample")]

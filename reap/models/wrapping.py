@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from reap._errors import InputError
 from reap.models.classifier import Classifier, Scorer, Smooth
+from reap.models.composed import composed
 from reap.models.declared import OnVectors, TorchModel, is_module
 from reap.models.estimator import Estimator, Function
 from reap.models.network import Network, network_of
@@ -100,8 +101,8 @@ def _estimator(model: Any, space: ActionSpace, target: Any, vectors: bool) -> Sc
             )
     scorer = Estimator(model, space, index, raw, names)
     if raw or (names is not None and names != list(space.columns)):
-        return scorer
-    return _smooth(scorer) or scorer
+        return composed(scorer) or scorer
+    return _smooth(scorer) or composed(scorer) or scorer
 
 
 def _target_index(model: Any, target: Any) -> int:

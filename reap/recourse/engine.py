@@ -164,7 +164,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         )
 
     def _matrices(self, matrices: Array) -> Array:
-        """Return matrices as (b, d, d), checked."""
+        """Return matrices as (b, d, d), checked, symmetric."""
         matrices = np.asarray(matrices, dtype=float)
         d = self.space.dimension
         if matrices.ndim == 2:
@@ -173,6 +173,12 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             raise InputError(
                 f"cost matrices must be finite and of shape (b, {d}, {d}); given was {matrices.shape}"
             )
+        matrices = (matrices + matrices.transpose(0, 2, 1)) / 2
+        size = np.abs(np.trace(matrices, axis1=1, axis2=2))
+        try:
+            np.linalg.cholesky(matrices + (1e-7 * size + 1e-12)[:, None, None] * np.eye(d))
+        except np.linalg.LinAlgError:
+            raise InputError("a cost matrix is not positive semidefinite; efforts would be negative") from None
         return matrices
 
     def __sklearn_clone__(self) -> Self:

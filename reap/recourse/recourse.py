@@ -239,24 +239,31 @@ class Recourse(Engine):
     def _finish(self, subject: Subject, targets: Targets, rows: Array, efforts: Array) -> list[Plan]:
         """Return rows as plans with their routes, judged once more exactly as they are shown."""
         rows = subject.space.project(rows, subject.z, exact=False)
-        first = unique_rows(rows)
-        paths = dict(zip(row_keys(rows[first]).tolist(), routes(targets.problem, rows[first]), strict=True))
-        stages = np.concatenate(list(paths.values()))
-        ends = np.cumsum([len(path) for path in paths.values()])[:-1]
-        scores = dict(zip(paths, np.split(self.classifier_.probability(stages), ends), strict=True))
-        fine = subject.space.allows(subject.z, rows)
-        plans = []
-        for key, value, legal in zip(row_keys(rows).tolist(), efforts, fine, strict=True):
-            if not legal or not scores[key][-1] > self.threshold:
-                plans.append(self._nothing(subject, targets))
-                continue
-            plan = Plan(subject.space, paths[key], scores[key], float(value), threshold=self.threshold)
-            plans.append(plan.with_(note=self._note(plan, targets)))
-        return plans
+        _, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
+        paths = routes(targets.problem, rows[first])
+        ends = np.cumsum([len(path) for path in paths])[:-1]
+        scores = np.split(self.classifier_.probability(np.concatenate(paths)), ends)
+        fine = subject.space.allows(subject.z, rows[first]) & [s[-1] > self.threshold for s in scores]
+        counts = targets.problem.changed(rows[first]).sum(axis=1)
+        return [
+            Plan(
+                subject.space,
+                paths[k],
+                scores[k],
+                float(value),
+                "ok",
+                self.threshold,
+                self._note(counts[k], targets),
+            )
+            if fine[k]
+            else self._nothing(subject, targets)
+            for k, value in zip(which.ravel(), efforts, strict=True)
+        ]
 
-    def _note(self, plan: Plan, targets: Targets) -> str:
+    def _note(self, count: int, targets: Targets) -> str:
+        """Return what is to be said of how a plan of some changes was found."""
         said = []
-        if self.max_changes is not None and len(plan.changes) > self.max_changes:
+        if self.max_changes is not None and count > self.max_changes:
             said.append(f"No plan of {counted(self.max_changes, 'change')} or fewer was found.")
         if targets.problem.late:
             said.append("The search was stopped at its time limit; an easier plan may exist.")

@@ -127,7 +127,7 @@ def test_one_against_rest_probabilities_have_no_gradient_here(table):
     np.testing.assert_array_equal(classifier.probability(space.encode(X)), model.predict_proba(X)[:, 2])
 
 
-def test_no_gradient_recommends_the_graph_engine(table, vectors):
+def test_no_gradient_recommends_the_engine_that_needs_none(table, vectors):
     space = table[2]
-    with pytest.raises(reap.InputError, match="GraphRecourse"):
+    with pytest.raises(reap.InputError, match="which needs none"):
         wrap(lambda X: np.full(len(X), 0.5), space).gradient(vectors)

@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 
 from reap._typing import Array, Bools, Frame, Ints
 from reap.models.classifier import Classifier
-from reap.models.estimator import Estimator
+from reap.models.estimator import Estimator, steps_before
 from reap.models.trees import boosters, sklearn_trees
 from reap.models.trees.forest import Forest
 from reap.space import ActionSpace, Feature
@@ -163,7 +163,9 @@ class Reader:
     def _inputs(self, Z: Array) -> Any:
         rows = self.kernel.rows(Z)
         try:
-            return rows if self.before is None else self.before.transform(rows)
+            for step in self.before:
+                rows = step.transform(rows)
+            return rows
         except (ValueError, TypeError):  # a value that the preprocessing refuses
             raise UnreadableError from None
 
@@ -341,13 +343,12 @@ def read(classifier: Classifier, space: ActionSpace, X: Frame) -> Reader | None:
         return None
 
 
-def _parts(model: Any) -> tuple[Any, Any]:
-    """Return the preprocessing (None: there is none) and the last step of a model."""
+def _parts(model: Any) -> tuple[list[Any], Any]:
+    """Return the steps before the last one of a model, and that one."""
     if not isinstance(model, Pipeline):
-        return None, model
-    if isinstance(model[-1], Pipeline):
-        raise UnreadableError
-    return (model[:-1] if len(model) > 1 else None), model[-1]
+        return [], model
+    inner, last = _parts(model[-1])
+    return [*steps_before(model), *inner], last
 
 
 def _same(a: Array, b: Array) -> Bools:

@@ -45,6 +45,10 @@ def _nearest(problem: Problem, data: Array, count: int = 256) -> Array:
     """Return what the subject would become on the way to other rows: projected, nearest first, each once."""
     if len(data) == 0:
         return problem.base[None]
+    # columns that stay take the subject's own values, so they say nothing about who is near
+    own = np.concatenate([problem.numbers.columns, *(choice.columns for choice in problem.choices)])
+    away = effort.size(effort.changes(data[:, own], problem.base[own]))
+    data = data[np.sort(np.argsort(away, kind="stable")[: 3 * count])]
     rows = problem.tidy(problem.within(data))
     rows = rows[unique_rows(rows)]
     size = effort.size(problem.moves(rows))

@@ -69,6 +69,8 @@ class Targets:
             if (less < 0).all():
                 break
             rows = np.where((less >= 0)[:, None], self.pool.rows[less], rows)
+        else:
+            rows, _ = reduced(self.problem, A, rows)
         rows = rows[unique_rows(rows)]
         return np.asarray(rows[undominated(self.problem.moves(rows)[:, self._own])])
 

@@ -93,7 +93,9 @@ def test_the_grid_gives_the_plans_of_sessions(made, method, engine, options, nea
         for t in range(4):
             assert same_answers(session.belief, sets[i, k][t])
             if t in wanted:
-                assert wanted[t].effort == pytest.approx(session.recommend().effort, rel=near)
+                plan = session.recommend()
+                nothing = near * 1e-2 * (plan.moves**2).sum()  # the published centre calls some changes free
+                assert wanted[t].effort == pytest.approx(plan.effort, rel=near, abs=nothing)
             if t < 3:
                 session.answer(someone.answer(session.ask()))
 

@@ -23,7 +23,7 @@ from reap.recourse.targets.trees.ladders import Ladder, Ladders, groups, rivals
 from reap.recourse.targets.trees.search import Search
 
 #: Rows of the pool, rounds in which winners are judged, and rows judged in a round at most.
-_KEPT, _ROUNDS, _JUDGED = 400, 6, 1_500
+_KEPT, _ROUNDS, _JUDGED = 400, 8, 1_000
 #: Values of a feature at which its rivals are looked at, itself included; see ``rivals``.
 _RIVALS = 9
 
@@ -153,6 +153,11 @@ class Trees:
             sound = np.concatenate([sound, np.zeros(len(fresh), dtype=np.int8)])
             scores = np.concatenate([scores, np.full(len(fresh), -np.inf)])
         best.offer(rows[sound > 0], scores[sound > 0])
+        left = np.flatnonzero(~best.found)
+        if len(left):  # less would be enough, but the rounds are over: what is accepted is better than nothing
+            rest = Best(self.pool, A[left])
+            rest.offer(rows, scores)
+            best.rows[left], best.scores[left], best.efforts[left] = rest.rows, rest.scores, rest.efforts
 
     def _less(self, rows: Array) -> tuple[Array, Ints]:
         """Return rows that ask for a part of what each of some rows (n, d) asks for, and of which one each is."""

@@ -1,0 +1,263 @@
+"""Acceptance that holds tomorrow: by today's model, and by most of its retrainings.
+
+A row at a score of .501 is refused by the next retraining as often as not. Here a model is seen together with others:
+retrainings on bootstrap samples of its own rows, or models that the user gives. The score of a row is
+
+    min(model, the k-th highest of m others),  k = ⌈q (m + 1)⌉, at most m,
+
+so that a row is accepted where the model accepts it and so do k of the others. Were the row not chosen by looking at
+them, one more retraining would accept it with a probability of at least ``k / (m + 1) ≥ q``. Plans of least effort are
+chosen by looking, so a share of fresh retrainings has to be measured; ``docs/durability.md`` has the figures.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from rich.progress import track
+from scipy.special import expit, logit
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from reap._errors import InputError
+from reap._typing import Array, Frame, Ints
+from reap.models.classifier import Classifier, Scorer, Smooth
+from reap.models.declared import OnVectors
+from reap.models.wrapping import wrap
+from reap.space import ActionSpace
+
+#: Bootstrap samples drawn in search of one that has every class.
+_DRAWS = 100
+_INSTEAD = "give models=[…] to compare with, or margin= to keep a distance from the threshold"
+
+
+def durable(
+    classifier: Classifier, others: Sequence[Classifier], *, share: float = 0.95, margin: float = 0.0
+) -> Classifier:
+    """Return a classifier that accepts what the model and enough of the others accept.
+
+    Parameters
+    ----------
+    classifier : Classifier
+        Today's model.
+    others : sequence of Classifier
+        Its retrainings, or other models; may be empty.
+    share : float
+        The share q of further retrainings that should accept, from 0 to 1.
+    margin : float
+        What today's score must have above the threshold.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, reap
+    >>> space = reap.ActionSpace.from_frame(pd.DataFrame({"income": [0.0, 100.0]}))
+    >>> def at(shift):
+    ...     return reap.models.wrap(reap.models.on_vectors(lambda Z: np.clip(Z[:, 0] - shift, 0, 1)), space)
+    >>> careful = durable(at(0.0), [at(0.1), at(0.2), at(0.9)], share=0.5)
+    >>> careful.accepts(np.array([[0.55], [0.75]]))
+    array([False,  True])
+    """
+    if not (isinstance(share, int | float | np.number) and 0 <= share <= 1):
+        raise InputError(f"durability is {share!r}; give a share of retrainings between 0 and 1")
+    if not (isinstance(margin, int | float | np.number) and 0 <= margin < 1 - classifier.threshold):
+        raise InputError(
+            f"margin is {margin!r}; give at least 0, and less than {1 - classifier.threshold:g}, which is all there is "
+            "above the threshold"
+        )
+    shift = float(logit(classifier.threshold + margin) - classifier.boundary)
+    members = [one.kernel for one in (classifier, *others)]
+    smooth = [kernel for kernel in members if isinstance(kernel, Smooth)]
+    count = needed(share, len(others))
+    kernel = (
+        SmoothMinimum(smooth, count, shift)
+        if len(smooth) == len(members)
+        else Minimum([classifier, *others], count, shift)
+    )
+    return Classifier(kernel, classifier.space, classifier.target, classifier.threshold, kernel)
+
+
+def needed(share: float, count: int) -> int:
+    """Return how many of some retrainings must accept, so that one more would with a probability of at least ``share``.
+
+    Examples
+    --------
+    >>> needed(0.95, 20), needed(0.9, 20), needed(0.0, 20), needed(0.95, 3)
+    (20, 19, 0, 3)
+    """
+    return min(count, ceil(share * (count + 1) - 1e-9))
+
+
+def accepting(others: Sequence[Classifier], Z: Array) -> Ints:
+    """Return by how many of some classifiers each row (n, d) is accepted, (n,)."""
+    return np.asarray(np.sum([one.accepts(Z) for one in others], axis=0, dtype=np.intp))
+
+
+def _binding(scores: Array, count: int) -> Ints:
+    """Return the member (n,) whose score decides, of scores (m + 1, n) with today's model first."""
+    first = np.zeros(scores.shape[1], dtype=np.intp)
+    if count == 0:
+        return first
+    place = len(scores) - 1 - count
+    other = 1 + np.argpartition(scores[1:], place, axis=0)[place]
+    each = np.arange(scores.shape[1])
+    return np.where(scores[0] <= scores[other, each], first, other)
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothMinimum(Smooth):
+    """The binding score of members that all have a gradient; the gradient is the binding member's.
+
+    Parameters
+    ----------
+    members : sequence of Smooth
+        Today's model first.
+    count : int
+        How many of the others must accept.
+    shift : float
+        The margin of today's model, as a logit.
+    """
+
+    members: Sequence[Smooth]
+    count: int
+    shift: float
+
+    def logit(self, Z: Array) -> Array:
+        """Return the binding logit, (n,)."""
+        scores = self._scores(Z)
+        return np.asarray(scores[_binding(scores, self.count), np.arange(len(Z))])
+
+    def gradient(self, Z: Array) -> Array:
+        """Return the gradient of the binding member, (n, d)."""
+        who = _binding(self._scores(Z), self.count)
+        slope = np.empty(np.shape(Z))
+        for member in np.unique(who):
+            rows = who == member
+            slope[rows] = self.members[member].gradient(Z[rows])
+        return slope
+
+    def _scores(self, Z: Array) -> Array:
+        asked = self.members if self.count else self.members[:1]
+        scores = np.stack([member.logit(Z) for member in asked])
+        scores[0] -= self.shift
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class Minimum(Scorer):
+    """The binding score of any members; see ``SmoothMinimum``."""
+
+    members: Sequence[Classifier]
+    count: int
+    shift: float
+
+    def probability(self, Z: Array) -> Array:
+        """Return the binding probability, (n,)."""
+        asked = self.members if self.count else self.members[:1]
+        scores = np.stack([member.probability(Z) for member in asked])
+        if self.shift:
+            scores[0] = expit(self.members[0].logit(Z) - self.shift)
+        return np.asarray(scores[_binding(scores, self.count), np.arange(len(Z))])
+
+
+def given(models: Iterable[Any], like: Classifier) -> list[Classifier]:
+    """Return models that the user gives, each behind the interface of today's model."""
+    return [wrap(model, like.space, target=like.target, threshold=like.threshold) for model in models]
+
+
+def retrained(
+    like: Classifier,
+    X: Frame,
+    y: Any,
+    count: int = 20,
+    *,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> list[Classifier]:
+    """Return retrainings of a model: each on its own bootstrap sample of the rows, with its own seed.
+
+    Parameters
+    ----------
+    like : Classifier
+        Today's model, a scikit-learn estimator or Pipeline that can be cloned.
+    X, y : DataFrame, and the labels (n,)
+        The rows it was trained on.
+    count : int
+    random_state : int
+    n_jobs : int, optional
+        Processes, as in joblib.
+    verbose : bool
+        Show a progress bar.
+    """
+    estimator, rows, labels = _material(like.model, like.space, X, y)
+    seeds = np.random.default_rng(random_state).integers(2**31 - 1, size=count)
+    jobs = (delayed(_retrain)(estimator, rows, labels, int(seed)) for seed in seeds)
+    work = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    made = list(track(work, "Retraining the model", total=count) if verbose else work)
+    if isinstance(like.model, OnVectors):
+        made = [OnVectors(one) for one in made]
+    return given(made, like)
+
+
+def _material(model: Any, space: ActionSpace, X: Frame, y: Any) -> tuple[Any, Any, Array]:
+    """Return what can be refitted, the rows as it takes them, and their labels."""
+    vectors = space.encoded or isinstance(model, OnVectors)
+    estimator = model.model if isinstance(model, OnVectors) else model
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    if not all(hasattr(estimator, name) for name in ("fit", "get_params", "classes_")):
+        raise InputError(f"{type(estimator).__name__} cannot be retrained on rows and labels; {_INSTEAD}")
+    labels = np.asarray(y)
+    if labels.shape != (len(X),):
+        raise InputError(f"y has shape {labels.shape}; give one label for each of the {len(X)} rows")
+    strange = set(labels.tolist()) - set(np.asarray(estimator.classes_).tolist())
+    if strange or len(set(labels.tolist())) < len(estimator.classes_):
+        raise InputError(
+            f"y has the labels {sorted(set(labels.tolist()), key=str)}, the model the classes "
+            f"{np.asarray(estimator.classes_).tolist()}; give the labels that the model was trained on"
+        )
+    return estimator, _rows(estimator, space, X, vectors), labels
+
+
+def _rows(estimator: Any, space: ActionSpace, X: Frame, vectors: bool) -> Any:
+    """Return rows as an estimator was given them when it was trained."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        encoded = vectors or getattr(estimator, "n_features_in_", None) == space.dimension
+        return space.encode(X) if encoded else X
+    if not vectors and isinstance(X, pd.DataFrame) and set(names) <= set(X.columns):
+        return X[list(names)]
+    return pd.DataFrame(space.encode(X), columns=list(space.columns))[list(names)]
+
+
+def _retrain(estimator: Any, rows: Any, labels: Array, seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    try:
+        fresh = clone(estimator)
+        seeded = [name for name in fresh.get_params() if name.split("__")[-1] == "random_state"]
+        fresh.set_params(**{name: int(rng.integers(2**31 - 1)) for name in seeded})
+        picked = _sample(labels, rng)
+        some = rows.iloc[picked] if isinstance(rows, pd.DataFrame) else np.asarray(rows)[picked]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # today's model said so already
+            return fresh.fit(some, labels[picked])
+    except InputError:
+        raise
+    except Exception as error:  # what another's estimator may raise is not known
+        raise InputError(f"{type(estimator).__name__} cannot be retrained ({error}); {_INSTEAD}") from error
+
+
+def _sample(labels: Array, rng: np.random.Generator) -> Ints:
+    """Return a bootstrap sample of positions (n,) in which every class is present."""
+    classes = np.unique(labels)
+    for _ in range(_DRAWS):
+        picked = rng.integers(len(labels), size=len(labels))
+        if len(np.unique(labels[picked])) == len(classes):
+            return np.asarray(picked)
+    raise InputError(f"a class has too few of the {len(labels)} rows to retrain the model; {_INSTEAD}")
