@@ -74,22 +74,53 @@ def time_of(space: ActionSpace, before: Row, after: Row, limits: Limits | None =
     return None
 
 
+def needed(space: ActionSpace, before: Row, after: Row) -> int:
+    """Return the whole months that the actions between two rows take, side by side."""
+    took = [_months(f, before[f.name], after[f.name]) for f in space.features]
+    return math.ceil(max(took) - 1e-6)
+
+
+def at(space: ActionSpace, before: Row, after: Row, months: int) -> dict[str, Any]:
+    """Return a row with every clock where some months put it, and derived features as they follow."""
+    clocks = {f.name: _then(f, before[f.name], months) for f in space.features if f.clock is not None}
+    return derived(space, before, {**after, **clocks} if space.timed else after)
+
+
+def _then(feature: Feature, old: Any, months: int) -> Any:
+    """Return where a clock is after some months."""
+    if missing(old):
+        return old
+    there = old + months / (12 if feature.clock == "years" else 1)
+    if feature.step is not None:
+        there = math.floor(there / feature.step + 1e-6) * feature.step
+    if feature.bounds is not None:
+        there = min(there, feature.bounds[1])
+    there = max(old, there)
+    return round(there) if feature.kind == "integer" else there
+
+
+def _months(feature: Feature, old: Any, new: Any) -> float:
+    """Return the months that one action takes; none for what has no pace."""
+    if (
+        missing(old)
+        or missing(new)
+        or not feature.is_action
+        or feature.pace is None
+        or same(feature, old, new)
+    ):
+        return 0.0
+    pace, moved = float(feature.pace), abs(rank(feature, new) - rank(feature, old))
+    if feature.is_number:
+        return moved / pace
+    return (moved if feature.kind == "ordinal" else 1.0) * pace
+
+
 def _in_time(feature: Feature, old: Any, new: Any, months: int) -> bool:
     if missing(old) or missing(new):
         return feature.clock is None or (missing(old) and missing(new))
     if feature.clock is not None:
-        there = old + months / (12 if feature.clock == "years" else 1)
-        if feature.step is not None:
-            there = math.floor(there / feature.step + 1e-6) * feature.step
-        if feature.bounds is not None:
-            there = min(there, feature.bounds[1])
-        return same(feature, max(old, there), new)
-    if feature.pace is None or not feature.actionable or same(feature, old, new):
-        return True
-    pace, moved = float(feature.pace), abs(rank(feature, new) - rank(feature, old))
-    if feature.is_number:
-        return moved / pace <= months + 1e-6
-    return (moved if feature.kind == "ordinal" else 1.0) * pace <= months + 1e-6
+        return same(feature, _then(feature, old, months), new)
+    return _months(feature, old, new) <= months + 1e-6
 
 
 def same(feature: Feature, old: Any, new: Any) -> bool:

@@ -178,7 +178,9 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         try:
             np.linalg.cholesky(matrices + (1e-7 * size + 1e-12)[:, None, None] * np.eye(d))
         except np.linalg.LinAlgError:
-            raise InputError("a cost matrix is not positive semidefinite; efforts would be negative") from None
+            raise InputError(
+                "a cost matrix is not positive semidefinite; efforts would be negative"
+            ) from None
         return matrices
 
     def __sklearn_clone__(self) -> Self:
@@ -255,8 +257,8 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         Returns
         -------
         DataFrame
-            The target's columns, then ``recourse_valid, recourse_effort, recourse_status, recourse_changes``. A row
-            without a plan repeats the subject's own values.
+            The target's columns, then ``recourse_valid, recourse_effort, recourse_status, recourse_changes,
+            recourse_months``. A row without a plan repeats the subject's own values.
         """
         if not isinstance(X, pd.DataFrame) or len(X) == 0:
             raise InputError("give the subjects as a DataFrame with at least one row")
@@ -283,4 +285,5 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         frame["recourse_effort"] = [plan.effort for plan in plans]
         frame["recourse_status"] = [plan.status for plan in plans]
         frame["recourse_changes"] = [len(plan.changes) for plan in plans]
+        frame["recourse_months"] = [plan.months for plan in plans]
         return frame

@@ -35,6 +35,8 @@ class Problem:
         How many features may change, if the space does not say less.
     deadline : float
         ``time.monotonic()`` after which work stops with what it has.
+    waits : bool
+        Whether a row may wait longer than its actions take. Otherwise all clocks only follow the actions.
     """
 
     space: ActionSpace
@@ -42,6 +44,7 @@ class Problem:
     z0: Array
     max_changes: int | None = None
     deadline: float = np.inf
+    waits: bool = False
     closest: float = -np.inf  # the highest logit of any legal row scored
     numbers: Numbers = field(init=False)
     choices: list[Levels] = field(init=False)
@@ -52,6 +55,15 @@ class Problem:
         self.goal = self.classifier.boundary + MARGIN
         self.derived = np.array(self.space.following, dtype=np.intp)
         self.acts = np.array([f.is_action for f in self.space.features], dtype=bool)  # waiting is no change
+        clocks = [f for f in self.space.features if f.clock is not None and self.space.timed]
+        self._clocks = [self.space.slices[f.name].start for f in clocks]
+        waiting = ~self.acts[self.numbers.feature]
+        if not self.waits:
+            self.numbers = self.numbers.only(~waiting, self.numbers.first, self.numbers.last)
+        #: Columns that a person sets, (d,); waiting is one of them where it is open.
+        self.own = np.ones(self.space.dimension, dtype=bool)
+        self.own[self.derived] = False
+        self.own[self.numbers.columns] = True
         counts = [count for count in (self.max_changes, self.space.most_changes) if count is not None]
         self.max_changes = min(counts) if counts else None
         #: Rows put together from the grid are legal but for their count, unless something ties features together.
@@ -110,7 +122,7 @@ class Problem:
         return effort.changes(Z, self.z0) if self.gaps else Z - self.z0
 
     def changed(self, Z: Array) -> Bools:
-        """Return which features rows (n, d) change, (n, f); what is derived only follows."""
+        """Return which features rows (n, d) change, (n, f), waiting among them where it is open; what is derived only follows."""
         moved = np.zeros((len(Z), len(self.space.features)), dtype=bool)
         n = self.numbers
         moved[:, n.feature] = np.abs(Z[:, n.columns] - n.start) > 1e-9
@@ -119,6 +131,10 @@ class Problem:
                 axis=1
             )
         return moved
+
+    def counts(self, Z: Array) -> Ints:
+        """Return how many actions rows (n, d) take, (n,)."""
+        return np.asarray(self.changed(Z)[:, self.acts].sum(axis=1))
 
     def partly(self, Z: Array, kept: Bools, start: Array | None = None) -> Array:
         """Return rows (n, d) of which only some features (n, f) change, from the base or from another start (d,)."""
@@ -153,7 +169,7 @@ class Problem:
 
     def within(self, Z: Array, exact: bool = False) -> Array:
         """Return what the subject would become on the way to rows (n, d): each feature as near as it may come."""
-        return self.space.project(Z, self.z0, exact=exact)
+        return self.space.project(self._still(Z), self.z0, exact=exact)
 
     def tidy(self, Z: Array) -> Array:
         """Return rows (n, d) with numbers on the grid and derived columns as they follow."""
@@ -173,14 +189,21 @@ class Problem:
         self.choices = [choice.only(kept) for choice, kept in zip(self.choices, levels, strict=True)]
 
     def follow(self, Z: Array) -> Array:
-        """Return rows (n, d) with derived columns recomputed."""
-        return self.space.follow(Z, self.z0)
+        """Return rows (n, d) with derived columns recomputed, and clocks where the actions put them, or the waiting."""
+        return self.space.follow(self._still(Z), self.z0)
+
+    def _still(self, Z: Array) -> Array:
+        """Return rows (n, d) that ask for no waiting, unless it is open."""
+        if not self.waits and self._clocks:
+            Z = Z.copy()
+            Z[:, self._clocks] = self.z0[self._clocks]
+        return Z
 
     def legal(self, Z: Array, counted: bool = True) -> Bools:
         """Return which rows (n, d) on the grid are legal, (n,); ``counted=False``: however much they change."""
         fine = np.ones(len(Z), dtype=bool)
         if counted and self.max_changes is not None:
-            fine = self.changed(Z)[:, self.acts].sum(axis=1) <= self.max_changes
+            fine = self.counts(Z) <= self.max_changes
         if self.tied and fine.any():
             fine[fine] = self.space.allows(self.z0, Z[fine])
         return fine
@@ -219,7 +242,7 @@ class Problem:
             for sign in (-1.0, 1.0):
                 moved = Z.copy()
                 moved[:, column] = self.numbers.snap(U + sign * reach)[:, j]
-                ends.append(self.space.project(moved, self.z0, exact=False))
+                ends.append(self.within(moved))
             gap = ends[1][:, column] - ends[0][:, column]
             rise = zero_missing(ends[1] - ends[0])[:, self.derived]
             rise[:, self.derived == column] = 0.0  # the leading clock is a number of its own
