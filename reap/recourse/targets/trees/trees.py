@@ -154,7 +154,9 @@ class Trees:
             scores = np.concatenate([scores, np.full(len(fresh), -np.inf)])
         best.offer(rows[sound > 0], scores[sound > 0])
         left = np.flatnonzero(~best.found)
-        if len(left):  # less would be enough, but the rounds are over: what is accepted is better than nothing
+        if len(
+            left
+        ):  # less would be enough, but the rounds are over: what is accepted is better than nothing
             rest = Best(self.pool, A[left])
             rest.offer(rows, scores)
             best.rows[left], best.scores[left], best.efforts[left] = rest.rows, rest.scores, rest.efforts
