@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from reap import effort
-from reap._typing import Array
+from reap._typing import Array, Bools
 from reap.belief import Belief
 from reap.elicitation.options import asked, key
 from reap.plan import Plan
@@ -109,6 +109,10 @@ class Pool:
         burden = np.zeros((len(self), len(self)))
         burden[first, second] = self.space.changed(ends[first], ends[second]).sum(axis=1)
         return np.asarray(burden + burden.T)
+
+    def without(self, gone: Bools) -> Pool:
+        """Return the pool without some of its plans (n,)."""
+        return Pool(self.space, [plan for plan, out in zip(self.plans, gone, strict=True) if not out])
 
     def choose(
         self,

@@ -157,7 +157,7 @@ class Elicitation(State):
         """Return what a question compares, and what is known: plans and a belief; for a confidence set rows and its centre."""
         if isinstance(self.belief, advice.Sampled):
             self._search(self.belief)
-            return self.pool, self.belief
+            return self.pool.without(self._verdicts().aside(self.pool.plans)), self.belief
         if self._rows is None:
             self._rows = Rows(self.engine.candidates(self._x, self.limits), self._z)
         return self._rows, advice.center(self._consistent(), self.center)
@@ -190,12 +190,35 @@ class Elicitation(State):
         if isinstance(belief, advice.Sampled):
             self._search(belief)
             if len(self.pool):
-                return advice.best_expected(self.engine, self._x, belief, self.pool, self.limits)
+                return advice.best_expected(belief, self.pool, self._verdicts())
         if isinstance(belief, ConfidenceSet) and self.objective != "expected":
             plan = self.engine.robust(self._x, belief, self.objective, self.limits)
         else:
             plan = self.engine.plans(self._x, advice.center(belief, self.center)[None], self.limits)[0]
         return self.engine.advised(plan, self._x, self.limits)
+
+    def plans(self, count: int = 3) -> list[Plan]:
+        """Return the best plan and clearly different ones, at most ``count``; never one that was set aside.
+
+        The others change features that the plans before them leave alone, as far as there is such a plan within twice
+        the effort of the best; where there is none, ``note`` says what a plan shares. Fewer come back where there are fewer.
+        """
+        best = self.recommend()
+        if best.status != "ok" or not best.valid:
+            return [best]
+        belief, known = self._consistent(), list(self.pool)
+        A = advice.center(belief, self.center)
+        shown = [best]
+        while len(shown) < count:  # ask for a plan that leaves alone what the ones before it change
+            used = set().union(*(advice.features(plan) for plan in shown))
+            apart = self.limits.merge(Limits(fixed=tuple(sorted(used))))
+            found = Pool(self.space).new(self.engine.plans(self._x, A[None], apart))
+            if not found:
+                break
+            known, shown = known + found, shown + found
+        pool, verdicts = Pool(self.space, known), self._verdicts()
+        worth = set(advice.worth_recommending(pool, verdicts).tolist()) if len(pool) else set()
+        return advice.different(best, [plan for i, plan in enumerate(pool) if i in worth], A, count)
 
     def effort(self, plan: Plan) -> float:
         """Return what a plan asks of the person, as far as is known."""

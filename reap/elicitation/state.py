@@ -19,6 +19,7 @@ from reap.elicitation.options import Rows, key
 from reap.elicitation.pool import Pool
 from reap.elicitation.question import Question
 from reap.elicitation.rounds import Round, read_asked, read_recommended, vector
+from reap.elicitation.verdicts import Verdicts
 from reap.plan import Plan
 from reap.space import ActionSpace, Limits
 
@@ -121,6 +122,11 @@ class State:
             if done.question is not None and done.act is not None and done.act.type == "answered"
         ]
 
+    def _verdicts(self) -> Verdicts:
+        """What the answers say about single plans."""
+        given = [(question, act.payload) for question, act in self._given()]
+        return Verdicts(self.space.tighten(self.limits), given, self._z)
+
     # what the person says ----------------------------------------------------------------------------
 
     def answer(self, choice: int | str, *, impossible: str | Sequence[str] = ()) -> None:
@@ -131,7 +137,8 @@ class State:
         choice : int or str
             An option's index or letter, "left", "right", "same", "neither" or "skip".
         impossible : sequence of str
-            With "neither": the features whose change is impossible; no plan will touch them again.
+            With "neither": the features whose change is impossible; no plan will touch them again. Every option
+            that this does not rule out is set aside: neither shown nor recommended again while another plan is left.
         """
         if self._round.question is None:
             raise InputError("there is no question to answer; call ask() first")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 
 from reap._errors import InputError
 from reap._typing import Array
+from reap.models.frames import Frames
 from reap.space import ActionSpace
 
 
@@ -44,8 +46,14 @@ class Estimator:
         """Return vectors (n, d) as the model wants them."""
         if not self.raw and self.columns is None:
             return Z
+        if self.raw and self.columns is not None:
+            return self._frames.of(Z)
         frame = self.space.decode(Z) if self.raw else pd.DataFrame(Z, columns=list(self.space.columns))
         return frame.to_numpy() if self.columns is None else frame[list(self.columns)]
+
+    @cached_property
+    def _frames(self) -> Frames:
+        return Frames(self.space, self.columns or ())
 
 
 @dataclass(frozen=True, eq=False)

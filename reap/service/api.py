@@ -123,7 +123,7 @@ def answer(desk: D, token: str, body: requests.Answer) -> Response:
 @router.delete("/sessions/{token}/answers/last", response_model=schemas.State, responses=_OF_SESSION)
 def undo(desk: D, token: str, revision: RevisionQuery = None, key: KeyQuery = None) -> Response:
     """Take back the last answer or wish; the state before it is restored exactly."""
-    with desk.open(token) as live:
+    with desk.open(token, undoing=True) as live:
         acts.undo(desk, live, revision=revision, key=key)
         return sent(views.state(desk, live))
 

@@ -1,8 +1,9 @@
 """The desk where sessions are held: every request of a person becomes at most one entry of their log.
 
 A session in memory is only a copy of its log. Under the lock of its session a request first catches up with the
-log, then adds its event, and only what was stored happens to the copy. So any worker can go on where another
-stopped, and a request that fails leaves nothing behind. Solving is done outside the database transaction.
+log. Then what the person said happens to the copy, next question included, and only what could be computed is stored. Where
+either fails the copy is thrown away. So any worker can go on where another stopped, and a request that fails leaves nothing
+behind. Solving is done outside the database transaction.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from typing import Literal
 from cachetools import LRUCache
 
 from reap import __version__
+from reap._errors import InputError
 from reap._typing import Array
 from reap.elicitation import Elicitation, Event
 from reap.plan import Plan
 from reap.service.case import Case
 from reap.service.live import Live, MissingError
-from reap.service.log import Entry
+from reap.service.log import MARKS, Entry
 from reap.service.settings import Settings
-from reap.service.store import ConflictError, Store
+from reap.service.store import ConflictError, Store, UnavailableError
 from reap.service.tables import Kept
 from reap.service.tokens import fingerprint, new_token
 from reap.service.turns import Turns
@@ -39,6 +41,10 @@ class StaleError(Exception):
 
 class ReplacedError(Exception):
     """The session was made with a model or data that this service does not use any more."""
+
+
+class UncomputedError(Exception):
+    """The engine failed on what the person said, so it was not stored."""
 
 
 class Desk:
@@ -92,7 +98,7 @@ class Desk:
                 limits=limits,
                 random_state=seed,
             )
-            session.ask()
+            str(session.ask())  # in words too: what cannot be said is not stored
         started, asked = session.events
         seconds = time.perf_counter() - begin
         self._solved("ask", seconds)
@@ -116,21 +122,28 @@ class Desk:
         return kept, self.store.events(kept.id)
 
     def delete(self, token: str) -> None:
-        """Remove everything that is stored about a person."""
-        kept = self._find(token)
+        """Remove everything that is stored about a person; a link whose time is over still does that."""
+        kept = self.row(token)
         self.store.delete(kept.id)
         with self._directory:
             self._live.pop(kept.id, None)
 
-    def _find(self, token: str) -> Kept:
-        kept = self.store.find(fingerprint(token))
+    def row(self, token: str) -> Kept:
+        """Return the row of a session, also after its time is over: it can still be deleted."""
+        return self._find(token, expired=True)
+
+    def _find(self, token: str, *, expired: bool = False) -> Kept:
+        kept = self.store.find(fingerprint(token), expired=expired)
         if kept is None:
             raise MissingError
         return kept
 
     @contextmanager
-    def open(self, token: str) -> Iterator[Live]:
-        """Enter a session: one request of it at a time in this worker, caught up, its question asked."""
+    def open(self, token: str, *, undoing: bool = False) -> Iterator[Live]:
+        """Enter a session: one request of it at a time in this worker, caught up, its question asked.
+
+        ``undoing`` enters also where the last act cannot be computed any more: then the session has its log and nothing else.
+        """
         came = time.monotonic()
         kept = self._find(token)
         if (kept.model, kept.data) != (self.case.model, self.case.data):
@@ -139,9 +152,15 @@ class Desk:
             live = self._live.setdefault(kept.id, Live(kept))
         with live.lock:
             live.came = came
-            if kept.events != len(live.entries):
-                self._catch_up(live)
-            self._ask(live)
+            try:
+                if kept.events != len(live.entries):
+                    self._catch_up(live)
+                self._ask(live)
+            except Exception as error:
+                if not undoing or isinstance(error, MissingError | UnavailableError):
+                    raise
+                live.forget()
+                live.note(self.store.events(kept.id))
             yield live
 
     def _catch_up(self, live: Live) -> None:
@@ -155,9 +174,11 @@ class Desk:
     def append(
         self, live: Live, event: Event, key: str | None = None, milliseconds: float | None = None
     ) -> Entry:
-        """Store an event and let it happen; where another worker was first, look again."""
+        """Let an event happen in memory, then store it; where another worker was first, look again."""
         begun = live.revision
         while True:
+            if event.type not in (*_SHOWN, *MARKS):
+                self._foresee(live, event)
             try:
                 entry = self.store.append(
                     live.kept,
@@ -170,11 +191,10 @@ class Desk:
                 )
             except ConflictError:
                 before = len(live.entries)
-                if event.type in _SHOWN:  # another worker may have shown something else: take that
-                    live.forget()
-                    self._catch_up(live)
-                    raise StaleError from None
+                live.forget()
                 self._catch_up(live)
+                if event.type in _SHOWN:  # another worker may have shown something else: take that
+                    raise StaleError from None
                 same = live.by_key(key)
                 if same is not None:
                     return same
@@ -183,12 +203,32 @@ class Desk:
                 if len(live.entries) == before:  # nothing new and yet refused: the session is gone
                     raise MissingError from None
                 continue
-            if event.type in _SHOWN:
-                live.absorb(self.case.engine, [entry], happened=True)
-            else:
-                with self.solving(live, event.type):
-                    live.absorb(self.case.engine, [entry])
+            except BaseException:
+                live.forget()  # what is not stored has not happened
+                raise
+            live.note([entry])
             return entry
+
+    def _foresee(self, live: Live, event: Event) -> None:
+        """Let what the person says happen to the session in memory and find the next question, before anything is stored.
+
+        An undo is stored whatever comes of it: it only takes away.
+        """
+        try:
+            with self.solving(live, event.type):
+                live.imagine(self.case.engine, event)
+            begin = time.perf_counter()
+            with self.solving(live, "ask"):
+                str(live.session.ask())  # in words too: what cannot be said is not stored
+            live.foreseen = time.perf_counter() - begin
+        except Exception as error:
+            if event.type == "undone":
+                live.copy = None
+                return
+            live.forget()
+            if isinstance(error, InputError):
+                raise
+            raise UncomputedError from error
 
     @contextmanager
     def solving(self, live: Live, name: str) -> Iterator[None]:
@@ -217,24 +257,36 @@ class Desk:
         compute: Callable[[Elicitation], object],
     ) -> Entry:
         while (found := live.shown(kind)) is None:
-            begin = time.perf_counter()
-            with self.solving(live, name):
-                compute(live.session)
+            seconds, live.foreseen = live.foreseen if kind == "asked" else None, None
+            if seconds is None:
+                begin = time.perf_counter()
+                try:
+                    with self.solving(live, name):
+                        compute(live.session)
+                except BaseException:
+                    live.forget()  # never half a step
+                    raise
+                seconds = time.perf_counter() - begin
             event = next(event for event in reversed(live.session.events) if event.type == kind)
             try:
-                self.append(live, event, milliseconds=1000 * (time.perf_counter() - begin))
+                self.append(live, event, milliseconds=1000 * seconds)
             except StaleError:  # another worker was first, or the person said something there
                 if kind == "recommended":
                     self._ask(live)
         return found
 
     def act(self, live: Live, said: Callable[[], Event], revision: int | None, key: str | None) -> Entry:
-        """Store what the person says, checked, and ask the next question; the same key again returns the stored entry."""
+        """Store what the person says, once it is checked and computed; the same key again returns the stored entry."""
         done = live.by_key(key)
         if done is not None:
             return done
         if revision is not None and live.revision != revision:
             raise StaleError
         entry = self.append(live, said(), key)
+        if (
+            live.copy is None
+        ):  # an undo to a state that cannot be computed: it is stored, and one more undo may help
+            live.forget()
+            self._catch_up(live)
         self._ask(live)
         return entry

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from reap._errors import InputError
 from reap.service import views
-from reap.service.desk import ReplacedError, StaleError
+from reap.service.desk import ReplacedError, StaleError, UncomputedError
 from reap.service.live import MissingError
 from reap.service.render import error_page
 from reap.service.rows import FieldError
@@ -30,7 +30,11 @@ REPLACED = (
 UNAVAILABLE = (
     "The service cannot store anything at the moment. Nothing was lost; please try again in a minute."
 )
-BROKEN = "Something went wrong on our side. What you answered is stored; please try again."
+BROKEN = "Something went wrong on our side. Nothing that was stored is lost; please try again."
+UNCOMPUTED = (
+    "We could not work out what follows from this, so it was not stored. Everything before it is as it was; "
+    "check what you entered, or say something else."
+)
 
 
 class SafeJSON(JSONResponse):
@@ -82,6 +86,12 @@ def install(app: FastAPI) -> None:
         desk = request.app.state.desk
         with desk.open(request.path_params["token"]) as live:
             return answer(request, 409, STALE, state=views.state(desk, live))
+
+    @app.exception_handler(UncomputedError)
+    def _uncomputed(request: Request, error: Exception) -> Response:
+        cause = error.__cause__ or error
+        _logger.error("not computed", exc_info=(type(cause), cause, cause.__traceback__))
+        return answer(request, 500, UNCOMPUTED)
 
     @app.exception_handler(UnavailableError)
     def _unavailable(request: Request, error: Exception) -> Response:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from reap.elicitation import ACTS, VERBS, Elicitation, in_force
+from reap.elicitation import ACTS, VERBS, Elicitation, Event, in_force
 from reap.recourse import Engine
 from reap.service.log import NOTES, Entry
 from reap.service.plan_schemas import PlanOut
@@ -32,6 +32,8 @@ class Live:
         The entries in force.
     came : float
         When the request that holds it came in.
+    foreseen : float, optional
+        Seconds that the next question took, where it is found but not stored yet.
     explained : (int, PlanOut), optional
         The plan in words, and the revision at which it was stored.
     """
@@ -42,6 +44,7 @@ class Live:
     line: list[Entry] = field(default_factory=list)
     copy: Elicitation | None = None
     came: float = 0.0
+    foreseen: float | None = None
     explained: tuple[int, PlanOut] | None = None
 
     @property
@@ -69,21 +72,34 @@ class Live:
                 return None
         return None
 
-    def absorb(self, engine: Engine, entries: Sequence[Entry], *, happened: bool = False) -> None:
-        """Let new entries of the log happen, unless they tell what this session has done; after an undo it is made again."""
+    def absorb(self, engine: Engine, entries: Sequence[Entry]) -> None:
+        """Let new entries of the log happen; after an undo the session is made again."""
         now = in_force([*self.entries, *entries])
         try:
             if self.copy is None or now[: len(self.line)] != self.line:
                 self.copy = Elicitation.of([e.event for e in now if e.type in VERBS], engine)
-            elif not happened:
+            else:
                 for entry in now[len(self.line) :]:
                     if entry.type in VERBS:
                         self.copy.apply(entry.event)
         except BaseException:
             self.forget()  # never half a step: start again from the log
             raise
-        self.entries, self.line = [*self.entries, *entries], now
+        self.note(entries)
+
+    def imagine(self, engine: Engine, event: Event) -> None:
+        """Let an event happen to the session although it is not stored yet."""
+        if event.type == "undone":
+            left = in_force([*(entry.event for entry in self.entries), event])
+            self.copy = Elicitation.of([e for e in left if e.type in VERBS], engine)
+        else:
+            self.session.apply(event)
+
+    def note(self, entries: Sequence[Entry]) -> None:
+        """Know new entries of the log, which have happened to the session already."""
+        self.entries = [*self.entries, *entries]
+        self.line = in_force(self.entries)
 
     def forget(self) -> None:
         """Know nothing, so that the next look at the log makes everything again."""
-        self.copy, self.entries, self.line = None, [], []
+        self.copy, self.entries, self.line, self.foreseen = None, [], [], None

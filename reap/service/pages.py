@@ -190,8 +190,7 @@ def csv_file(desk: D, token: str) -> Response:
 @router.get("/s/{token}/delete")
 def delete_page(request: Request, desk: D, token: str) -> Response:
     """Ask before everything is deleted."""
-    kept, _ = desk.log(token)
-    return page(request, "delete.html", token=token, started=kept.created[:10], active="")
+    return page(request, "delete.html", token=token, started=desk.row(token).created[:10], active="")
 
 
 @router.post("/s/{token}/delete")

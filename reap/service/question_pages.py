@@ -57,7 +57,7 @@ def undo(request: Request, desk: D, token: str, form: Form) -> Response:
     """Take back the last answer or wish."""
     here = f"/s/{token}/questions"
     try:
-        with desk.open(token) as live:
+        with desk.open(token, undoing=True) as live:
             acts.undo(desk, live, revision=number(form, "revision"), key=text(form, "key")[:64] or None)
     except StaleError:
         return go(here, "moved")

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from uvicorn.supervisors import Multiprocess
 
 from reap._errors import InputError
 from reap.service.app import Factory
 from reap.service.case import Case
 from reap.service.settings import Settings
+from reap.service.supervisor import Supervisor
 
 #: Seconds that open requests get to finish when the service is told to stop.
 GRACE = 10
@@ -84,7 +84,7 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # where the workers add up their figures
             for library in ("OMP", "OPENBLAS", "MKL"):  # a worker is one core's work; read when it starts
                 os.environ[f"{library}_NUM_THREADS"] = "1"
-            Multiprocess(config, sockets=[listener]).run()
+            Supervisor(config, sockets=[listener]).run()
 
 
 def usual_workers(settings: Settings) -> int:

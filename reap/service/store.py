@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from reap.service.log import Entry, fault, sealed
 from reap.service.tables import EVENTS, META, NOTES, SESSIONS, Kept, connect, now
 
+_logger = logging.getLogger("reap.service")
 _COLUMNS = [SESSIONS.c[name] for name in Kept.__dataclass_fields__]
 
 # Built once: putting a statement together costs as much as running it.
@@ -133,18 +135,19 @@ class Store:
             connection.execute(_ADD, [_columns(event) for event in events])
         return row, events
 
-    def find(self, token_hash: str) -> Kept | None:
-        """Return the session of a token, or None: unknown, deleted and expired look alike."""
+    def find(self, token_hash: str, *, expired: bool = False) -> Kept | None:
+        """Return the session of a token, or None: unknown, deleted and, unless asked for, expired look alike."""
         with self.reading() as connection:
             found = connection.execute(_FIND, {"token": token_hash}).one_or_none()
         kept = Kept(**found._mapping) if found else None
-        return None if kept is None or kept.expired else kept
+        return None if kept is None or (kept.expired and not expired) else kept
 
     def delete(self, session: str) -> bool:
         """Remove a session and every event of it."""
         with self._write() as connection:
             connection.execute(EVENTS.delete().where(EVENTS.c.session == session))
             gone = connection.execute(SESSIONS.delete().where(SESSIONS.c.id == session)).rowcount
+        self._wipe()
         return gone > 0
 
     def purge(self) -> int:
@@ -153,7 +156,17 @@ class Store:
         with self._write() as connection:
             connection.execute(EVENTS.delete().where(EVENTS.c.session.in_(old)))
             gone = connection.execute(SESSIONS.delete().where(SESSIONS.c.expires <= now())).rowcount
+        self._wipe()
         return int(gone)
+
+    def _wipe(self) -> None:
+        """Empty the write-ahead file of SQLite, in which removed rows would stay; it waits for readers."""
+        if not self._sqlite:
+            return
+        with self.reading() as connection:
+            busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
+        if busy:
+            _logger.warning("the write-ahead file could not be emptied; the next deletion tries again")
 
     def sessions(self) -> list[Kept]:
         """Return every session, oldest first."""

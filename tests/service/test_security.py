@@ -55,6 +55,8 @@ def bad_tokens(serve, service, tmp_path, row):
 
 def test_guessed_expired_deleted_and_foreign_tokens_get_the_same_404(service, bad_tokens, row):
     for method, path in API:
+        if (method, path) == ("DELETE", ""):  # the owner of an expired session can still delete it
+            assert service.client.delete(f"/api/v1/sessions/{bad_tokens[1]}").status_code == 204
         answers = [
             service.client.request(method, f"/api/v1/sessions/{token}{path}", json=body(method, path, row))
             for token in bad_tokens
@@ -208,6 +210,4 @@ def test_delete_my_data_removes_every_trace(service, row, tmp_path):
     service.answer(started["token"], started["state"], "left")
     assert service.client.delete(f"/api/v1/sessions/{started['token']}").status_code == 204
     assert service.events() == []
-    with service.store.engine.connect() as connection:
-        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
     assert b"7654" not in b"".join(path.read_bytes() for path in tmp_path.glob("reap.db*"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reap.models.trees.forest import Forest
-from reap.models.trees.reader import Cells, Reader, read
+from reap.models.trees.lattice import Cells
+from reap.models.trees.reader import Reader, read
 
 __all__ = ["Cells", "Forest", "Reader", "read"]

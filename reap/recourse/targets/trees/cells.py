@@ -165,7 +165,7 @@ class Triples:
         return np.asarray(self.marks.first[self.of[blocks]] + self.rungs[blocks, at])
 
     def _scores(self, goal: float) -> Iterator[tuple[Ints, Ints, Floats]]:
-        """Yield the kinds (3,) of triples of blocks (n, 3) that may reach a goal, and what they add to the start, (n, K, K, K)."""
+        """Yield the kinds (3,) of triples of blocks (n, 3) that may reach a goal, and what they add, (n, K, K, K)."""
         if len(self.of) < 3:
             return
         one, two = self._tables

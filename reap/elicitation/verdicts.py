@@ -1,0 +1,112 @@
+"""What answers say about single plans, whatever a belief makes of them: set aside, or beaten by another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from reap import effort
+from reap._typing import Array, Bools
+from reap.elicitation.options import key
+from reap.elicitation.question import Question
+from reap.plan import Plan
+from reap.recourse.targets.order import asks_no_more
+from reap.space import ActionSpace, Feature
+
+#: The smallest difference of a number that a person feels, as a share of its range, where its feature does not say.
+NOTICE = 0.02
+
+
+def noticed(space: ActionSpace) -> Array:
+    """Return the smallest difference worth asking about, of each encoded column (d,).
+
+    The feature's ``notice`` in units; without it 2 % of the range of a number, but a step at least. Ordered levels
+    differ by a level, categories by being another.
+    """
+
+    def of(feature: Feature) -> float:
+        if not feature.is_number:
+            return 0.0
+        low, high = feature.range or (0.0, 1.0)
+        own = getattr(feature, "notice", None)
+        return (NOTICE * (high - low) if own is None else float(own)) / (1.0 if space.encoded else high - low)
+
+    least = np.concatenate([np.full(feature.width, of(feature)) for feature in space.features])
+    return np.asarray(np.maximum(np.maximum(least, space.steps) - 1e-9, 1e-9))
+
+
+class Verdicts:
+    """Which plans the person has set aside, and which lost a comparison that still counts.
+
+    "Neither" sets every shown option aside, except one that changes a feature named as impossible: a limit sees to that.
+    With an option go the plans that ask for all of it and more, and those that nobody can tell from it.
+
+    A plan is beaten when it, or one that asks for no more, lost a comparison to a plan that is legal, not set aside, and
+    has not lost since. A chain of such comparisons goes back in time, so it ends: some plan is never beaten.
+
+    Parameters
+    ----------
+    space : ActionSpace
+        With the person's limits.
+    given : sequence of (Question, answer)
+        Every answer in its order, as the payload of ``answered``; those from another situation are left out.
+    start : (d,)
+        Where the person stands.
+    """
+
+    def __init__(
+        self, space: ActionSpace, given: Sequence[tuple[Question, Mapping[str, Any]]], start: Array
+    ) -> None:
+        self._least, self._start = noticed(space), start
+        self._free = np.ones(space.dimension, dtype=bool)
+        for feature in space.features:
+            self._free[space.slices[feature.name]] = feature.derived is None
+        self._aside: list[Plan] = []
+        winners: list[Plan] = []
+        self._losers: list[list[Plan]] = []
+        for question, said in given:
+            options, choice = question.options, said["choice"]
+            if not np.array_equal(options[0].path[0], start, equal_nan=True):
+                continue
+            if choice == "neither":
+                named = set(said["impossible"])
+                self._aside += [plan for plan in options if not named & {c.feature for c in plan.changes}]
+            elif isinstance(choice, int):
+                winners.append(options[choice])
+                self._losers.append([plan for i, plan in enumerate(options) if i != choice])
+        self._counts = np.zeros(0, dtype=bool)
+        if winners:
+            ends = np.stack([plan.path[-1] for plan in winners])
+            since = np.triu(self._lost(winners), 1).any(axis=1)
+            self._counts = space.allows(np.tile(start, (len(ends), 1)), ends) & ~self.aside(winners) & ~since
+
+    def aside(self, plans: Sequence[Plan]) -> Bools:
+        """Return which plans (n,) are set aside."""
+        gaps = np.abs(self._changes(self._aside)[:, None] - self._changes(plans))
+        alike = (gaps < self._least).all(axis=-1)
+        return np.asarray((self._cover(self._aside, plans) | alike).any(axis=0))
+
+    def beaten(self, plans: Sequence[Plan]) -> Bools:
+        """Return which plans (n,) lost to one that could be recommended instead."""
+        return np.asarray((self._lost(plans) & self._counts).any(axis=1))
+
+    def _lost(self, plans: Sequence[Plan]) -> Bools:
+        """Return in which comparisons each plan lost, or one that asks for no more, (n, m)."""
+        each = [self._cover(losers, plans).any(axis=0) for losers in self._losers]
+        return np.array(each, dtype=bool).reshape(-1, len(plans)).T
+
+    def _cover(self, less: Sequence[Plan], plans: Sequence[Plan]) -> Bools:
+        """Return which plans ask for all that others ask for, (m, n); a path only for all of itself."""
+        covers = asks_no_more(self._changes(less), self._changes(plans))
+        for i, first in enumerate(less):
+            for j, second in enumerate(plans):
+                if first.along or second.along:
+                    covers[i, j] = key(first) == key(second)
+        return covers
+
+    def _changes(self, plans: Sequence[Plan]) -> Array:
+        """What the person does in each plan, (n, d)."""
+        ends = np.array([plan.path[-1] for plan in plans]).reshape(-1, len(self._start))
+        return np.where(self._free, effort.changes(ends, self._start), 0.0)

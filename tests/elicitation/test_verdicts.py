@@ -1,0 +1,137 @@
+"""Answers that count: what is set aside stays aside, what lost is not recommended, other plans are really others."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reap
+from reap import Elicitation
+from reap.elicitation.options import key
+from reap.recourse.targets.order import asks_no_more
+
+SAID = st.lists(
+    st.sampled_from(["person", "person", "person", "left", "right", "neither", "skip", "same"]),
+    min_size=1,
+    max_size=8,
+)
+
+
+def change(plan):
+    return plan.path[-1] - plan.path[0]
+
+
+def lost_and_not_since(session):
+    """The plans that lost a comparison to one that has not lost later, with the winner, straight from the answers."""
+    compared = [(q.options, choice) for q, choice in session.history if isinstance(choice, int)]
+    for t, (options, choice) in enumerate(compared):
+        winner = key(options[choice])
+        later = {
+            key(o) for shown, c in compared[t + 1 :] for i, o in enumerate(shown) if i != c
+        }  # what lost after it
+        if winner not in later:
+            yield from ((o, options[choice]) for i, o in enumerate(options) if i != choice)
+
+
+@settings(max_examples=12, deadline=None)
+@given(SAID, st.integers(0, 30), st.integers(0, 40), st.sampled_from([2, 3]))
+def test_what_was_refused_or_beaten_is_not_recommended(
+    german_engine, german_rejected, said, seed, row, options
+):
+    session = german_engine.elicit(german_rejected.iloc[row], questions=8, options=options, random_state=seed)
+    person = reap.subjects.Mahalanobis.random(session.space.dimension, np.random.default_rng(seed), lapse=0.2)
+    aside: list[reap.Plan] = []
+    open_: list[reap.Plan] = []
+    for word in said:
+        question = session.ask()
+        if question is None:
+            break
+        words = {"person": person.answer(question), "left": 0, "right": 1}
+        session.answer(words.get(word, word))
+        aside += question.options if word == "neither" else []
+        open_ = [
+            plan
+            for plan in session.pool
+            if not any(asks_no_more(change(a)[None], change(plan)[None]) for a in aside)
+        ]
+        shown = session.ask()
+        for option in shown.options if shown else ():
+            assert key(option) not in {key(a) for a in aside}
+        best = session.recommend()
+        assert not open_ or key(best) not in {key(a) for a in aside}
+        refused = {key(a) for a in aside}
+        for loser, winner in lost_and_not_since(session):
+            if key(winner) not in refused:
+                assert key(best) != key(loser)
+    again = Elicitation.from_json(session.to_json(), german_engine)
+    assert key(again.recommend()) == key(session.recommend())
+    for plan in session.plans(3):
+        assert plan.valid
+        assert not open_ or key(plan) not in {key(a) for a in aside}
+
+
+def test_neither_is_taken_back_by_undo(german_engine, german_rejected):
+    session = german_engine.elicit(german_rejected.iloc[0])
+    question = session.ask()
+    session.answer("neither")
+    refused = {key(option) for option in question.options}
+    assert not refused & {key(option) for option in session.ask().options}
+    session.undo()
+    assert session.ask() is question or {key(o) for o in session.ask().options} == refused
+
+
+def test_where_nothing_else_is_left_the_plan_set_aside_comes_back(german_engine, german_rejected):
+    session = german_engine.elicit(german_rejected.iloc[0], questions=50)
+    while session.ask():
+        session.answer("neither")
+    assert session.recommend().valid  # there may be one plan alone that was never shown
+    assert session.answered == 0
+
+
+def test_a_later_defeat_of_the_winner_frees_the_loser(german_engine, german_rejected):
+    """The same question answered in both ways: the last word counts."""
+    session = german_engine.elicit(german_rejected.iloc[0], questions=6)
+    question = session.ask()
+    session.answer(0)
+    log = list(session.events)
+    turned = reap.elicitation.Event("answered", {**log[-1].payload, "choice": 1})
+    again = Elicitation.of([*log, log[-2], turned], german_engine)
+    verdicts = again._verdicts()
+    assert verdicts.beaten(question.options).tolist() == [True, False]
+
+
+def test_named_impossible_changes_leave_the_other_option_to_the_limits(german_engine, german_rejected):
+    session = german_engine.elicit(german_rejected.iloc[0])
+    question = session.ask()
+    names = {c.feature for option in question.options for c in option.changes}
+    session.answer("neither", impossible=sorted(names))
+    assert not session._verdicts().aside(question.options).any()
+    assert not names & {c.feature for plan in session.pool for c in plan.changes}
+
+
+@pytest.mark.parametrize("row", [0, 3, 7])
+def test_other_plans_are_clearly_different(german_engine, german_rejected, row):
+    session = german_engine.elicit(german_rejected.iloc[row], questions=2)
+    while session.ask():
+        session.answer("left")
+    plans = session.plans(3)
+    assert key(plans[0]) == key(session.recommend())
+    features = [{c.feature for c in plan.changes} for plan in plans]
+    for first, second in itertools.combinations(features, 2):
+        assert first != second
+    for plan in plans[1:]:
+        assert session.effort(plan) <= 2 * session.effort(plans[0]) * (1 + 1e-9)
+        before = set().union(*(f for f, p in zip(features, plans, strict=True) if p is not plan))
+        shares = "It shares" in plan.note
+        assert shares or not before & {c.feature for c in plan.changes} or plan is plans[1]
+    assert len(session.plans(1)) == 1
+
+
+def test_somebody_accepted_gets_one_answer(german, german_model, german_engine):
+    accepted = german.X[german_model.predict(german.X) == 1].iloc[0]
+    (plan,) = german_engine.elicit(accepted).plans(3)
+    assert plan.status == "already_accepted"
