@@ -113,6 +113,7 @@ def binary_label(column: Series, favourable: Any) -> Series:
     if column.isna().any():
         raise InputError(f"the label {column.name!r} is missing in some rows; drop them")
     found = list(column.unique())
+    favourable = next((value for value in found if str(value) == str(favourable)), favourable)  # "1" is 1
     if favourable not in found:
         listed = ", ".join(str(v) for v in found[:10])
         raise InputError(

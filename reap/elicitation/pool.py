@@ -46,10 +46,9 @@ class Pool:
 
     def __init__(self, space: ActionSpace, plans: Iterable[Plan] = ()) -> None:
         self.space = space
-        # What follows from other features is not for the person to do.
+        # What follows from other features, or goes by itself, is not for the person to do.
         self._free = np.ones(space.dimension, dtype=bool)
-        for feature in space.features:
-            self._free[space.slices[feature.name]] = feature.derived is None
+        self._free[space.following] = False
         self.plans: list[Plan] = []
         self.moves: list[Array] = []
         self._places: dict[bytes, int] = {}
@@ -103,11 +102,14 @@ class Pool:
         return Pool(self.space, [plan for plan in self.plans if legal(plan)])
 
     def burden(self) -> Array:
-        """Return in how many features any two plans differ by where they lead, (N, N)."""
+        """Return in how many features any two plans differ by where they lead, (N, N); time counts as one, not clock by clock."""
         ends = np.stack([plan.path[-1] for plan in self.plans])
         first, second = np.triu_indices(len(self), 1)
         burden = np.zeros((len(self), len(self)))
-        burden[first, second] = self.space.changed(ends[first], ends[second]).sum(axis=1)
+        shown = [feature.clock is None for feature in self.space.features]
+        months = np.array([plan.months for plan in self.plans])
+        burden[first, second] = self.space.changed(ends[first], ends[second])[:, shown].sum(axis=1)
+        burden[first, second] += months[first] != months[second]
         return np.asarray(burden + burden.T)
 
     def without(self, gone: Bools) -> Pool:

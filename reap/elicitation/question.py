@@ -10,6 +10,7 @@ import numpy as np
 from reap.plan import Plan
 from reap.space import Change
 from reap.space.words import lowered
+from reap.words import counted
 
 
 @dataclass(frozen=True)
@@ -52,14 +53,17 @@ class Question:
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """The features in which the options' targets differ, in the order of the table."""
+        """The features in which the options' targets differ, in the order of the table, then the time where it differs.
+
+        Clocks go by themselves: the time stands for them.
+        """
         space = self.options[0].space
         now = space.values(self.options[0].path[0])
         targets = [space.values(option.path[-1]) for option in self.options]
         rows = []
         for feature in space.features:
             values = [target[feature.name] for target in targets]
-            if all(value == values[0] for value in values):
+            if feature.clock is not None or all(value == values[0] for value in values):
                 continue
             before = now[feature.name]
             signed = [
@@ -72,6 +76,10 @@ class Question:
             ]
             shown = tuple(feature.show(value) for value in values)
             rows.append(Difference(feature.label, feature.show(before), shown, tuple(signed)))
+        months = [option.months for option in self.options]
+        if len(set(months)) > 1:
+            took = tuple(counted(month, "month") if month else "none" for month in months)
+            rows.append(Difference("Time it takes", "", took, ("",) * len(took)))
         return tuple(rows)
 
     @cached_property
@@ -116,7 +124,7 @@ class Question:
 
 
 def _cell(value: str, signed: str) -> str:
-    return f"{value} ({signed})" if signed != "changed" else value
+    return value if signed in ("changed", "") else f"{value} ({signed})"
 
 
 def why(gain: float) -> str:

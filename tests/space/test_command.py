@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from pathlib import Path
+
 import pytest
 
 import reap
@@ -45,6 +49,22 @@ def test_from_a_messy_table_to_rows_a_model_can_be_trained_on(run, table, tmp_pa
     assert set(data.X) == set(ActionSpace.load(file).names)
     assert data.space.encode(data.X).shape == (120, data.space.dimension)
     assert 0 < data.y.mean() < 1
+
+
+def test_the_four_commands_of_the_docs_end_in_a_plan(table, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (Path(reap.__file__).parent.parent / "docs" / "space.md").read_text(encoding="utf-8")
+    block = re.search(r"```sh\n(reap space.*?)```", page, flags=re.S)
+    commands = [shlex.split(line, comments=True)[1:] for line in block[1].splitlines()]
+    assert [command[0] for command in commands] == ["space", "space", "space", "ask"]
+    for command, code in zip(commands, (0, 0, 1, 0), strict=True):  # the review still has questions
+        extra = ["--simulate", "--questions", "2"] if command[0] == "ask" else []
+        with pytest.raises(SystemExit) as ended:
+            cli.main([*command, *extra])
+        out, err = capsys.readouterr()
+        assert (ended.value.code or 0) == code, err
+    assert "Question 1" in out
+    assert "Your plan: " in out
 
 
 def test_a_draft_on_the_terminal_and_its_review(run, table):

@@ -60,6 +60,8 @@ class Problem:
         waiting = ~self.acts[self.numbers.feature]
         if not self.waits:
             self.numbers = self.numbers.only(~waiting, self.numbers.first, self.numbers.last)
+        #: All that may change: ``narrow`` leaves the search less, but a rule may still ask for the rest.
+        self.all_numbers, self._all_choices = self.numbers, self.choices
         #: Columns that a person sets, (d,); waiting is one of them where it is open.
         self.own = np.ones(self.space.dimension, dtype=bool)
         self.own[self.derived] = False
@@ -124,9 +126,9 @@ class Problem:
     def changed(self, Z: Array) -> Bools:
         """Return which features rows (n, d) change, (n, f), waiting among them where it is open; what is derived only follows."""
         moved = np.zeros((len(Z), len(self.space.features)), dtype=bool)
-        n = self.numbers
+        n = self.all_numbers
         moved[:, n.feature] = np.abs(Z[:, n.columns] - n.start) > 1e-9
-        for choice in self.choices:
+        for choice in self._all_choices:
             moved[:, choice.feature] = (np.abs(Z[:, choice.columns] - self.z0[choice.columns]) > 1e-9).any(
                 axis=1
             )
