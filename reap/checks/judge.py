@@ -86,6 +86,7 @@ class Judge:
         """Yield every way to ask for less, with its name: some actions left out, one number or level a step back.
 
         Time is what the actions take. A row that waits longer may also wait less; its actions are judged by the same day.
+        No action may be a pretext for waiting: without it, on the same day, the row must not be enough.
         """
         names = actions(self.space, own, row)
         least, months = needed(self.space, own, row), time_of(self.space, own, row)
@@ -97,6 +98,11 @@ class Judge:
 
         for fewer in range(least, months or 0):
             yield f"after {fewer} months instead of {months}", at(self.space, own, row, fewer)
+        for name in names if months else []:
+            yield (
+                f"without {name}, but on the same day",
+                at(self.space, own, {**row, name: own[name]}, months or 0),
+            )
         for count in range(1, len(names)):
             for dropped in itertools.combinations(names, count):
                 back = {**row, **{name: own[name] for name in dropped}}

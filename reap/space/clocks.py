@@ -72,11 +72,22 @@ class Clocks:
 
     def needed(self, before: Array, after: Array) -> Array:
         """Return the whole months (n,) that the actions between codes (n or 1, f) and (n, f) take."""
+        return self._each(before, after).max(axis=1, initial=0.0)
+
+    def slowest(self, before: Array, after: Array) -> Ints:
+        """Return the action (n,), by its feature, that alone makes each change take as long as it does; −1: none does."""
+        months = self._each(before, after)
         if not self.on:
-            return np.zeros(len(after))
+            return np.full(len(after), -1)
+        most = months.max(axis=1, keepdims=True)
+        alone = (most[:, 0] > 0) & ((months == most).sum(axis=1) == 1)
+        return np.where(alone, self._paced[months.argmax(axis=1)], -1)
+
+    def _each(self, before: Array, after: Array) -> Array:
+        """Return the whole months (n, p) that each paced action takes."""
         gap = np.abs(after[:, self._paced] - before[:, self._paced])
         gap = np.where(np.isnan(gap), 0.0, np.where(self._nominal, gap > 0.5, gap))
-        return np.asarray(np.maximum(np.ceil(gap * self._weight - _SLACK), 0.0).max(axis=1))
+        return np.asarray(np.maximum(np.ceil(gap * self._weight - _SLACK), 0.0))
 
     def months(self, before: Array, after: Array) -> Array:
         """Return the months (n,) a change takes: the fewest at which all clocks agree and the actions are done.

@@ -220,9 +220,34 @@ class Problem:
         scores = np.full(len(flat), -np.inf)
         legal = self.legal(flat, counted)
         scores[legal] = self.score(flat[legal])
+        scores = self.honest(flat, scores)
         if legal.any() and counted:
             self.closest = max(self.closest, float(scores.max()))
         return scores.reshape(Z.shape[:-1])
+
+    def honest(self, Z: Array, scores: Array) -> Array:
+        """Return the logits (n,) of legal rows (n, d), −inf where an action is a pretext for waiting.
+
+        That is, without its slowest action the row is accepted if the person waits as long all the same, and else it is not.
+        """
+        if self.waits or not self._clocks:
+            return scores
+        fine = np.flatnonzero(scores >= self.goal)
+        slow = self.space.slowest(self.z0, Z[fine]) if len(fine) else np.empty(0, dtype=np.intp)
+        fine, slow = fine[slow >= 0], slow[slow >= 0]
+        if len(fine) == 0:
+            return scores
+        columns = np.repeat(slow[:, None] == np.arange(len(self._widths)), self._widths, axis=1)
+        without = np.where(columns, self.base, Z[fine])
+        idle = self._accepts(self.space.follow(without, self.z0))
+        idle[idle] = ~self._accepts(self.follow(without[idle]))
+        return np.where(np.isin(np.arange(len(Z)), fine[idle]), -np.inf, scores)
+
+    def _accepts(self, Z: Array) -> Bools:
+        """Return which rows (n, d) are legal and accepted, (n,)."""
+        fine = self.space.allows(self.z0, Z) if len(Z) else np.zeros(0, dtype=bool)
+        fine[fine] = self.score(Z[fine]) >= self.goal
+        return fine
 
     def gradient(self, Z: Array) -> Array:
         """Return the gradient (n, m) of the logit by the movable numbers, derived columns included."""
