@@ -88,6 +88,10 @@ class Plan:
         The neighbourhood size a graph path needed.
     along : bool
         Whether effort counts along the path, ``Σ vᵀAv`` over its moves, as the paper's graph paths do.
+    durability : float, optional
+        The share of retrainings of the model that accept the target row; None where they were not asked.
+    refits : int, optional
+        How many were asked.
 
     Examples
     --------
@@ -113,6 +117,8 @@ class Plan:
     bound: float | None = None
     neighbors: int | None = None
     along: bool = False
+    durability: float | None = None
+    refits: int | None = None
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
@@ -287,6 +293,8 @@ class Plan:
             "bound": self.bound,
             "neighbors": self.neighbors,
             "along": self.along,
+            "durability": self.durability,
+            "refits": self.refits,
         }
         if standalone:
             data["space"] = self.space.to_toml()
@@ -318,6 +326,8 @@ class Plan:
                 bound=data.get("bound"),
                 neighbors=data.get("neighbors"),
                 along=bool(data.get("along", False)),
+                durability=data.get("durability"),
+                refits=data.get("refits"),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"the plan is damaged: {error}") from None

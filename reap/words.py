@@ -81,11 +81,22 @@ def remarks(made: Plan) -> list[str]:
             f"After step {made.setback.number} the score is lower than before it ({made.shown(made.setback.probability)}); "
             "only all steps together lead to a yes."
         )
+    if made.durability is not None:
+        said.append(durability(made))
     if made.confidence is not None:
         said.append(f"How sure: {made.confidence}.")
     if made.note:
         said.append(made.note)
     return said
+
+
+def durability(made: Plan) -> str:
+    """Return by whom a plan is accepted beside today's model; a plan is never called safe."""
+    count = made.refits or 0
+    return (
+        f"Accepted by today's model and by {round((made.durability or 0) * count)} of {counted(count, 'retraining')}; "
+        "not a promise."
+    )
 
 
 def stepwise(made: Plan) -> bool:

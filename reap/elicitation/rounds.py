@@ -114,6 +114,8 @@ def _write_plan(plan: Plan) -> dict[str, Any]:
         "note": plan.note,
         "neighbors": plan.neighbors,
         "along": plan.along,
+        "durability": plan.durability,
+        "refits": plan.refits,
     }
 
 
@@ -130,6 +132,8 @@ def _read_plan(item: Mapping[str, Any], space: ActionSpace) -> Plan:
         note=item["note"],
         neighbors=item["neighbors"],
         along=item["along"],
+        durability=item["durability"],
+        refits=item["refits"],
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +16,8 @@ from reap._arrays import row_keys, unique_rows
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
+from reap.models import Classifier
+from reap.models.durable import accepting, durable, given, needed, retrained
 from reap.plan import Plan, Status
 from reap.recourse.engine import Candidates, Engine, Objective, Subject
 from reap.recourse.robust.worst_case import check_robust
@@ -57,6 +59,18 @@ class Recourse(Engine):
         Rows of other people are where some plans begin. Give k where a plan must not show anything of a single person:
         rows are then replaced by averages of at least k of them. This hides records, it does not protect against
         somebody who asks for plans many times.
+    durability : float
+        The share of retrainings of the model that should accept a plan as well: 0.95. By default 0: today's model alone
+        decides, and a plan at its very edge may be refused after the next retraining. What is asked here is asked of
+        every plan: nothing can be left out of it, and nobody gets one that today's model alone would accept.
+    refits : int
+        Retrainings that ``fit(X, y)`` makes of the model for that, each on a bootstrap sample of the rows.
+    models : list of models, optional
+        Models to use in their place: last year's, challengers.
+    margin : float
+        What a score must have above the threshold, where a model cannot be retrained and there are no others: 0.03.
+    n_jobs : int, optional
+        Processes in which to retrain, as in joblib.
     random_state : int
     time_limit : float, optional
         Seconds a call may take; then the best plan so far is given, with a note.
@@ -86,6 +100,11 @@ class Recourse(Engine):
         threshold: float = 0.5,
         max_changes: int | None = 3,
         anonymity: int | None = None,
+        durability: float = 0.0,
+        refits: int = 20,
+        models: Sequence[Any] | None = None,
+        margin: float = 0.0,
+        n_jobs: int | None = None,
         random_state: int = 0,
         time_limit: float | None = None,
         verbose: bool = False,
@@ -96,6 +115,11 @@ class Recourse(Engine):
         self.threshold = threshold
         self.max_changes = max_changes
         self.anonymity = anonymity
+        self.durability = durability
+        self.refits = refits
+        self.models = models
+        self.margin = margin
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.time_limit = time_limit
         self.verbose = verbose
@@ -107,14 +131,17 @@ class Recourse(Engine):
         ----------
         X : DataFrame
             Rows of other people, usually those the model was trained on.
-        y : ignored
+        y : (n,), optional
+            Their labels, to retrain the model with; needed where ``durability`` is asked for without ``models``.
         """
         self._check()
         self.classifier_ = self._wrap()
+        self.refits_ = self._others(X, y)
+        self._careful = self._carefully()
         rows = self.space.encode(X)
         if self.anonymity is not None:
             rows = prototypes(self.space, rows, self.anonymity)
-        rows = rows[self.classifier_.accepts(rows)]
+        rows = rows[self._careful.accepts(rows)]
         rows = rows[unique_rows(rows)] if len(rows) else rows
         if len(rows) > _ROWS:
             chosen = np.random.default_rng(self.random_state).choice(len(rows), _ROWS, replace=False)
@@ -126,13 +153,44 @@ class Recourse(Engine):
         return self
 
     def _check(self) -> None:
-        for name in ("max_changes", "anonymity"):
+        for name in ("max_changes", "anonymity", "refits"):
             value = getattr(self, name)
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if value is not None and not (whole and value >= 1):
-                raise InputError(f"{name} is {value!r}; give a whole number of at least 1, or None")
+            if not (whole and value >= 1) and (value is not None or name == "refits"):
+                allowed = "" if name == "refits" else ", or None"
+                raise InputError(f"{name} is {value!r}; give a whole number of at least 1{allowed}")
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError(f"time_limit is {self.time_limit!r}; give seconds above 0, or None")
+
+    def _others(self, X: Frame, y: Any) -> list[Classifier]:
+        """Return the models that should accept a plan beside today's."""
+        durable(
+            self.classifier_, [], share=self.durability, margin=self.margin
+        )  # says what is wrong before the work
+        if self.models is not None:
+            return given(self.models, self.classifier_)
+        if not self.durability:
+            return []
+        if y is None:
+            raise InputError(
+                "durability needs the labels to retrain the model with: fit(X, y); without them, give models=[…] to "
+                "compare with, or margin= instead of durability="
+            )
+        return retrained(
+            self.classifier_,
+            X,
+            y,
+            self.refits,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def _carefully(self) -> Classifier:
+        """Return what decides whether a row will do: today's model, or with it enough of the others and the margin."""
+        if not self.refits_ and not self.margin:
+            return self.classifier_
+        return durable(self.classifier_, self.refits_, share=self.durability, margin=self.margin)
 
     def _forget(self) -> None:
         self._known: OrderedDict[Any, Targets] = OrderedDict()
@@ -205,9 +263,15 @@ class Recourse(Engine):
         with self._lock:
             targets = self._targets(subject, limits, self._deadline())
             order = np.argsort(effort.size(targets.problem.moves(targets.pool.rows)), kind="stable")
-            return Candidates(subject, targets.pool.rows[order], expit(targets.pool.logits[order]))
+            rows, scores = targets.pool.rows[order], expit(targets.pool.logits[order])
+            return Candidates(subject, rows, scores if self._exact else self.classifier_.probability(rows))
 
     # how ---------------------------------------------------------------------------------------------
+
+    @property
+    def _exact(self) -> bool:
+        """Whether today's model alone decides."""
+        return self._careful is self.classifier_
 
     def _deadline(self) -> float:
         return np.inf if self.time_limit is None else time.monotonic() + self.time_limit
@@ -218,7 +282,7 @@ class Recourse(Engine):
         kept = self._known.pop(key, None)
         if kept is None:
             for count, waits in self._ways(subject.space):
-                problem = Problem(subject.space, self.classifier_, subject.z, count, deadline, waits)
+                problem = Problem(subject.space, self._careful, subject.z, count, deadline, waits)
                 kept = Targets(Boundary(problem, self.rows_, np.random.default_rng(self.random_state)))
                 if len(kept):
                     break
@@ -247,6 +311,11 @@ class Recourse(Engine):
         ends = np.cumsum([len(path) for path in paths])[:-1]
         scores = np.split(self.classifier_.probability(np.concatenate(paths)), ends)
         fine = subject.space.allows(subject.z, rows[first]) & [s[-1] > self.threshold for s in scores]
+        held = np.full(len(first), None)
+        if not self._exact:
+            fine &= self._careful.accepts(rows[first])
+        if self.refits_:
+            held = accepting(self.refits_, rows[first]) / len(self.refits_)
         return [
             Plan(
                 subject.space,
@@ -256,6 +325,8 @@ class Recourse(Engine):
                 "ok",
                 self.threshold,
                 self._note(rows[first[k]], targets),
+                durability=held[k],
+                refits=len(self.refits_) or None,
             )
             if fine[k]
             else self._nothing(subject, targets)
@@ -280,8 +351,24 @@ class Recourse(Engine):
         """Return the honest refusal: proven or not, and how close it came."""
         problem, complete = targets.problem, targets.pool.complete
         status: Status = "infeasible" if complete else "time_limit" if problem.late else "none_found"
+        if not self._exact and not problem.late:
+            problem = Problem(
+                subject.space, self.classifier_, subject.z, problem.max_changes, problem.deadline
+            )
+            rows = Boundary(problem, self.rows_, np.random.default_rng(self.random_state)).pool.rows
+            if len(rows) and self.refits_:
+                return subject.refused(status, self._fragile(rows))
         note = "No legal row could be tried."
         if np.isfinite(problem.closest):
             said = "Of all rows there are" if complete else "Of the rows tried"
-            note = f"{said}, the best scores {problem.probability:.2f}; more than {self.threshold:.2f} is needed."
+            least = self.threshold + self.margin
+            note = f"{said}, the best scores {problem.probability:.2f}; more than {least:.2f} is needed."
         return subject.refused(status, note)
+
+    def _fragile(self, rows: Array) -> str:
+        """Return what is to be said where today's model accepts rows (n, d), but not enough of the others do."""
+        count, most = len(self.refits_), accepting(self.refits_, rows).max()
+        return (
+            f"Today's model would accept a plan, but none was found that holds: {needed(self.durability, count)} of {count} "
+            f"retrainings must accept it. Of the plans that today's model accepts the best is accepted by {most} of them."
+        )

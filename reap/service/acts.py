@@ -10,7 +10,7 @@ from reap._typing import Array
 from reap.elicitation import ACTS, Event, events
 from reap.service.desk import Desk, StaleError
 from reap.service.live import Live
-from reap.service.log import Entry
+from reap.service.log import Entry, Sent
 
 
 def answer(
@@ -23,7 +23,7 @@ def answer(
     impossible: Sequence[str] = (),
     key: str | None = None,
 ) -> Entry:
-    """Store an answer and ask the next question; the same key again returns the stored answer."""
+    """Store an answer and ask the next question; the same request again returns the stored answer."""
 
     def said() -> Event:
         pending = live.session.ask()
@@ -31,7 +31,7 @@ def answer(
             raise StaleError
         return events.answered(desk.space, pending, choice, impossible)
 
-    return desk.act(live, said, revision, key)
+    return desk.act(live, said, revision, Sent.of(key, "answered", question, choice, list(impossible)))
 
 
 def revise(
@@ -49,7 +49,7 @@ def revise(
     def said() -> Event:
         return events.revised(desk.space, live.session.history, position, choice, impossible)
 
-    return desk.act(live, said, revision, key)
+    return desk.act(live, said, revision, Sent.of(key, "revised", position, choice, list(impossible)))
 
 
 def constrain(
@@ -62,19 +62,22 @@ def constrain(
     key: str | None = None,
 ) -> Entry:
     """Store a wish about one feature: keep it, bound it, exclude levels, say how hard it is."""
-    return desk.act(live, lambda: events.constrained(desk.space, feature, **wish), revision, key)
+    sent = Sent.of(key, "constrained", feature, wish)
+    return desk.act(live, lambda: events.constrained(desk.space, feature, **wish), revision, sent)
 
 
 def release(
     desk: Desk, live: Live, feature: str, *, revision: int | None = None, key: str | None = None
 ) -> Entry:
     """Take back the limits on a feature."""
-    return desk.act(live, lambda: events.released(live.session.limits, feature), revision, key)
+    sent = Sent.of(key, "released", feature)
+    return desk.act(live, lambda: events.released(live.session.limits, feature), revision, sent)
 
 
 def replan(desk: Desk, live: Live, z: Array, *, revision: int | None = None, key: str | None = None) -> Entry:
     """Go on from where the person is now."""
-    return desk.act(live, lambda: events.replanned(desk.space, z), revision, key)
+    sent = Sent.of(key, "replanned", desk.space.values(z))
+    return desk.act(live, lambda: events.replanned(desk.space, z), revision, sent)
 
 
 def undo(desk: Desk, live: Live, *, revision: int | None = None, key: str | None = None) -> Entry:
@@ -86,4 +89,4 @@ def undo(desk: Desk, live: Live, *, revision: int | None = None, key: str | None
             raise InputError("there is nothing to take back")
         return Event("undone", {"of": last.revision})
 
-    return desk.act(live, said, revision, key)
+    return desk.act(live, said, revision, Sent.of(key, "undone"))

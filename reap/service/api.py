@@ -64,7 +64,7 @@ D = Annotated[Desk, Depends(desk_of)]
 RevisionQuery = Annotated[
     int | None, Query(ge=0, le=10**6, description="Refuse where the session has moved on.")
 ]
-KeyQuery = Annotated[str | None, Query(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+KeyQuery = Annotated[str | None, Query(pattern=requests.KEY)]
 
 
 @router.get("/schema", responses=_FAULTS)

@@ -6,19 +6,19 @@ from reap._errors import InputError
 from reap.elicitation import Event
 from reap.service.desk import Desk
 from reap.service.live import Live
-from reap.service.log import Entry
+from reap.service.log import Entry, Sent
 
 
 def keep(desk: Desk, live: Live, key: str | None = None) -> Entry:
-    """Keep the plan of this state; the same key again returns the stored entry."""
-    done = live.by_key(key)
-    if done is not None:
+    """Keep the plan of this state; the same request again returns the stored entry."""
+    sent = Sent.of(key, "bookmarked")
+    if (done := desk.repeated(live, sent)) is not None:
         return done
     plan = desk.plan(live)
     if plan.status != "ok":
         raise InputError("there is no plan to keep")
     payload = {"plan": plan.to_dict(standalone=False), "answered": live.session.answered}
-    return desk.append(live, Event("bookmarked", payload), key)
+    return desk.append(live, Event("bookmarked", payload), sent)
 
 
 def forget(desk: Desk, live: Live, revision: int) -> None:

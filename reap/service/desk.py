@@ -23,7 +23,7 @@ from reap.elicitation import Elicitation, Event
 from reap.plan import Plan
 from reap.service.case import Case
 from reap.service.live import Live, MissingError
-from reap.service.log import MARKS, Entry
+from reap.service.log import MARKS, Entry, Sent
 from reap.service.settings import Settings
 from reap.service.store import ConflictError, Store, UnavailableError
 from reap.service.tables import Kept
@@ -37,6 +37,10 @@ _SHOWN = ("asked", "recommended")
 
 class StaleError(Exception):
     """The request was made on a state that has changed since; the session has moved on."""
+
+
+class ReusedError(StaleError):
+    """The key of the request belongs to another one, which said something else."""
 
 
 class ReplacedError(Exception):
@@ -172,7 +176,7 @@ class Desk:
                 live.absorb(self.case.engine, new)
 
     def append(
-        self, live: Live, event: Event, key: str | None = None, milliseconds: float | None = None
+        self, live: Live, event: Event, sent: Sent | None = None, milliseconds: float | None = None
     ) -> Entry:
         """Let an event happen in memory, then store it; where another worker was first, look again."""
         begun = live.revision
@@ -185,7 +189,7 @@ class Desk:
                     len(live.entries),
                     event.type,
                     event.payload,
-                    key,
+                    sent,
                     milliseconds,
                     live.entries[-1].hash,
                 )
@@ -195,9 +199,8 @@ class Desk:
                 self._catch_up(live)
                 if event.type in _SHOWN:  # another worker may have shown something else: take that
                     raise StaleError from None
-                same = live.by_key(key)
-                if same is not None:
-                    return same
+                if (done := self.repeated(live, sent)) is not None:
+                    return done
                 if live.revision != begun:
                     raise StaleError from None
                 if len(live.entries) == before:  # nothing new and yet refused: the session is gone
@@ -275,14 +278,20 @@ class Desk:
                     self._ask(live)
         return found
 
-    def act(self, live: Live, said: Callable[[], Event], revision: int | None, key: str | None) -> Entry:
-        """Store what the person says, once it is checked and computed; the same key again returns the stored entry."""
-        done = live.by_key(key)
-        if done is not None:
+    def repeated(self, live: Live, sent: Sent | None) -> Entry | None:
+        """Return what a request has stored already, when it comes again."""
+        done = live.by_key(sent.key) if sent is not None else None
+        if done is not None and sent is not None and done.request != sent.digest:
+            raise ReusedError
+        return done
+
+    def act(self, live: Live, said: Callable[[], Event], revision: int | None, sent: Sent | None) -> Entry:
+        """Store what the person says, once it is checked and computed; the same request again returns the stored entry."""
+        if (done := self.repeated(live, sent)) is not None:
             return done
         if revision is not None and live.revision != revision:
             raise StaleError
-        entry = self.append(live, said(), key)
+        entry = self.append(live, said(), sent)
         if (
             live.copy is None
         ):  # an undo to a state that cannot be computed: it is stored, and one more undo may help

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from reap._errors import InputError
 from reap.service import views
-from reap.service.desk import ReplacedError, StaleError, UncomputedError
+from reap.service.desk import ReplacedError, ReusedError, StaleError, UncomputedError
 from reap.service.live import MissingError
 from reap.service.render import error_page
 from reap.service.rows import FieldError
@@ -23,6 +23,7 @@ from reap.service.store import UnavailableError
 _logger = logging.getLogger("reap.service")
 NOT_FOUND = "There is no such session. The link may be incomplete, its time may be over, or it was deleted."
 STALE = "The session has moved on since this page was shown; here is where it stands now."
+REUSED = "The key of this request belongs to an earlier one that said something else, so nothing was stored; take a new key."
 REPLACED = (
     "The model that decides has been replaced since this session was started. You can still download or delete it; "
     "start again to get a plan for the new model."
@@ -85,7 +86,8 @@ def install(app: FastAPI) -> None:
     def _stale(request: Request, error: Exception) -> Response:
         desk = request.app.state.desk
         with desk.open(request.path_params["token"]) as live:
-            return answer(request, 409, STALE, state=views.state(desk, live))
+            sentence = REUSED if isinstance(error, ReusedError) else STALE
+            return answer(request, 409, sentence, state=views.state(desk, live))
 
     @app.exception_handler(UncomputedError)
     def _uncomputed(request: Request, error: Exception) -> Response:

@@ -59,9 +59,9 @@ class Live:
         """The place of the last entry that changed what the person sees; notes do not count."""
         return max(entry.revision for entry in self.entries if entry.type not in NOTES)
 
-    def by_key(self, key: str | None) -> Entry | None:
+    def by_key(self, key: str) -> Entry | None:
         """Return the entry that a request with this key made, if there was one."""
-        return next((entry for entry in self.entries if key is not None and entry.key == key), None)
+        return next((entry for entry in self.entries if entry.key == key), None)
 
     def shown(self, kind: str) -> Entry | None:
         """Return the entry of what was shown since the last act: "asked" or "recommended"."""

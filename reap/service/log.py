@@ -42,6 +42,8 @@ class Entry:
         The hash of the event before, and of this one.
     milliseconds : float, optional
         How long it took to compute; not part of the hash.
+    request : str, optional
+        The hash of what the request with this key said; not part of the hash.
     """
 
     session: str
@@ -53,6 +55,7 @@ class Entry:
     previous: str
     hash: str
     milliseconds: float | None = None
+    request: str | None = None
 
     @cached_property
     def payload(self) -> dict[str, Any]:
@@ -77,6 +80,19 @@ class Entry:
         return self.hash == digest(*parts)
 
 
+@dataclass(frozen=True)
+class Sent:
+    """A request as its client names it: a key, and the hash of what it says. A key belongs to one request."""
+
+    key: str
+    digest: str
+
+    @classmethod
+    def of(cls, key: str | None, *said: object) -> Sent | None:
+        """Return the name of a request that says this; None where the client gave no key."""
+        return None if key is None else cls(key, hashlib.sha256(json.dumps(said).encode()).hexdigest())
+
+
 def sealed(
     session: str,
     revision: int,
@@ -86,11 +102,12 @@ def sealed(
     created: str,
     previous: str,
     milliseconds: float | None = None,
+    request: str | None = None,
 ) -> Entry:
     """Return an event as an entry with its hash."""
     text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
     seal = digest(session, revision, kind, text, key, created, previous)
-    return Entry(session, revision, kind, text, key, created, previous, seal, milliseconds)
+    return Entry(session, revision, kind, text, key, created, previous, seal, milliseconds, request)
 
 
 def digest(

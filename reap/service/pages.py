@@ -15,7 +15,7 @@ from reap.service.api import D
 from reap.service.desk import Desk, StaleError
 from reap.service.plan_pages import router as plan_router
 from reap.service.question_pages import router as question_router
-from reap.service.render import Form, error_page, go, number, page, text, texts
+from reap.service.render import Form, error_page, go, key_of, number, page, text, texts
 from reap.space import Feature
 
 __all__ = ["error_page", "router"]
@@ -105,7 +105,7 @@ def changed(request: Request, desk: D, token: str, form: Form) -> Response:
     with desk.open(token) as live:
         try:
             z = rows.read(desk.space, values)
-            acts.replan(desk, live, z, revision=number(form, "revision"), key=text(form, "key") or None)
+            acts.replan(desk, live, z, revision=number(form, "revision"), key=key_of(form))
         except rows.FieldError as error:
             return _situation(
                 request, desk, values, status=422, wrong=error.fields, token=token, revision=live.revision
@@ -152,9 +152,7 @@ def wish(request: Request, desk: D, token: str, form: Form) -> Response:
         with desk.open(token) as live:
             feature = text(form, "feature")
             read = wishes.read(desk.space, feature, {**said, "exclude": texts(form, "exclude")})
-            acts.constrain(
-                desk, live, feature, read, revision=number(form, "revision"), key=text(form, "key") or None
-            )
+            acts.constrain(desk, live, feature, read, revision=number(form, "revision"), key=key_of(form))
     except StaleError:
         return go(f"/s/{token}/wishes", "moved")
     except InputError as error:
@@ -168,7 +166,7 @@ def release(request: Request, desk: D, token: str, form: Form) -> Response:
     back = f"/s/{token}/plan" if text(form, "back") == "plan" else f"/s/{token}/wishes"
     with desk.open(token) as live:
         try:
-            key = text(form, "key") or None
+            key = key_of(form)
             acts.release(desk, live, text(form, "feature"), revision=number(form, "revision"), key=key)
         except StaleError:
             return go(back, "moved")

@@ -16,7 +16,7 @@ from reap.service import bookmarks, plan_views, rows, schemas, statistics, views
 from reap.service.api import D
 from reap.service.desk import Desk
 from reap.service.live import Live
-from reap.service.render import Form, go, number, page, text
+from reap.service.render import Form, go, key_of, number, page
 from reap.service.tokens import same
 from reap.space import Feature
 from reap.words import counted
@@ -125,7 +125,7 @@ def _slider(
 def bookmark(request: Request, desk: D, token: str, form: Form) -> Response:
     """Keep this plan."""
     with desk.open(token) as live:
-        bookmarks.keep(desk, live, key=text(form, "key")[:64] or None)
+        bookmarks.keep(desk, live, key=key_of(form))
     return go(f"/s/{token}/compare", "kept")
 
 

@@ -9,7 +9,7 @@ from reap._errors import InputError
 from reap.service import acts, views
 from reap.service.api import D
 from reap.service.desk import Desk, StaleError
-from reap.service.render import Form, go, number, page, text, texts
+from reap.service.render import Form, go, key_of, number, page, text, texts
 
 router = APIRouter(include_in_schema=False)
 
@@ -33,22 +33,20 @@ def answer(request: Request, desk: D, token: str, form: Form) -> Response:
     given = text(form, "choice")
     try:
         with desk.open(token) as live:
-            entry = acts.answer(
+            acts.answer(
                 desk,
                 live,
                 question=text(form, "question"),
                 revision=number(form, "revision"),
                 choice=int(given) if given in ("0", "1", "2", "3") else given,
                 impossible=texts(form, "impossible"),
-                key=text(form, "key")[:64] or None,
+                key=key_of(form),
             )
             finished = live.session.ask() is None
     except StaleError:
         return go(here, "moved")
     except InputError as error:
         return _question(request, desk, token, 422, str(error))
-    if str(entry.payload["choice"]) != given:  # an old page with another choice: say that it was not taken
-        return go(here, "moved")
     return go(f"/s/{token}/plan" if finished else here)
 
 
@@ -58,7 +56,7 @@ def undo(request: Request, desk: D, token: str, form: Form) -> Response:
     here = f"/s/{token}/questions"
     try:
         with desk.open(token, undoing=True) as live:
-            acts.undo(desk, live, revision=number(form, "revision"), key=text(form, "key")[:64] or None)
+            acts.undo(desk, live, revision=number(form, "revision"), key=key_of(form))
     except StaleError:
         return go(here, "moved")
     except InputError as error:
@@ -79,7 +77,7 @@ def revise(request: Request, desk: D, token: str, form: Form) -> Response:
                 position=number(form, "position"),
                 revision=number(form, "revision"),
                 choice=int(given) if given in ("0", "1", "2", "3") else given,
-                key=text(form, "key")[:64] or None,
+                key=key_of(form),
             )
     except StaleError:
         return go(here, "moved")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from typing import Annotated, Any
 
@@ -11,7 +12,9 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from reap._errors import InputError
 from reap.service import charts
+from reap.service.requests import KEY
 from reap.service.tokens import sign, signed
 
 COOKIE = "reap_browser"
@@ -110,6 +113,14 @@ def text(form: FormData, name: str) -> str:
 def texts(form: FormData, name: str) -> list[str]:
     """Return every value of a field, as text."""
     return [value for value in form.getlist(name) if isinstance(value, str)]
+
+
+def key_of(form: FormData) -> str | None:
+    """Return the name of the request that a form makes; one that we cannot have given is refused."""
+    given = text(form, "key")
+    if given and re.fullmatch(KEY, given) is None:
+        raise InputError("the key of this form is not one we gave; reload the page and try again")
+    return given or None
 
 
 def number(form: FormData, name: str) -> int:

@@ -8,7 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from reap.service.schemas import Row, Value
 
-Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$", examples=["3f9c2d"])]
+#: What a client may call a request; longer names or other characters do not fit every database.
+KEY = r"^[A-Za-z0-9_-]{1,64}$"
+Key = Annotated[str, Field(pattern=KEY, examples=["3f9c2d"])]
 Revision = Annotated[int, Field(ge=0, le=10**6)]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from reap.service.log import Entry, fault, sealed
+from reap.service.log import Entry, Sent, fault, sealed
 from reap.service.tables import EVENTS, META, NOTES, SESSIONS, Kept, connect, now
 
 _logger = logging.getLogger("reap.service")
@@ -182,7 +182,7 @@ class Store:
         revision: int,
         kind: str,
         payload: Mapping[str, Any],
-        key: str | None = None,
+        sent: Sent | None = None,
         milliseconds: float | None = None,
         previous: str | None = None,
     ) -> Entry:
@@ -196,7 +196,8 @@ class Store:
                 previous = connection.execute(_HEAD, place).scalar_one_or_none()
                 if previous is None:
                     raise ConflictError
-            event = sealed(kept.id, revision, kind, payload, key, now(), previous, milliseconds)
+            key, request = (sent.key, sent.digest) if sent is not None else (None, None)
+            event = sealed(kept.id, revision, kind, payload, key, now(), previous, milliseconds, request)
             moved = connection.execute(_MOVE, {**place, "previous": previous, "sealed": event.hash})
             if moved.rowcount != 1:
                 raise ConflictError

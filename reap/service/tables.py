@@ -37,6 +37,7 @@ EVENTS = sa.Table(
     sa.Column("previous", sa.String(64), nullable=False),
     sa.Column("hash", sa.String(64), nullable=False),
     sa.Column("milliseconds", sa.Float),
+    sa.Column("request", sa.String(64)),
     sa.UniqueConstraint("session", "key"),
     sa.Index("events_by_type", "type", "created"),
 )

@@ -53,8 +53,8 @@ def server(processes, file, settings, events):
         listener.close()
 
 
-def act(client, token, step, number):
-    """Make one request of the script; raises where the server dies on the way."""
+def act(client, token, step, number, sent):
+    """Make one request of the script, the same as before where it is made again; raises where the server dies on the way."""
     here = f"/api/v1/sessions/{token}"
     if step == "plan":
         return client.get(f"{here}/plan")
@@ -63,19 +63,21 @@ def act(client, token, step, number):
     if step == "wish":
         wish = {"feature": "amount", "at_most": 9000, "key": f"step-{number}"}
         return client.post(f"{here}/constraints", json=wish)
-    state = client.get(here).json()
-    body = {"question": state["question"]["id"], "revision": state["revision"], "choice": step}
-    if step == "neither":
-        body["impossible"] = [state["question"]["could_be_impossible"][0]["feature"]]
-    return client.post(f"{here}/answers", json={**body, "key": f"step-{number}"})
+    if number not in sent:
+        state = client.get(here).json()
+        sent[number] = {"question": state["question"]["id"], "revision": state["revision"], "choice": step}
+        if step == "neither":
+            sent[number]["impossible"] = [state["question"]["could_be_impossible"][0]["feature"]]
+    return client.post(f"{here}/answers", json={**sent[number], "key": f"step-{number}"})
 
 
-def play(url, token, done=0):
-    """Go through the script from one step on; return how far it came."""
+def play(url, token, done=0, sent=None):
+    """Go through the script from one step on; return how far it came. What was sent is kept, to send it again."""
+    sent = {} if sent is None else sent
     with httpx.Client(base_url=url, timeout=60) as client:
         for number in range(done, len(SCRIPT)):
             try:
-                answer = act(client, token, SCRIPT[number], number)
+                answer = act(client, token, SCRIPT[number], number, sent)
             except httpx.TransportError:
                 return number
             assert answer.status_code == 200, answer.text
@@ -117,7 +119,8 @@ def test_kill_9_after_every_event_and_the_log_ends_the_same(processes, case, row
         here = settings(f"crash-{events}")
         store, token = ready(case, here.database_url, row)
         with server(processes, file, here, events) as (url, child):
-            done = play(url, token)
+            sent = {}
+            done = play(url, token, sent=sent)
             child.join(30)
             assert child.exitcode == -signal.SIGKILL
         assert told(store) == wanted[: events + begun]
@@ -128,7 +131,7 @@ def test_kill_9_after_every_event_and_the_log_ends_the_same(processes, case, row
             state = httpx.get(f"{url}/api/v1/sessions/{token}", timeout=60).json()
             question = before.ask()  # the one in the log, or as asked anew from it
             assert (state["question"] or {"id": None})["id"] == (None if question is None else question.id)
-            assert play(url, token, done) == len(SCRIPT)
+            assert play(url, token, done, sent) == len(SCRIPT)
         assert told(store) == wanted
         assert list(store.faults()) == []
         store.engine.dispose()

@@ -6,7 +6,7 @@ import pytest
 
 from reap.elicitation import in_force
 from reap.service import acts
-from reap.service.desk import Desk, StaleError
+from reap.service.desk import Desk, ReusedError, StaleError
 from reap.service.settings import Settings
 from reap.service.store import Store
 
@@ -105,8 +105,17 @@ def test_the_slower_of_two_answers_is_told_that_the_session_has_moved_on(monkeyp
 def test_the_same_request_at_two_workers_counts_once(monkeypatch, desks, token):
     here, there = desks
     overtake(monkeypatch, here, "answered", lambda: answer(there, token, 1, "same"))
-    entry = answer(here, token, 0, "same")
+    entry = answer(here, token, 1, "same")
     assert entry.payload["choice"] == 1
+    assert told(here, token) == ["started", "asked", "answered", "asked"]
+    same_as_log(here, token)
+
+
+def test_two_requests_with_one_key_at_two_workers_are_told_apart(monkeypatch, desks, token):
+    here, there = desks
+    overtake(monkeypatch, here, "answered", lambda: answer(there, token, 1, "same"))
+    with pytest.raises(ReusedError):
+        answer(here, token, 0, "same")
     assert told(here, token) == ["started", "asked", "answered", "asked"]
     same_as_log(here, token)
 

@@ -69,7 +69,7 @@ def test_the_same_key_long_after_is_still_the_same_answer(service, row):
     token, first = started["token"], started["state"]
     stored = post(service.url, token, first, "left", "early").json()
     post(service.url, token, stored["state"], "right", "later")
-    again = post(service.url, token, first, "right", "early").json()
+    again = post(service.url, token, first, "left", "early").json()
     assert {k: v for k, v in again.items() if k != "state"} == {
         k: v for k, v in stored.items() if k != "state"
     }

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from reap import InputError
-from reap.service.log import digest
+from reap.service.log import Sent, digest
 from reap.service.store import ConflictError, Store, UnavailableError
 from reap.service.tables import EVENTS, SESSIONS
 
@@ -35,10 +35,11 @@ def test_a_place_is_taken_once(store):
 
 def test_a_key_is_used_once_in_a_session_and_freely_in_others(store):
     first, second = begin(store), begin(store, "b" * 64)
-    store.append(first, 1, "answered", {}, key="k")
-    store.append(second, 1, "answered", {}, key="k")
+    sent = Sent.of("k", "answered")
+    store.append(first, 1, "answered", {}, sent)
+    store.append(second, 1, "answered", {}, sent)
     with pytest.raises(ConflictError):
-        store.append(first, 2, "answered", {}, key="k")
+        store.append(first, 2, "answered", {}, sent)
     assert len(store.events(first.id)) == 2
     assert list(store.faults()) == []
 

@@ -5,6 +5,8 @@ Built once a subject, whatever the matrix, and then only read: the same question
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from reap import effort
@@ -90,6 +92,17 @@ class Best:
         self.efforts[better] = least[better]
         self.rows[better], self.scores[better] = rows[place[better]], scores[place[better]]
         return efforts
+
+
+class Source(Protocol):
+    """Where targets come from: the decision boundary, or trees that were read."""
+
+    problem: Problem
+    pool: Pool
+
+    def solve(self, A: Array) -> Best:
+        """Return the accepted row of least effort for each matrix (b, d, d)."""
+        ...
 
 
 def best_of_supports(cells: Ints, efforts: Array, count: int) -> tuple[Ints, Ints]:

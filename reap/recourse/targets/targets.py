@@ -8,10 +8,9 @@ from reap import effort
 from reap._arrays import unique_rows
 from reap._typing import Array, Ints
 from reap.belief import ConfidenceSet
-from reap.recourse.robust.boundary import robust
-from reap.recourse.targets.boundary.boundary import Boundary
+from reap.recourse.robust.whole_change import robust
 from reap.recourse.targets.order import asks_no_more, undominated
-from reap.recourse.targets.pool import best_of_supports, supports
+from reap.recourse.targets.pool import Source, best_of_supports, supports
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.reduction import reduced
 
@@ -26,11 +25,11 @@ class Targets:
 
     Parameters
     ----------
-    source : Boundary
+    source : Source
         Finds accepted rows of least effort.
     """
 
-    def __init__(self, source: Boundary) -> None:
+    def __init__(self, source: Source) -> None:
         self.source = source
         self.problem: Problem = source.problem
         self.pool = source.pool

@@ -12,21 +12,21 @@ import numpy as np
 from reap._typing import Array
 from reap.belief import ConfidenceSet
 from reap.recourse.robust.worst_case import WorstCase
-from reap.recourse.targets.boundary.boundary import Boundary
 from reap.recourse.targets.boundary.search import Moves, Neighbours
+from reap.recourse.targets.pool import Source
 
 _TURNS, _SEARCHES = 6, 8
 
 
-def robust(boundary: Boundary, confidence_set: ConfidenceSet) -> tuple[Array, float]:
+def robust(source: Source, confidence_set: ConfidenceSet) -> tuple[Array, float]:
     """Return the row (d,) and its worst-case effort; the pool must not be empty."""
-    problem = boundary.problem
+    problem = source.problem
     worst = WorstCase(confidence_set)
-    found = [boundary.pool.rows]
+    found = [source.pool.rows]
     row, cost = problem.base, np.inf
     asked = np.stack([confidence_set.estimate(), np.eye(problem.space.dimension)])
     for _ in range(_TURNS):
-        best = boundary.solve(asked)
+        best = source.solve(asked)
         found.append(best.rows)
         place, less = worst.cheapest(problem.moves(best.rows), cost)
         if place < 0 or problem.late:
@@ -37,12 +37,12 @@ def robust(boundary: Boundary, confidence_set: ConfidenceSet) -> tuple[Array, fl
     place, less = worst.cheapest(problem.moves(rows), cost, deadline=lambda: problem.late)
     if place >= 0:
         row, cost = rows[place], less
-    return _search(boundary, worst, row, cost)
+    return _search(source, worst, row, cost)
 
 
-def _search(boundary: Boundary, worst: WorstCase, row: Array, cost: float) -> tuple[Array, float]:
+def _search(source: Source, worst: WorstCase, row: Array, cost: float) -> tuple[Array, float]:
     """Improve a row by single changes while its worst case falls."""
-    problem = boundary.problem
+    problem = source.problem
     moves = Moves(problem)
     for _ in range(_SEARCHES if len(moves.owner) else 0):
         around = Neighbours(problem, moves, row[None], problem.score(row[None]))
