@@ -353,7 +353,12 @@ class Recourse(Engine):
         status: Status = "infeasible" if complete else "time_limit" if problem.late else "none_found"
         if not self._exact and not problem.late:
             problem = Problem(
-                subject.space, self.classifier_, subject.z, problem.max_changes, problem.deadline
+                subject.space,
+                self.classifier_,
+                subject.z,
+                problem.max_changes,
+                problem.deadline,
+                problem.waits,
             )
             rows = Boundary(problem, self.rows_, np.random.default_rng(self.random_state)).pool.rows
             if len(rows) and self.refits_:

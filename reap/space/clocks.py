@@ -72,7 +72,7 @@ class Clocks:
 
     def needed(self, before: Array, after: Array) -> Array:
         """Return the whole months (n,) that the actions between codes (n or 1, f) and (n, f) take."""
-        return self._each(before, after).max(axis=1, initial=0.0)
+        return np.asarray(self._each(before, after).max(axis=1, initial=0.0))
 
     def slowest(self, before: Array, after: Array) -> Ints:
         """Return the action (n,), by its feature, that alone makes each change take as long as it does; −1: none does."""
