@@ -83,7 +83,7 @@ class Classifier:
 
     def describe(self) -> str:
         """Return in a sentence how the model is worked with."""
-        name = type(self.model).__name__
+        name = type(self.model[-1] if hasattr(self.model, "steps") else self.model).__name__
         if self.has_gradient:
             return f"{name}: read as a smooth function; plans are found along its decision boundary."
         return f"{name}: asked for probabilities of rows, without a gradient."

@@ -18,14 +18,17 @@ from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.models import Classifier
 from reap.models.durable import accepting, durable, given, needed, retrained
+from reap.models.trees import read
 from reap.plan import Plan, Status
 from reap.recourse.engine import Candidates, Engine, Objective, Subject
 from reap.recourse.robust.worst_case import check_robust
 from reap.recourse.routes.actions import routes
 from reap.recourse.targets.boundary.boundary import Boundary
+from reap.recourse.targets.pool import Source
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.prototypes import prototypes
 from reap.recourse.targets.targets import Targets
+from reap.recourse.targets.trees import Trees
 from reap.space import ActionSpace, Limits
 from reap.words import counted
 
@@ -147,6 +150,7 @@ class Recourse(Engine):
             chosen = np.random.default_rng(self.random_state).choice(len(rows), _ROWS, replace=False)
             rows = rows[np.sort(chosen)]
         self.rows_ = rows
+        self.reader_ = read(self._careful, self.space, X)
         self._forget()
         if self.verbose:
             print(f"{len(rows):,} accepted rows kept of {len(X):,}")
@@ -266,6 +270,14 @@ class Recourse(Engine):
             rows, scores = targets.pool.rows[order], expit(targets.pool.logits[order])
             return Candidates(subject, rows, scores if self._exact else self.classifier_.probability(rows))
 
+    def describe(self) -> str:
+        """Return in a sentence how this engine works with its model; it must be fitted."""
+        if self.reader_ is not None:
+            said = "Its trees were read; every change of up to three features is known."
+        else:
+            said = self.classifier_.describe()
+        return f"{said} {counted(len(self.refits_), 'retraining')} must agree." if self.refits_ else said
+
     # how ---------------------------------------------------------------------------------------------
 
     @property
@@ -283,7 +295,7 @@ class Recourse(Engine):
         if kept is None:
             for count, waits in self._ways(subject.space):
                 problem = Problem(subject.space, self._careful, subject.z, count, deadline, waits)
-                kept = Targets(Boundary(problem, self.rows_, np.random.default_rng(self.random_state)))
+                kept = Targets(self._source(problem))
                 if len(kept):
                     break
         assert kept is not None  # there is always a count to try
@@ -292,6 +304,13 @@ class Recourse(Engine):
         while len(self._known) > _KEPT:
             self._known.popitem(last=False)
         return kept
+
+    def _source(self, problem: Problem) -> Source:
+        """Return where targets come from: trees where the model could be read, else the decision boundary."""
+        rng = np.random.default_rng(self.random_state)
+        if self.reader_ is None:
+            return Boundary(problem, self.rows_, rng)
+        return Trees(problem, self.reader_, self.rows_, rng)
 
     def _ways(self, space: ActionSpace) -> Iterator[tuple[int | None, bool]]:
         """Yield how many changes to allow, and whether to wait longer than they take.
