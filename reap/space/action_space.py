@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reap._errors import InputError, unknown
-from reap._typing import Array, Bools, Frame, Ints
+from reap._typing import Array, Bools, Frame
 from reap.space import files, infer
 from reap.space.clocks import Clocks
 from reap.space.derived import Derived
@@ -561,10 +561,9 @@ class ActionSpace:
                 took[feature.name] = int(self._clocks.needed(old, alone)[0])
         return took
 
-    def slowest(self, z0: Array, Z: Array) -> Ints:
-        """Return, for vectors (n, d), the one action whose time all of the change takes, by its position (n,); −1: none."""
-        old, new = self._codes(np.asarray(z0))[0], self._codes(np.asarray(Z))[0]
-        return self._clocks.slowest(old, new)
+    def slowest(self, z0: Array, Z: Array) -> Bools:
+        """Return, for vectors (n, d), the actions (n, f) whose time all of the change takes."""
+        return self._clocks.slowest(self._codes(np.asarray(z0))[0], self._codes(np.asarray(Z))[0])
 
     def when(self, months: float, start: Any = None) -> str:
         """Return a time in words: "in month 5", or "by March 2027" where the day to count from is given.

@@ -74,14 +74,13 @@ class Clocks:
         """Return the whole months (n,) that the actions between codes (n or 1, f) and (n, f) take."""
         return np.asarray(self._each(before, after).max(axis=1, initial=0.0))
 
-    def slowest(self, before: Array, after: Array) -> Ints:
-        """Return the action (n,), by its feature, that alone makes each change take as long as it does; −1: none does."""
-        months = self._each(before, after)
-        if not self.on:
-            return np.full(len(after), -1)
-        most = months.max(axis=1, keepdims=True)
-        alone = (most[:, 0] > 0) & ((months == most).sum(axis=1) == 1)
-        return np.where(alone, self._paced[months.argmax(axis=1)], -1)
+    def slowest(self, before: Array, after: Array) -> Bools:
+        """Return the actions (n, f) that make each change take as long as it does; none where it takes no time."""
+        slow = np.zeros((len(after), len(self.features)), dtype=bool)
+        if self.on:
+            months = self._each(before, after)
+            slow[:, self._paced] = (months > 0) & (months == months.max(axis=1, keepdims=True))
+        return slow
 
     def _each(self, before: Array, after: Array) -> Array:
         """Return the whole months (n, p) that each paced action takes."""

@@ -226,28 +226,31 @@ class Problem:
         return scores.reshape(Z.shape[:-1])
 
     def honest(self, Z: Array, scores: Array) -> Array:
-        """Return the logits (n,) of legal rows (n, d), −inf where an action is a pretext for waiting.
+        """Return the logits (n,) of legal rows (n, d), −inf where the slowest actions are a pretext for waiting.
 
-        That is, without its slowest action the row is accepted if the person waits as long all the same, and else it is not.
+        That is, without them the row is accepted, on the same day or sooner, but only because the person waits.
         """
         if self.waits or not self._clocks:
             return scores
         fine = np.flatnonzero(scores >= self.goal)
-        slow = self.space.slowest(self.z0, Z[fine]) if len(fine) else np.empty(0, dtype=np.intp)
-        fine, slow = fine[slow >= 0], slow[slow >= 0]
+        slow = (
+            self.space.slowest(self.z0, Z[fine]) if len(fine) else np.zeros((0, len(self.acts)), dtype=bool)
+        )
+        fine, slow = fine[slow.any(axis=1)], slow[slow.any(axis=1)]
         if len(fine) == 0:
             return scores
-        columns = np.repeat(slow[:, None] == np.arange(len(self._widths)), self._widths, axis=1)
-        without = np.where(columns, self.base, Z[fine])
-        idle = self._accepts(self.space.follow(without, self.z0))
-        idle[idle] = ~self._accepts(self.follow(without[idle]))
+        without = np.where(np.repeat(slow, self._widths, axis=1), self.base, Z[fine])
+        same_day, sooner = self.space.follow(without, self.z0), self.follow(without)
+        soon = self._legal_scores(sooner)
+        idle = (self._legal_scores(same_day) >= self.goal) | (soon >= self.goal)
+        idle &= self.honest(sooner, soon) < self.goal
         return np.where(np.isin(np.arange(len(Z)), fine[idle]), -np.inf, scores)
 
-    def _accepts(self, Z: Array) -> Bools:
-        """Return which rows (n, d) are legal and accepted, (n,)."""
-        fine = self.space.allows(self.z0, Z) if len(Z) else np.zeros(0, dtype=bool)
-        fine[fine] = self.score(Z[fine]) >= self.goal
-        return fine
+    def _legal_scores(self, Z: Array) -> Array:
+        """Return the logits (n,) of rows (n, d), −inf where a row is illegal."""
+        scores, legal = np.full(len(Z), -np.inf), self.space.allows(self.z0, Z)
+        scores[legal] = self.score(Z[legal])
+        return scores
 
     def gradient(self, Z: Array) -> Array:
         """Return the gradient (n, m) of the logit by the movable numbers, derived columns included."""
