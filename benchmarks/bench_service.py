@@ -47,7 +47,7 @@ def prepare(folder: Path) -> list[dict[str, Any]]:
 @contextlib.contextmanager
 def served(folder: Path, database: str) -> Iterator[tuple[str, psutil.Process]]:
     """Run ``reap serve`` with a worker for each core; yield its address and its first process."""
-    quiet = {"REAP_RATE": "0", "REAP_QUESTIONS": str(ANSWERS)}
+    quiet = {"REAP_RATE": "0", "REAP_STARTS": "0", "REAP_QUESTIONS": str(ANSWERS)}
     process, url = start(folder, "--database", database, workers=WORKERS, **quiet)
     try:
         yield url, psutil.Process(process.pid)

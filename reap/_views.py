@@ -58,13 +58,15 @@ def plan_html(plan: Plan) -> str:
 
 def question_html(question: Question) -> str:
     """Return a question as a table: a row a feature that differs, a column an option."""
-    title = f"<p><strong>Question {question.number}. Which of these would be easiest for you?</strong></p>"
+    easier = "easier" if len(question.options) == 2 else "easiest"
+    title = f"<p><strong>Question {question.number}. Which would be {easier} for you?</strong></p>"
     if question.same_target:
         items = "".join(
             f"<li><strong>{name}</strong>: {escape('; '.join(str(s) for s in option.steps))}</li>"
             for name, option in zip(question.names, question.options, strict=True)
         )
         return f"{title}<p>All lead to the same result, by different stages:</p><ul>{items}</ul>"
+    head = [f"{name}: {escape(what)}" for name, what in zip(question.names, question.titles, strict=True)]
     rows = []
     for row in question.differences:
         cells = [
@@ -75,8 +77,9 @@ def question_html(question: Question) -> str:
     shared = ""
     if question.shared:
         shared = f"<p>Every option also: {escape(words.listed(question.shared))}.</p>"
-    table = _table(["", "Now", *question.names], rows, named=True)
-    return f"{title}{table}{shared}<p><small>{escape(question.why)}</small></p>"
+    table = _table(["", "Now", *head], rows, named=True)
+    said = escape(f"{question.promise} {question.why}".strip())
+    return f"{title}{table}{shared}<p><small>{said}</small></p>"
 
 
 def plan_figure(plan: Plan, axes: Any = None) -> Any:

@@ -41,6 +41,14 @@ class Confidence:
     excess: float
 
     def __str__(self) -> str:
+        """In words, without a figure: people read "82 %" as the odds of a yes."""
+        if self.within >= 0.5:
+            return "this fits you well" if self.within >= 0.8 else "this fits you fairly well"
+        return "we are still guessing; more answers would help"
+
+    @property
+    def detail(self) -> str:
+        """The figure behind the words."""
         return f"in {self.within:.0%} of the preferences that fit your answers no other plan is noticeably easier"
 
 

@@ -71,8 +71,11 @@ def test_it_reads_like_advice(plan):
         "1. Reduce loan amount from 5,951 to 3,200 DM  (score 0.40)",
         "2. Raise job from “none” to “skilled”; reduce APR from 3.00 to 1.25 %; "
         "change home owner from “no” to “yes”  (score 0.70)",
-        "How sure: in 83% of the preferences that fit your answers no other plan is noticeably easier.",
+        "How sure: this fits you well.",
     ]
+    assert plan.confidence.detail.startswith("in 83% of the preferences")
+    assert str(Confidence(within=0.6, excess=0.1)) == "this fits you fairly well"
+    assert "still guessing" in str(Confidence(within=0.3, excess=0.4))
 
 
 def test_a_path_says_first_what_it_comes_to_and_does_not_hide_a_setback(path):

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from reap import words
 from reap._errors import InputError
 from reap._typing import Frame
 from reap.cli import _setup
@@ -128,30 +126,10 @@ def _hold(session: Elicitation, console: Console, path: Path | None, person: Mah
 
 
 def _show(question: Question, session: Elicitation, console: Console) -> None:
-    progress = session.progress
-    console.print(
-        f"\n[bold]Question {question.number}[/] [dim]({progress})[/]  Which of these would be easiest for you?"
-    )
-    if question.same_target:
-        console.print("All lead to the same result, by different stages:")
-        for name, option in zip(question.names, question.options, strict=True):
-            console.print(f"  [bold]{name}[/]  " + "; ".join(str(step) for step in option.steps))
-    else:
-        table = Table(show_edge=False, pad_edge=False, box=None, padding=(0, 3, 0, 0))
-        table.add_column("")
-        table.add_column("now", style="dim")
-        for name in question.names:
-            table.add_column(name, style="bold")
-        for line in question.differences:
-            cells = [
-                v if s in ("changed", "") else f"{v}  [dim]{s}[/]"
-                for v, s in zip(line.values, line.signed, strict=True)
-            ]
-            table.add_row(line.label, line.now, *cells)
-        console.print(table)
-        if question.shared:
-            console.print(f"[dim]Every option also: {words.listed(question.shared)}.[/]")
-    console.print(f"[dim]{question.why}[/]")
+    console.print(f"\n[dim]{session.progress}[/]")
+    first, *lines = str(question).split("\n")
+    console.print(first, style="bold")
+    console.print("\n".join(lines), markup=False)
 
 
 def _reply(question: Question, console: Console, person: Mahalanobis | None) -> str | None:

@@ -9,6 +9,7 @@ import numpy as np
 from reap._typing import Array
 from reap.elicitation.difficulty import WORDS, level_of
 from reap.space import ActionSpace, Feature
+from reap.space.words import lowered
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,14 @@ class Learned:
 
     difficulties: tuple[Difficulty, ...]
     pairs: tuple[Together, ...]
+
+    def __str__(self) -> str:
+        """Only what sets the person apart: a change of average effort says nothing."""
+        hard = [lowered(d.label) for d in self.difficulties if d.level > 3]
+        easy = [lowered(d.label) for d in reversed(self.difficulties) if d.level < 3]
+        lines = [f"Hard for you: {', '.join(hard)}."] if hard else []
+        lines += [f"Easy for you: {', '.join(easy)}."] if easy else []
+        return "\n".join(lines) or "Nothing yet sets you apart from other people."
 
 
 def learned(space: ActionSpace, A: Array, z0: Array) -> Learned:

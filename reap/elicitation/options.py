@@ -18,6 +18,12 @@ def key(plan: Plan) -> bytes:
     return (plan.path if plan.along else plan.path[[0, -1]]).tobytes()
 
 
+def at(name: bytes, dimension: int) -> tuple[Array, Array]:
+    """Return where the plan of a ``key`` leads and where it starts, (d,) each."""
+    path = np.frombuffer(name).reshape(-1, dimension)
+    return path[-1], path[0]
+
+
 def asked(place: Callable[[bytes], int | None], shown: Iterable[Iterable[bytes]]) -> list[Sequence[int]]:
     """Return questions by the places of their options; one with an option that has left cannot come again."""
     places = [[place(name) for name in names] for names in shown]
@@ -42,7 +48,7 @@ class Rows:
 
     def place(self, name: bytes) -> int | None:
         """Return the position of the row that a plan leads to, by its ``key``; None if it is not among them."""
-        deviation = np.frombuffer(name).reshape(-1, len(self.start))[-1] - self.start
+        deviation = at(name, len(self.start))[0] - self.start
         hits = np.flatnonzero((np.abs(self.moves - np.nan_to_num(deviation)) < 1e-12).all(axis=1))
         return int(hits[0]) if len(hits) else None
 

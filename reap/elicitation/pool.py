@@ -9,7 +9,8 @@ import numpy as np
 from reap import effort
 from reap._typing import Array, Bools
 from reap.belief import Belief
-from reap.elicitation.options import asked, key
+from reap.elicitation.comparisons import ROWS, Comparisons
+from reap.elicitation.options import asked, at, key
 from reap.plan import Plan
 from reap.questions import Choice, Strategy
 from reap.recourse.targets.order import undominated
@@ -40,8 +41,8 @@ class Pool:
     >>> now, *targets = space.encode(X)
     >>> plans = [Plan(space, np.stack([now, to]), np.array([0.2, 0.8])) for to in targets]
     >>> pool = Pool(space, plans)  # the third raises the income further than the first, and pays debts too
-    >>> len(pool), pool.burden().tolist(), len(pool.new(plans))
-    (2, [[0.0, 2.0], [2.0, 0.0]], 0)
+    >>> len(pool), len(pool.new(plans))
+    (2, 0)
     """
 
     def __init__(self, space: ActionSpace, plans: Iterable[Plan] = ()) -> None:
@@ -101,17 +102,6 @@ class Pool:
 
         return Pool(self.space, [plan for plan in self.plans if legal(plan)])
 
-    def burden(self) -> Array:
-        """Return in how many features any two plans differ by where they lead, (N, N); time counts as one, not clock by clock."""
-        ends = np.stack([plan.path[-1] for plan in self.plans])
-        first, second = np.triu_indices(len(self), 1)
-        burden = np.zeros((len(self), len(self)))
-        shown = [feature.clock is None for feature in self.space.features]
-        months = np.array([plan.months for plan in self.plans])
-        burden[first, second] = self.space.changed(ends[first], ends[second])[:, shown].sum(axis=1)
-        burden[first, second] += months[first] != months[second]
-        return np.asarray(burden + burden.T)
-
     def without(self, gone: Bools) -> Pool:
         """Return the pool without some of its plans (n,)."""
         return Pool(self.space, [plan for plan, out in zip(self.plans, gone, strict=True) if not out])
@@ -123,15 +113,25 @@ class Pool:
         shown: Iterable[Iterable[bytes]],
         rng: np.random.Generator,
     ) -> Choice | None:
-        """Return the next question, other than those shown; None where nothing is left to ask.
+        """Return the next question; None where nothing is left to ask.
 
-        Two paths to the same row are compared only where there is nothing else to ask.
+        Few rows differ, and each by something one can feel; no option asks for all of another and more; and nothing
+        reads like a question that was shown (``Comparisons``). Paths may differ in any number of rows; two to the same
+        row are compared only where there is nothing else to ask.
         """
         if len(self) < 2:
             return None
-        burden, before = self.burden(), asked(self.place, shown)
-        apart = np.where(burden == 0, np.inf, burden)
-        choice = strategy.choose(self.moves, belief, asked=before, burden=apart, random_state=rng)
-        if choice is None and np.isinf(apart).sum() > len(self):
+        before = asked(self.place, shown)
+        ends = np.stack([plan.path[-1] for plan in self.plans])
+        compared = Comparisons(self.space, self.plans[0].path[0], ends)
+        if any(plan.along for plan in self.plans):
+            rows = np.array(compared.rows)
+            tries = [(np.where(rows == 0, np.inf, rows), 0.0), (rows, 0.0)]
+        else:
+            known = [[effort.changes(*at(name, self.space.dimension)) for name in names] for names in shown]
+            tries = [(compared.burden(most, known), least) for most, least in ROWS]
+        for burden, least in tries:
             choice = strategy.choose(self.moves, belief, asked=before, burden=burden, random_state=rng)
-        return choice
+            if choice is not None and not choice.gain < least:  # a gain may be unknown, NaN
+                return choice
+        return None

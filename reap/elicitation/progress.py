@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from reap.elicitation.question import Question
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the session is: questions shown and answered, and how many are likely still to come.
+    """How far the session is: questions shown and answered, and how many answers are still to come.
+
+    ``least`` is the question on the table, ``most`` what is left of those asked for. Any answer may be the last one that is
+    needed, so no number between them is announced.
 
     Examples
     --------
     >>> print(Progress(asked=3, answered=2, least=1, most=3))
-    2 answered, 1 to 3 to go
+    2 answered, at most 3 to go
     """
 
     asked: int
@@ -29,15 +30,11 @@ class Progress:
         """Return the progress where a question is on the table (None: nothing is left), of `budget` answers at most."""
         if question is None:
             return cls(asked, answered, 0, 0)
-        most = max(1, budget - answered)
-        # The expected gain falls by about a third with each answer; it stops at half a per cent.
-        steps = (
-            most if np.isnan(question.gain) else int(np.ceil(np.log(max(question.gain, 0.006) / 0.005) / 0.4))
-        )
-        return cls(asked, answered, int(np.clip(steps, 1, most)), most)
+        return cls(asked, answered, 1, budget - answered)
 
     def __str__(self) -> str:
         if self.most == 0:
             return f"{self.answered} answered, nothing left to ask"
-        span = str(self.most) if self.least == self.most else f"{self.least} to {self.most}"
-        return f"{self.answered} answered, {span} to go"
+        return (
+            f"{self.answered} answered, {'the last one' if self.most == 1 else f'at most {self.most} to go'}"
+        )

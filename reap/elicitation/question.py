@@ -1,7 +1,9 @@
-"""A question: plans side by side, only what differs, in units."""
+"""A question: plans side by side, only what differs, in verbs and units."""
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -52,10 +54,40 @@ class Question:
         return tuple(chr(ord("A") + i) for i in range(len(self.options)))
 
     @cached_property
+    def _changes(self) -> tuple[tuple[Change, ...], ...]:
+        """What sets each option apart: its changes in the features that differ, by the person's own doing."""
+        order = [feature.name for feature in self.options[0].space.features]
+        shared = {change.feature for change in self.shared}
+        own = [[c for c in option.changes if c.feature not in shared] for option in self.options]
+        return tuple(tuple(sorted(each, key=lambda c: order.index(c.feature))) for each in own)
+
+    @cached_property
+    def titles(self) -> tuple[str, ...]:
+        """What each option is about, by content: what it alone changes, or moves farther than the others do."""
+        farthest: dict[str, float] = {}
+        for change in itertools.chain(*self._changes):
+            farthest[change.feature] = max(farthest.get(change.feature, 0.0), _distance(change))
+        counts = Counter(change.feature for change in itertools.chain(*self._changes))
+        titles = []
+        for own in self._changes:
+            telling = [c for c in own if counts[c.feature] == 1]
+            telling = telling or [c for c in own if _distance(c) == farthest[c.feature]] or list(own)
+            titles.append(
+                " and ".join(_title(c, counts[c.feature] > 1) for c in telling) or "no more than that"
+            )
+        return tuple(titles)
+
+    @property
+    def promise(self) -> str:
+        """What is equal for all options."""
+        every = "Both lead" if len(self.options) == 2 else "All of them lead"
+        return f"Everything not shown is the same. {every} to a yes."
+
+    @cached_property
     def differences(self) -> tuple[Difference, ...]:
         """The features in which the options' targets differ, in the order of the table, then the time where it differs.
 
-        Clocks go by themselves: the time stands for them.
+        What follows from others is left out; clocks go by themselves, and the time stands for them.
         """
         space = self.options[0].space
         now = space.values(self.options[0].path[0])
@@ -63,7 +95,8 @@ class Question:
         rows = []
         for feature in space.features:
             values = [target[feature.name] for target in targets]
-            if feature.clock is not None or all(value == values[0] for value in values):
+            own = feature.derived is None and feature.clock is None
+            if not own or all(value == values[0] for value in values):
                 continue
             before = now[feature.name]
             signed = [
@@ -76,11 +109,17 @@ class Question:
             ]
             shown = tuple(feature.show(value) for value in values)
             rows.append(Difference(feature.label, feature.show(before), shown, tuple(signed)))
-        months = [option.months for option in self.options]
-        if len(set(months)) > 1:
-            took = tuple(counted(month, "month") if month else "none" for month in months)
-            rows.append(Difference("Time it takes", "", took, ("",) * len(took)))
+        if self.times[0]:
+            rows.append(Difference("Time it takes", "", self.times, ("",) * len(self.times)))
         return tuple(rows)
+
+    @cached_property
+    def times(self) -> tuple[str, ...]:
+        """The time each option takes, in words; empty where it is the same for all."""
+        months = [option.months for option in self.options]
+        if len(set(months)) == 1:
+            return ("",) * len(months)
+        return tuple(counted(month, "month") if month else "none" for month in months)
 
     @cached_property
     def shared(self) -> tuple[Change, ...]:
@@ -94,28 +133,21 @@ class Question:
         return not self.differences
 
     def __str__(self) -> str:
-        lines = [f"Question {self.number}. Which of these would be easiest for you?"]
+        easier = "easier" if len(self.options) == 2 else "easiest"
+        lines = [f"Question {self.number}. Which would be {easier} for you?"]
         if self.same_target:
             lines.append("All lead to the same result, by different stages:")
             for name, option in zip(self.names, self.options, strict=True):
                 lines.append(f"  {name}: " + " ".join(f"{step}." for step in option.steps))
             return "\n".join(lines)
-        table = [["", "now", *self.names]]
-        for row in self.differences:
-            cells = [_cell(value, sign) for value, sign in zip(row.values, row.signed, strict=True)]
-            table.append([row.label, row.now, *cells])
-        widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
-        lines += [
-            "  " + "  ".join(f"{c:<{w}}" for c, w in zip(line, widths, strict=True)).rstrip()
-            for line in table
-        ]
+        for name, title, own, took in zip(self.names, self.titles, self._changes, self.times, strict=True):
+            lines.append(f"  {name}  {title[:1].upper()}{title[1:]}")
+            lines += [f"     {change}" for change in own] or ["     Nothing beyond what all options ask for"]
+            lines += [f"     Time it takes: {took}"] if took else []
         if self.shared:
-            lines.append(
-                "Every option also asks you to " + "; ".join(lowered(str(c)) for c in self.shared) + "."
-            )
-        if self.why:
-            lines.append(self.why)
-        return "\n".join(lines)
+            every = "Both also ask" if len(self.options) == 2 else "All of them also ask"
+            lines.append(f"{every} you to " + "; ".join(lowered(str(c)) for c in self.shared) + ".")
+        return "\n".join([*lines, self.promise, *([self.why] if self.why else [])])
 
     def _repr_html_(self) -> str:
         from reap._views import question_html
@@ -123,13 +155,26 @@ class Question:
         return question_html(self)
 
 
-def _cell(value: str, signed: str) -> str:
-    return value if signed in ("changed", "") else f"{value} ({signed})"
+def _distance(change: Change) -> float:
+    """Return how far a number moves; any other level is equally far."""
+    number = isinstance(change.after, int | float) and isinstance(change.before, int | float)
+    return float(abs(change.after - change.before)) if number else 1.0
+
+
+def _title(change: Change, compared: bool) -> str:
+    """Return one change in a few words; with the value where another option changes the same feature."""
+    label = lowered(change.label)
+    if not change.signed.startswith(("+", "−")):
+        return f"{label}: {change.after_text}"
+    word = "higher" if change.signed.startswith("+") else "lower"
+    return f"{word} {label}" + (f" ({change.after_text})" if compared else "")
 
 
 def why(gain: float) -> str:
     """Return one sentence on why a question is asked that is expected to save a share of the effort (NaN: unknown)."""
     if np.isnan(gain):
-        return "As far as we know these take you about the same effort; your answer tells which matters more to you."
-    saved = "a little" if gain < 0.05 else f"about {gain:.0%}" if gain < 0.5 else "half or more"
-    return f"Each of these could be the best plan for you; your answer may save you {saved} of the effort."
+        return (
+            "As far as we know these take you about the same effort; your answer tells which you mind more."
+        )
+    much = "a little" if gain < 0.05 else "noticeably" if gain < 0.2 else "a lot"
+    return f"Each of these could suit you best; your answer may make your plan {much} easier."

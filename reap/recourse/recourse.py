@@ -276,7 +276,10 @@ class Recourse(Engine):
             said = "Its trees were read; every change of up to three features is known."
         else:
             said = self.classifier_.describe()
-        return f"{said} {counted(len(self.refits_), 'retraining')} must agree." if self.refits_ else said
+        if not self.refits_:
+            return said
+        count = len(self.refits_)
+        return f"{said} Of {counted(count, 'retraining')} {needed(self.durability, count)} must agree."
 
     # how ---------------------------------------------------------------------------------------------
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated, Any
 
+import anyio
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
@@ -44,20 +46,48 @@ async def desk_of(request: Request) -> Desk:
     return desk
 
 
-def admin(request: Request) -> None:
+async def admin(request: Request) -> None:
     """Refuse a request without the admin key."""
-    given = request.headers.get("x-admin-key", "")
-    kind, _, value = request.headers.get("authorization", "").partition(" ")
-    if kind.lower() == "bearer":
-        given = value
-    if not same(given, request.app.state.settings.admin_key):
+    if not knows_key(request, _given(request)):
         raise HTTPException(401, "This needs the admin key in the header X-Admin-Key.")
 
 
+def knows_key(request: Request, given: str) -> bool:
+    """Return whether a client gave the admin key; one that guessed wrong a few times has to wait before the next guess."""
+    state, client, now = request.app.state, client_of(request), time.monotonic()
+    if given and state.guesses.left(client, now) < 1:
+        raise HTTPException(429, "Too many wrong admin keys; wait a minute.", {"Retry-After": "60"})
+    known = same(given, state.settings.admin_key)
+    if given and not known:
+        state.guesses.take(client, now)
+    return known
+
+
+def client_of(request: Request) -> str:
+    """Return the address that limits count by."""
+    return request.client.host if request.client else "unknown"
+
+
+def _given(request: Request) -> str:
+    kind, _, value = request.headers.get("authorization", "").partition(" ")
+    return value if kind.lower() == "bearer" else request.headers.get("x-admin-key", "")
+
+
 async def may_start(request: Request) -> None:
-    """Refuse a start from outside where the operator keeps it closed."""
+    """Refuse a start from outside where the operator keeps it closed, or where one client starts too many."""
     if not request.app.state.settings.open_start:
-        admin(request)
+        await admin(request)
+    elif not _given(request) or not knows_key(request, _given(request)):
+        count_start(request)
+
+
+def count_start(request: Request) -> None:
+    """Count a start for its client; refuse one too many."""
+    state = request.app.state
+    if state.settings.starts and not state.starts.take(client_of(request), time.monotonic()):
+        raise HTTPException(
+            429, "Too many sessions were started from here; wait an hour.", {"Retry-After": "600"}
+        )
 
 
 D = Annotated[Desk, Depends(desk_of)]
@@ -71,21 +101,6 @@ KeyQuery = Annotated[str | None, Query(pattern=requests.KEY)]
 def schema(desk: D) -> schemas.Schema:
     """The features of a row, what each may be, and which model decides."""
     return views.schema(desk.case)
-
-
-@router.post("/score", responses=_FAULTS)
-def score(desk: D, body: requests.WhatIf) -> schemas.Score:
-    """What if: the model's score of any row. Nothing is stored."""
-    z = rows.read(desk.space, body.subject)
-    allowed = None
-    if body.origin is not None:
-        allowed = bool(desk.space.allows(rows.read(desk.space, body.origin)[None], z[None])[0])
-    return schemas.Score(
-        score=desk.case.score(z),
-        threshold=desk.case.threshold,
-        accepted=desk.case.accepts(z),
-        allowed=allowed,
-    )
 
 
 @router.post(
@@ -145,7 +160,9 @@ def constrain(desk: D, token: str, body: requests.Constraint) -> Response:
         return sent(views.state(desk, live))
 
 
-@router.delete("/sessions/{token}/constraints/{feature}", response_model=schemas.State, responses=_OF_SESSION)
+@router.delete(
+    "/sessions/{token}/constraints/{feature:path}", response_model=schemas.State, responses=_OF_SESSION
+)
 def release(
     desk: D, token: str, feature: str, revision: RevisionQuery = None, key: KeyQuery = None
 ) -> Response:
@@ -162,6 +179,14 @@ def replan(desk: D, token: str, body: requests.Situation) -> Response:
     with desk.open(token) as live:
         acts.replan(desk, live, z, revision=body.revision, key=body.key)
         return sent(views.state(desk, live))
+
+
+@router.post("/sessions/{token}/score", response_model=schemas.Score, responses=_OF_SESSION)
+def score(desk: D, token: str, body: requests.WhatIf) -> Response:
+    """What if: the model's score of a row, rounded to whole points. Only the number of trials is stored."""
+    z = rows.read(desk.space, body.subject)
+    with desk.open(token) as live:
+        return sent(views.trial(desk, live, z))
 
 
 @router.get("/sessions/{token}/plan", response_model=PlanOut, responses=_OF_SESSION)
@@ -203,17 +228,18 @@ def summary(desk: D) -> schemas.Summary:
 
 
 @operate.get("/healthz")
-def healthy() -> schemas.Health:
+async def healthy() -> schemas.Health:
     """Whether the process runs."""
     return schemas.Health(status="ok")
 
 
 @operate.get(
-    "/readyz", responses={503: {"model": schemas.Fault, "description": "The database does not answer."}}
+    "/readyz", responses={503: {"model": schemas.Fault, "description": "The database cannot be written."}}
 )
-def ready(desk: D) -> schemas.Health:
-    """Whether the service can work: the database answers."""
-    desk.store.ping()
+async def ready(request: Request, desk: D) -> schemas.Health:
+    """Whether the service can work: something can be stored."""
+    # In threads of its own: those of the sessions may all be waiting for a computation.
+    await anyio.to_thread.run_sync(desk.store.ping, limiter=request.app.state.lookouts)
     return schemas.Health(status="ok")
 
 

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import anyio
 from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -20,7 +21,7 @@ from reap import __version__
 from reap.service import api, faults, pages
 from reap.service.case import Case
 from reap.service.desk import Desk
-from reap.service.guards import Guard
+from reap.service.guards import Buckets, Guard
 from reap.service.metrics import Metrics
 from reap.service.settings import Settings
 from reap.service.store import Store, UnavailableError
@@ -66,6 +67,9 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
     )
     app.state.desk = Desk(case, store, settings, counted.solved)
     app.state.settings, app.state.metrics = settings, counted
+    app.state.lookouts = anyio.CapacityLimiter(2)
+    app.state.guesses = Buckets(rate=1 / 60, burst=5)  # wrong admin keys of one client
+    app.state.starts = Buckets(rate=settings.starts / 3600, burst=settings.starts)
     faults.install(app)
     app.include_router(api.router)
     app.include_router(api.operate)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from reap._typing import Array, Frame
 from reap.recourse import Engine
+
+#: Settings of an engine that change no plan, and what the fingerprints cover in other ways.
+_SILENT = ("model", "space", "verbose", "n_jobs")
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,8 @@ class Case:
     title : str
         What is decided, in a few words: "German credit".
     model, data : str
-        Fingerprints; a session made with another model or other data is not continued.
+        Fingerprints: of the engine, its settings and the scores of every row; of the space and the data. A session made
+        with another model or other data is not continued.
     """
 
     engine: Engine
@@ -35,12 +40,22 @@ class Case:
     @classmethod
     def of(cls, engine: Engine, X: Frame, rejected: Frame, title: str = "") -> Case:
         """Return the case of an engine that was fitted on ``X``."""
-        scores = engine.classifier_.probability(engine.space.encode(X.iloc[:500]))
+        scores = engine.classifier_.probability(engine.space.encode(X))
+        settings = {
+            name: value if isinstance(value, str | int | float | None) else type(value).__name__
+            for name, value in engine.get_params(deep=False).items()
+            if name not in _SILENT
+        }
         return cls(
             engine,
             rejected.iloc[:50],
             title or engine.space.title or "Your application",
-            _digest(type(engine.model).__name__, engine.threshold, np.round(scores, 6).tolist()),
+            _digest(
+                type(engine).__name__,
+                sorted(settings.items()),
+                type(engine.model).__name__,
+                np.round(scores, 6).tolist(),
+            ),
             _digest(engine.space.digest, X.to_csv(index=False)),
         )
 
@@ -52,6 +67,14 @@ class Case:
     def score(self, z: Array) -> float:
         """Return the model's score of one vector (d,)."""
         return float(self.engine.classifier_.probability(z[None])[0])
+
+    def points(self, z: Array) -> int:
+        """Return the score in whole points of 100, rounded so that it stays on its side of the threshold.
+
+        An exact score of any row gives the model away: a logistic one of d columns after d + 1 rows.
+        """
+        points = 100 * self.score(z)
+        return math.ceil(points) if self.accepts(z) else math.floor(points)
 
     def accepts(self, z: Array) -> bool:
         """Return whether the model accepts one vector (d,)."""

@@ -47,6 +47,10 @@ class ReplacedError(Exception):
     """The session was made with a model or data that this service does not use any more."""
 
 
+class TrialsError(Exception):
+    """The session has no trial left, or the service allows none."""
+
+
 class UncomputedError(Exception):
     """The engine failed on what the person said, so it was not stored."""
 

@@ -11,19 +11,23 @@ from itertools import groupby
 from reap._errors import InputError
 from reap.elicitation import VERBS, Elicitation, in_force
 from reap.recourse import Engine
-from reap.service.log import Entry
+from reap.service.log import Entry, fault
 from reap.service.tables import Kept
 
 _FORMAT, _VERSION = "reap.log", 1
+#: What reading a file that nobody wrote can end in.
+_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError)
 COLUMNS = ("session", "number", "question", "choice", "impossible", "asked_at", "answered_at", "seconds")
 
 
 def as_json(kept: Kept, entries: Sequence[Entry]) -> str:
     """Return a session as one line of JSON: its log to the byte, hashes and all."""
+    # Counted from the entries: the row may have been read a moment before the last of them was stored.
+    row = {name: getattr(kept, name) for name in ("id", "created", "expires", "model", "data")}
     data = {
         "format": _FORMAT,
         "version": _VERSION,
-        "session": {name: getattr(kept, name) for name in ("id", "created", "expires", "model", "data")},
+        "session": {**row, "events": len(entries), "head": entries[-1].hash},
         "reap": kept.version,
         "events": [{name: getattr(e, name) for name in Entry.__dataclass_fields__} for e in entries],
     }
@@ -83,10 +87,17 @@ def load(text: str, engine: Engine) -> Elicitation:
         data = json.loads(text)
         if data["format"] != _FORMAT or data["version"] != _VERSION:
             raise KeyError("format")
-        entries = [Entry(**item) for item in data["events"]]
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        row, entries = data["session"], [Entry(**item) for item in data["events"]]
+        wrong = fault(entries, row["events"], row["head"])
+        if any(entry.session != row["id"] for entry in entries):
+            wrong = "it has events of another session"
+    except _MALFORMED as error:
         raise InputError(f"this is not an exported session that this release can read: {error}") from None
-    broken = next((entry.revision for entry in entries if not entry.intact), None)
-    if broken is not None:
-        raise InputError(f"event {broken} of the export was changed after it was written")
-    return Elicitation.of([entry.event for entry in in_force(entries) if entry.type in VERBS], engine)
+    if wrong is not None:
+        raise InputError(f"the export is not what was written: {wrong}")
+    try:
+        return Elicitation.of([entry.event for entry in in_force(entries) if entry.type in VERBS], engine)
+    except InputError:
+        raise
+    except _MALFORMED as error:
+        raise InputError(f"the export cannot be replayed: {type(error).__name__}") from None

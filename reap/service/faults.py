@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from reap._errors import InputError
 from reap.service import views
-from reap.service.desk import ReplacedError, ReusedError, StaleError, UncomputedError
+from reap.service.desk import ReplacedError, ReusedError, StaleError, TrialsError, UncomputedError
 from reap.service.live import MissingError
 from reap.service.render import error_page
 from reap.service.rows import FieldError
@@ -24,6 +24,7 @@ _logger = logging.getLogger("reap.service")
 NOT_FOUND = "There is no such session. The link may be incomplete, its time may be over, or it was deleted."
 STALE = "The session has moved on since this page was shown; here is where it stands now."
 REUSED = "The key of this request belongs to an earlier one that said something else, so nothing was stored; take a new key."
+NO_TRIALS = "This session has no trials left; your plan and its scores are not touched by that."
 REPLACED = (
     "The model that decides has been replaced since this session was started. You can still download or delete it; "
     "start again to get a plan for the new model."
@@ -88,6 +89,10 @@ def install(app: FastAPI) -> None:
         with desk.open(request.path_params["token"]) as live:
             sentence = REUSED if isinstance(error, ReusedError) else STALE
             return answer(request, 409, sentence, state=views.state(desk, live))
+
+    @app.exception_handler(TrialsError)
+    def _tried(request: Request, error: Exception) -> Response:
+        return answer(request, 429, NO_TRIALS)
 
     @app.exception_handler(UncomputedError)
     def _uncomputed(request: Request, error: Exception) -> Response:

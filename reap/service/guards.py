@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import secrets
@@ -13,11 +14,13 @@ from cachetools import LRUCache
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from reap.service import connections
 from reap.service.faults import BROKEN, answer
 from reap.service.metrics import Metrics
 from reap.service.settings import Settings
 
 _logger = logging.getLogger("reap.service")
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _OPEN = ("/healthz", "/readyz", "/metrics", "/static/")
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -45,10 +48,14 @@ class Buckets:
         self.rate, self.burst = rate, burst
         self._known: MutableMapping[str, tuple[float, float]] = LRUCache(clients)
 
-    def take(self, client: str, now: float) -> bool:
-        """Return whether a client may make one more request."""
+    def left(self, client: str, now: float) -> float:
+        """Return how many requests a client may make now."""
         left, last = self._known.get(client, (float(self.burst), now))
-        left = min(self.burst, left + (now - last) * self.rate)
+        return min(self.burst, left + (now - last) * self.rate)
+
+    def take(self, client: str, now: float) -> bool:
+        """Return whether a client may make one more request, and count it."""
+        left = self.left(client, now)
         allowed = left >= 1
         self._known[client] = (left - 1 if allowed else left, now)
         return allowed
@@ -99,7 +106,13 @@ class Guard:
             await busy(scope, receive, send)
             return
         try:
-            body = await _body(scope, receive, self.settings.body_limit)
+            async with asyncio.timeout(connections.PATIENCE):
+                body = await _body(scope, receive, self.settings.body_limit)
+        except TimeoutError:
+            closing = {"Connection": "close"}
+            late = answer(Request(scope), 408, "The request did not arrive in time.", headers=closing)
+            await late(scope, receive, send)
+            return
         except TooLargeError:
             large = answer(
                 Request(scope),
@@ -122,13 +135,14 @@ class Guard:
         route = getattr(scope.get("route"), "path", None) or (
             "/static" if scope["path"].startswith("/static/") else "unknown"
         )
-        self.metrics.requested(route, scope["method"], status, seconds)
+        method = scope["method"] if scope["method"] in _METHODS else "other"  # a stranger may invent any word
+        self.metrics.requested(route, method, status, seconds)
         _logger.info(
             "request",
             extra={
                 "facts": {
                     "request": request,
-                    "method": scope["method"],
+                    "method": method,
                     "route": route,
                     "status": status,
                     "ms": round(1000 * seconds, 1),

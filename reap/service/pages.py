@@ -73,6 +73,7 @@ def start(request: Request, desk: D, form: Form) -> Response:
     """Start a session from the form."""
     if not request.app.state.settings.open_start:
         raise HTTPException(403, "Sessions are started by your adviser; please use the link you were sent.")
+    api.count_start(request)
     values = _form_values(desk, form)
     try:
         z = rows.read(desk.space, values)

@@ -13,11 +13,11 @@ from starlette.responses import Response
 from reap._errors import InputError
 from reap.plan import Plan
 from reap.service import bookmarks, plan_views, rows, schemas, statistics, views
-from reap.service.api import D
-from reap.service.desk import Desk
+from reap.service.api import D, knows_key
+from reap.service.desk import Desk, TrialsError
+from reap.service.faults import NO_TRIALS
 from reap.service.live import Live
 from reap.service.render import Form, go, key_of, number, page
-from reap.service.tokens import same
 from reap.space import Feature
 from reap.words import counted
 
@@ -75,9 +75,12 @@ def what_if(request: Request, desk: D, token: str) -> Response:
     result = None
     if not wrong:
         z = rows.read(desk.space, {f.name: tried[f.name] for f in desk.space.features if f.derived is None})
-        allowed = bool(space.allows(here[None], z[None])[0])
-        score, accepted = desk.case.score(z), desk.case.accepts(z)
-        result = schemas.Score(score=score, threshold=desk.case.threshold, accepted=accepted, allowed=allowed)
+        try:
+            with desk.open(token) as live:
+                tries = any(name.startswith("f.") for name in request.query_params)
+                result = (views.trial if tries else views.hypothetical)(desk, live, z)
+        except TrialsError:
+            wrong["trials"] = NO_TRIALS.rstrip(".")
     sliders = [s for s in (_slider(f, tried, state.subject, space, here) for f in free) if s]
     moved = [s["feature"].name for s in sliders]
     rest = {k: v for k, v in state.subject.items() if k not in moved}
@@ -196,7 +199,7 @@ def operator(request: Request, desk: D) -> Response:
             password = base64.b64decode(value, validate=True).decode().partition(":")[2]
         except (binascii.Error, UnicodeDecodeError):
             password = ""
-    if not same(password, request.app.state.settings.admin_key):
+    if not knows_key(request, password):
         raise HTTPException(
             401,
             "The operator's page needs the admin key as password.",

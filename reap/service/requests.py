@@ -72,7 +72,6 @@ class Situation(_In):
 
 
 class WhatIf(_In):
-    """A row to score; `origin`, where given, tells whether the person could get there from it."""
+    """A row to score."""
 
     subject: Row
-    origin: Row | None = None

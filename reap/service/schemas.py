@@ -17,7 +17,7 @@ class Score(BaseModel):
     score: float
     threshold: float
     accepted: bool
-    allowed: bool | None = None
+    allowed: bool
     hypothetical: Literal[True] = True
 
 

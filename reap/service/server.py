@@ -15,6 +15,7 @@ import uvicorn
 from reap._errors import InputError
 from reap.service.app import Factory
 from reap.service.case import Case
+from reap.service.connections import Connection
 from reap.service.settings import Settings
 from reap.service.supervisor import Supervisor
 
@@ -22,7 +23,8 @@ from reap.service.supervisor import Supervisor
 GRACE = 10
 #: Workers without being told; each holds the model and its own sessions in memory.
 MOST_WORKERS = 4
-_LOGGING: dict[str, Any] = {
+#: One JSON object a line on standard error, whoever speaks.
+LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"lines": {"()": "reap.service.guards.Lines"}},
@@ -33,6 +35,7 @@ _LOGGING: dict[str, Any] = {
         "reap.service": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
         "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
     },
+    "root": {"handlers": ["stderr"], "level": "WARNING"},  # other libraries too: one JSON object a line
 }
 
 
@@ -70,7 +73,8 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
         config = uvicorn.Config(
             Factory(file, settings),
             factory=True,
-            log_config=_LOGGING,
+            log_config=LOGGING,
+            http=Connection,
             access_log=False,
             server_header=False,
             workers=workers,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -21,7 +21,7 @@ class Settings(BaseSettings):
     database_url : str
         SQLAlchemy address; SQLite in one file by default, ``postgresql+psycopg://…`` for PostgreSQL.
     admin_key : str
-        Opens the operator's page and routes; empty closes them.
+        Opens the operator's page and routes, at least 12 characters; empty closes them.
     secret : str
         Signs forms. Empty: one is drawn once and kept in the database.
     questions : int
@@ -34,6 +34,10 @@ class Settings(BaseSettings):
         Requests a second that one client may make in the long run; 0 sets no limit.
     burst : int
         Requests that one client may make at once.
+    starts : int
+        Sessions that one client may start in an hour; 0 sets no limit. The admin key has none.
+    trials : int
+        Rows of a "what if" that one session may score; 0 closes it. Each trial tells something about the model.
     body_limit : int
         Largest request body in bytes.
     live_sessions : int
@@ -56,13 +60,15 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="REAP_", env_ignore_empty=True, extra="forbid", frozen=True)
 
     database_url: str = "sqlite:///reap.db"
-    admin_key: str = ""
+    admin_key: Annotated[str, Field(pattern=r"^(.{12,})?$")] = ""
     secret: str = ""
     questions: int = Field(8, ge=1)
     options: int = Field(2, ge=2, le=4)
-    expire_days: float = Field(30.0, ge=0)
-    rate: float = Field(20.0, ge=0)
+    expire_days: float = Field(30.0, ge=0, le=36_500, allow_inf_nan=False)
+    rate: float = Field(20.0, ge=0, allow_inf_nan=False)
     burst: int = Field(120, ge=1)
+    starts: int = Field(60, ge=0)
+    trials: int = Field(100, ge=0)
     body_limit: int = Field(64_000, ge=1000)
     live_sessions: int = Field(256, ge=1)
     solvers: int = Field(1, ge=1)
@@ -97,6 +103,8 @@ def _sentence(wrong: ErrorDetails) -> InputError:
             allowed = f"give {about['ge']} or more"
         case "less_than_equal":
             allowed = f"give {about['le']} or less"
+        case "string_pattern_mismatch":
+            return InputError(f"{name} has {len(str(given))} characters; give at least 12, hard to guess")
         case "bool_parsing":
             allowed = "give yes or no"
         case _:

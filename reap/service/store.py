@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from reap.service.log import Entry, Sent, fault, sealed
-from reap.service.tables import EVENTS, META, NOTES, SESSIONS, Kept, connect, now
+from reap.service.tables import BUSY, EVENTS, META, NOTES, SESSIONS, Kept, connect, now
 
 _logger = logging.getLogger("reap.service")
 _COLUMNS = [SESSIONS.c[name] for name in Kept.__dataclass_fields__]
@@ -31,6 +31,11 @@ _MOVE = (
         SESSIONS.c.head == sa.bindparam("previous"),
     )
     .values(events=sa.bindparam("place") + 1, head=sa.bindparam("sealed"))
+)
+_TRY = (
+    SESSIONS.update()
+    .where(SESSIONS.c.id == sa.bindparam("name"), SESSIONS.c.trials < sa.bindparam("most"))
+    .values(trials=SESSIONS.c.trials + 1)
 )
 _ADD = EVENTS.insert()
 _SINCE = (
@@ -95,11 +100,14 @@ class Store:
             raise UnavailableError(type(error).__name__) from error
 
     @contextmanager
-    def _write(self) -> Iterator[sa.Connection]:
+    def _write(self, patience: int = BUSY) -> Iterator[sa.Connection]:
         with self._guard(), self.engine.connect() as connection:
             if self._sqlite:  # take the write lock now, or wait for it; upgrading a read lock could fail
+                connection.exec_driver_sql(f"PRAGMA busy_timeout={1000 * patience}")
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             with connection.begin() if not self._sqlite else _commit(connection):
+                if not self._sqlite and patience != BUSY:
+                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{patience}s'")
                 yield connection
 
     @contextmanager
@@ -174,6 +182,11 @@ class Store:
             rows = connection.execute(sa.select(*_COLUMNS).order_by(SESSIONS.c.created, SESSIONS.c.id)).all()
         return [Kept(**row._mapping) for row in rows]
 
+    def tried(self, kept: Kept, most: int) -> bool:
+        """Count a trial of a session; return False, and count nothing, where there were ``most`` already."""
+        with self._write() as connection:
+            return connection.execute(_TRY, {"name": kept.id, "most": most}).rowcount == 1
+
     # events ------------------------------------------------------------------------------------------
 
     def append(
@@ -242,9 +255,10 @@ class Store:
         return value
 
     def ping(self) -> None:
-        """Raise ``UnavailableError`` where the database does not answer."""
-        with self.reading() as connection:
-            connection.execute(sa.select(sa.literal(1)))
+        """Write something; raise ``UnavailableError`` where the database is away, full, or locked for seconds."""
+        self.note("ready", "")
+        with self._write(patience=2) as connection:
+            connection.execute(NOTES.update().where(NOTES.c.name == "ready").values(value=now()))
 
 
 def _columns(entry: Entry) -> dict[str, Any]:

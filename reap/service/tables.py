@@ -11,6 +11,8 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from reap._errors import InputError
 
+#: Seconds that a write waits for another one.
+BUSY = 15
 META = sa.MetaData()
 SESSIONS = sa.Table(
     "sessions",
@@ -24,6 +26,7 @@ SESSIONS = sa.Table(
     sa.Column("version", sa.String(40), nullable=False),
     sa.Column("events", sa.Integer, nullable=False),
     sa.Column("head", sa.String(64), nullable=False),
+    sa.Column("trials", sa.Integer, nullable=False, default=0),
 )
 EVENTS = sa.Table(
     "events",
@@ -85,7 +88,7 @@ def connect(url: str) -> sa.Engine:
 
 def _sqlite(address: sa.URL) -> sa.Engine:
     """Return an engine that keeps one file safely: write-ahead log, full sync, deleted data overwritten."""
-    options: dict[str, Any] = {"connect_args": {"timeout": 15, "check_same_thread": False}}
+    options: dict[str, Any] = {"connect_args": {"timeout": BUSY, "check_same_thread": False}}
     if address.database in (None, "", ":memory:"):
         options["poolclass"] = sa.StaticPool
     engine = sa.create_engine(address, isolation_level="AUTOCOMMIT", **options)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from reap import __version__
+from reap._typing import Array
 from reap.elicitation import Elicitation, Question
 from reap.service import schemas as out
 from reap.service.case import Case
-from reap.service.desk import Desk
+from reap.service.desk import Desk, TrialsError
 from reap.service.live import Live
 from reap.service.wishes import sentences
 from reap.space.words import lowered
@@ -50,7 +51,7 @@ def state(desk: Desk, live: Live) -> out.State:
     session = live.session
     question = session.ask()
     z = session.here
-    score, accepted = desk.case.score(z), desk.case.accepts(z)
+    score, accepted = desk.case.points(z) / 100, desk.case.accepts(z)
     return out.State(
         revision=live.revision,
         status=_status(session, accepted),
@@ -67,6 +68,25 @@ def state(desk: Desk, live: Live) -> out.State:
         accepted=accepted,
         can_undo=session.revision > 0,
         expires=live.kept.expires,
+    )
+
+
+def trial(desk: Desk, live: Live, z: Array) -> out.Score:
+    """Return the score of a row that the person tries; one trial less is left."""
+    if not desk.store.tried(live.kept, desk.settings.trials):
+        raise TrialsError
+    return hypothetical(desk, live, z)
+
+
+def hypothetical(desk: Desk, live: Live, z: Array) -> out.Score:
+    """Return the score of a row, and whether the person could get there."""
+    session = live.session
+    accepted = desk.case.accepts(z)
+    return out.Score(
+        score=desk.case.points(z) / 100,
+        threshold=desk.case.threshold,
+        accepted=accepted,
+        allowed=bool(session.space.tighten(session.limits).allows(session.here[None], z[None])[0]),
     )
 
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
 
 import httpx
 import pytest
+import uvicorn
 
 from reap.models.files import save_model
+from reap.service import connections
+from reap.service.app import create_app
 from reap.service.server import listen
+from reap.service.settings import Settings
 from tests.service.serving import start, stop
 
 #: Python runs this before anything else: the first worker of a service dies while it is still starting.
@@ -67,3 +77,137 @@ def test_a_worker_that_dies_while_it_starts_is_replaced_and_keeps_nobody_waiting
         assert httpx.get(f"{url}/readyz").status_code == 200
     finally:
         stop(process)
+
+
+# slow connections ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def impatient(case, monkeypatch):
+    """A service that waits half a second for a request and holds 20 connections."""
+    monkeypatch.setattr(connections, "PATIENCE", 0.5)
+    monkeypatch.setattr(connections, "most_connections", lambda: 20)
+    app = create_app(case, Settings(database_url="sqlite://", rate=0))
+    with listen("127.0.0.1", 0) as listener:
+        server = uvicorn.Server(
+            uvicorn.Config(
+                app, log_level="critical", ws="none", http=connections.Connection, timeout_keep_alive=75
+            )
+        )
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        while not server.started and thread.is_alive():
+            time.sleep(0.01)
+        yield listener.getsockname()
+        server.should_exit = True
+        thread.join()
+
+
+def last_words(connection):
+    """What the service says before it hangs up; a test that waits for ever fails by the timeout."""
+    connection.settimeout(30)
+    said = b""
+    while part := connection.recv(4096):
+        said += part
+    return said
+
+
+def healthy(connection, request):
+    """Whether a request on this connection is answered, read to the end of its body."""
+    connection.sendall(request)
+    said = b""
+    while not said.endswith(b'{"status":"ok"}') and (part := connection.recv(4096)):
+        said += part
+    return said.startswith(b"HTTP/1.1 200")
+
+
+HEAD = (
+    b"POST /api/v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 900\r\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("sent", "answer"),
+    [(b"", b""), (b"GET /healthz HTTP/1.1\r\nHost:", b""), (HEAD + b"\r\n{", b"HTTP/1.1 408 ")],
+    ids=["nothing", "half a head", "half a body"],
+)
+def test_a_client_that_says_half_of_a_request_is_left(impatient, sent, answer):
+    with socket.create_connection(impatient) as connection:
+        connection.sendall(sent)
+        assert last_words(connection)[: len(answer) or None] == answer
+
+
+def test_half_of_a_second_request_is_left_too_and_a_silent_client_keeps_its_connection(impatient):
+    get = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    with socket.create_connection(impatient) as slow, socket.create_connection(impatient) as kept:
+        for connection in (slow, kept):
+            assert healthy(connection, get)
+        slow.sendall(get[:20])
+        assert b"200 OK" not in last_words(slow)
+        assert healthy(kept, get)
+
+
+def test_more_connections_than_a_worker_can_hold_are_closed_at_once_and_idle_ones_make_room(impatient):
+    waiting = [socket.create_connection(impatient) for _ in range(60)]
+    try:
+        assert {last_words(connection) for connection in waiting} == {b""}
+        assert httpx.get(f"http://127.0.0.1:{impatient[1]}/healthz").status_code == 200
+    finally:
+        for connection in waiting:
+            connection.close()
+
+
+#: What asyncio says when there are no files left, with a traceback; in a process of its own, as loggers are global.
+SPEAK = """
+import logging, logging.config
+from reap.service.server import LOGGING
+logging.config.dictConfig(LOGGING)
+try:
+    raise OSError("Too many open files")
+except OSError:
+    logging.getLogger("asyncio").exception("socket.accept() out of system resource")
+"""
+
+
+def test_a_log_of_any_library_is_one_json_object_a_line():
+    """It was 107 MB of tracebacks."""
+    said = subprocess.run([sys.executable, "-c", SPEAK], capture_output=True, text=True, check=True).stderr
+    (line,) = said.splitlines()
+    assert json.loads(line)["error"] == "OSError"
+
+
+# looking after the service -------------------------------------------------------------------------------
+
+
+def test_health_is_told_while_every_thread_waits_for_a_computation(service, row, case, monkeypatch):
+    """/healthz took six seconds behind a hundred starts."""
+    go, plans = threading.Event(), type(case.engine).plans
+
+    def slow(self, *given, **named):
+        assert go.wait(60)
+        return plans(self, *given, **named)
+
+    monkeypatch.setattr(type(case.engine), "plans", slow)
+    threads = [threading.Thread(target=service.start, args=(row,)) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    try:
+        time.sleep(1)  # more of them wait than there are threads for requests
+        for path in ("/healthz", "/readyz"):
+            assert httpx.get(service.url + path, timeout=20).status_code == 200
+        assert all(thread.is_alive() for thread in threads)
+    finally:
+        go.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_ready_means_that_something_can_be_stored(service, tmp_path):
+    """It was 200 with a database that nobody could write."""
+    assert service.client.get("/readyz").status_code == 200
+    with sqlite3.connect(tmp_path / "reap.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert service.client.get("/readyz").status_code == 503
+        other.execute("ROLLBACK")
+    other.close()
+    assert service.client.get("/readyz").status_code == 200

@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 import reap
 from reap import Plan
+from reap.elicitation.comparisons import Comparisons
 from reap.elicitation.options import key
 from reap.elicitation.pool import Pool
 from reap.questions import Choice, Decision
@@ -99,7 +100,8 @@ def test_two_paths_to_one_row_are_compared_when_nothing_else_is_left_to_ask():
 
 def test_the_default_strategy_sees_the_plans_by_the_features_in_which_they_differ():
     pool = Pool(SPACE, [plan((0, 2)), plan((2, 0)), plan((4, 4))])
-    assert pool.burden().tolist() == [[0, 2, 3], [2, 0, 3], [3, 3, 0]]
+    ends = np.stack([p.path[-1] for p in pool])
+    assert Comparisons(SPACE, pool[0].path[0], ends).rows.tolist() == [[0, 2, 2], [2, 0, 2], [2, 2, 0]]
     belief = Cloud([np.diag([1.0, 0.1, 0.0]), np.diag([0.1, 1.0, 0.0])])
     choice = pool.choose(Decision(), belief, [], np.random.default_rng(0))
     assert choice.options == (0, 1)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import reap
 from reap import Elicitation, InputError
 from reap.elicitation import Event, difficulty
+from reap.space.words import lowered
 
 ANSWERS = st.lists(
     st.sampled_from(["left", "right", "same", "skip", "neither", "limit", "hard"]), min_size=1, max_size=5
@@ -276,12 +277,31 @@ def test_a_damaged_or_foreign_file_is_refused_with_a_reason(start, german_engine
 def test_a_question_reads_well(start):
     question = start().ask()
     text = str(question)
-    assert text.startswith("Question 1. Which of these would be easiest for you?")
-    assert "now" in text
+    assert text.startswith("Question 1. Which would be easier for you?")
+    assert "Everything not shown is the same. Both lead to a yes." in text
+    assert len(set(question.titles)) == 2
+    shared = {change.feature for change in question.shared}
+    for option in question.options:
+        for change in option.changes:
+            assert change.feature in shared or str(change) in text
     for row in question.differences:
-        assert row.label in text
         assert len(set(row.values)) > 1
-    assert "<table" in question._repr_html_()
+    html = question._repr_html_()
+    assert "<table" in html
+    assert all(row.label in html for row in question.differences)
+    assert "Both lead to a yes." in html
+
+
+def test_progress_announces_no_more_questions_than_come(start):
+    session = start(questions=12)
+    said, given = [], 0
+    while session.ask():
+        said.append((given, session.progress))
+        session.answer(given % 2)
+        given += 1
+    for at, progress in said:
+        assert progress.least <= given - at <= progress.most
+    assert str(session.progress).endswith("nothing left to ask")
 
 
 def test_learned_names_what_is_hard(start):
@@ -297,6 +317,13 @@ def test_learned_names_what_is_hard(start):
     assert fixed
     assert not fixed & {d.feature for d in learned.difficulties}
     assert all(-1 <= pair.strength <= 1 for pair in learned.pairs)
+    told = str(learned)
+    for d in learned.difficulties:
+        assert (lowered(d.label) in told) == (d.level != 3)
+
+
+def test_what_was_not_learnt_is_not_shown(start):
+    assert str(start().learned()) == "Nothing yet sets you apart from other people."
 
 
 def test_works_with_any_engine_that_answers_plans(german_engine, german_rejected):

@@ -10,6 +10,7 @@ import pytest
 
 from reap import InputError
 from reap.elicitation import Elicitation, in_force
+from reap.plan import Confidence
 from reap.service import exports
 
 from .conftest import ADMIN
@@ -41,7 +42,8 @@ def test_a_session_from_start_to_plan(service, row, case):
     for change in plan["changes"]:
         assert change["before"] != change["after"]
     assert 0 <= plan["confidence"]["within"] <= 1
-    assert "no other plan is noticeably easier" in plan["confidence"]["text"]
+    sure = Confidence(plan["confidence"]["within"], plan["confidence"]["excess"])
+    assert plan["confidence"]["text"] == str(sure)
     assert plan["effort"]["share"] <= 1 + 1e-9
     target = case.engine.space.vector(plan["target"])
     assert case.accepts(target)
@@ -209,17 +211,15 @@ def test_a_session_that_left_memory_is_replayed_from_the_log(serve, tmp_path, ro
 
 def test_what_if_scores_any_row_and_stores_nothing(service, row, case):
     tried = {**row, "duration": 6}
-    body = {"subject": tried, "origin": row}
-    found = service.client.post("/api/v1/score", json=body).json()
-    assert found["score"] == pytest.approx(case.score(case.engine.space.vector(tried)))
+    token = service.start(row)["token"]
+    before, path = service.events(), f"/api/v1/sessions/{token}/score"
+    found = service.client.post(path, json={"subject": tried}).json()
+    assert found["score"] == pytest.approx(case.score(case.engine.space.vector(tried)), abs=0.01)
     assert found["hypothetical"] is True
     assert found["allowed"] is True
     younger = {**row, "age": row["age"] - 1}
-    assert (
-        service.client.post("/api/v1/score", json={"subject": younger, "origin": row}).json()["allowed"]
-        is False
-    )
-    assert service.events() == []
+    assert service.client.post(path, json={"subject": younger}).json()["allowed"] is False
+    assert service.events() == before
 
 
 @pytest.mark.parametrize(
@@ -235,13 +235,15 @@ def test_what_if_scores_any_row_and_stores_nothing(service, row, case):
     ],
 )
 def test_bad_input_names_the_field_and_what_is_allowed(service, row, change, field, says):
-    for path in ("sessions", "score"):
-        answer = service.client.post(f"/api/v1/{path}", json={"subject": {**row, **change}})
+    token = service.start(row)["token"]
+    before = service.events()
+    for path in ("", f"/{token}/score", f"/{token}/situation"):
+        answer = service.client.post(f"/api/v1/sessions{path}", json={"subject": {**row, **change}})
         assert answer.status_code == 422
         (wrong,) = answer.json()["fields"]
         assert wrong["field"] == field
         assert says in wrong["message"]
-    assert service.events() == []
+    assert service.events() == before
 
 
 def test_bad_answers_and_wishes_store_nothing(service, row):

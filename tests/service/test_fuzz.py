@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 schemathesis = pytest.importorskip("schemathesis")
 OPERATIONS = [
     ("GET", "/api/v1/schema"),
-    ("POST", "/api/v1/score"),
     ("POST", "/api/v1/sessions"),
     ("GET", "/api/v1/sessions/{token}"),
     ("POST", "/api/v1/sessions/{token}/answers"),
@@ -19,6 +18,7 @@ OPERATIONS = [
     ("DELETE", "/api/v1/sessions/{token}/constraints/{feature}"),
     ("POST", "/api/v1/sessions/{token}/situation"),
     ("GET", "/api/v1/sessions/{token}/plan"),
+    ("POST", "/api/v1/sessions/{token}/score"),
     ("GET", "/api/v1/sessions/{token}/export"),
     ("GET", "/api/v1/sessions/{token}/export.csv"),
     ("DELETE", "/api/v1/sessions/{token}"),

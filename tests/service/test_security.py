@@ -24,6 +24,7 @@ API = [
     ("DELETE", "/constraints/age"),
     ("POST", "/situation"),
     ("GET", "/plan"),
+    ("POST", "/score"),
     ("GET", "/export"),
     ("GET", "/export.csv"),
     ("DELETE", ""),
@@ -39,7 +40,7 @@ def body(method, path, row):
         return {"revision": 1, "choice": "left", "key": "k"}
     if path == "/constraints":
         return {"feature": "age", "fixed": True}
-    return {"subject": row} if path == "/situation" else None
+    return {"subject": row} if path in ("/situation", "/score") else None
 
 
 @pytest.fixture
@@ -164,13 +165,13 @@ def test_one_client_cannot_take_everything(serve, tmp_path, row):
 def test_a_body_beyond_the_limit_is_refused_declared_or_not(service):
     big = b'{"subject": {"a": "' + b"x" * 70_000 + b'"}}'
     kind = {"content-type": "application/json"}
-    assert service.client.post("/api/v1/score", content=big, headers=kind).status_code == 413
+    assert service.client.post("/api/v1/sessions", content=big, headers=kind).status_code == 413
 
     def pieces():
         for i in range(0, len(big), 10_000):
             yield big[i : i + 10_000]
 
-    assert service.client.post("/api/v1/score", content=pieces(), headers=kind).status_code == 413
+    assert service.client.post("/api/v1/sessions", content=pieces(), headers=kind).status_code == 413
 
 
 def test_logs_say_what_happened_without_anything_personal(service, row, caplog):

@@ -33,7 +33,7 @@ for (const button of document.querySelectorAll("[data-print]")) button.addEventL
 
 // What if: ask for the score while somebody moves a slider.
 for (const form of document.querySelectorAll("form[data-whatif]")) {
-  const rest = JSON.parse(form.dataset.rest), origin = JSON.parse(form.dataset.origin);
+  const rest = JSON.parse(form.dataset.rest);
   const result = form.querySelector("[data-result]");
   let timer, latest = 0;
   const points = (score, needed) => {
@@ -50,8 +50,8 @@ for (const form of document.querySelectorAll("form[data-whatif]")) {
       const value = field.value;
       subject[field.name.slice(2)] = field.hasAttribute("data-number") ? Number(value) : value;
     }
-    const answer = await fetch("/api/v1/score", {
-      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ subject, origin }),
+    const answer = await fetch(`/api/v1/sessions/${form.dataset.token}/score`, {
+      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ subject }),
     });
     if (turn !== latest) return;
     const found = await answer.json();

@@ -1,0 +1,71 @@
+"""Which options may stand side by side: few rows that differ, each by something one can feel, nothing asked before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from reap import effort
+from reap._typing import Array, Bools
+from reap.elicitation.verdicts import noticed
+from reap.recourse.targets.order import asks_no_more
+from reap.space import ActionSpace
+
+#: Rows that differ in a question, and the least gain for which they are shown: a fourth row has to be worth reading.
+ROWS = ((3, 0.0), (4, 0.02))
+
+
+class Comparisons:
+    """Every two of n options, as the person would read them.
+
+    Parameters
+    ----------
+    space : ActionSpace
+    start : (d,)
+        Where the person stands.
+    ends : (n, d)
+        Where the options lead.
+
+    Attributes
+    ----------
+    rows : (n, n)
+        How many features two options differ in, without those that follow from others or go by themselves.
+    """
+
+    def __init__(self, space: ActionSpace, start: Array, ends: Array) -> None:
+        own = [feature.derived is None and feature.clock is None for feature in space.features]
+        columns = np.array([space.slices[f.name].start for f in space.features])
+        self._changes = effort.changes(ends, start)
+        gaps = np.abs(self._changes[:, None] - self._changes[None])
+        self._least = noticed(space)
+        self._columns, self._own = columns, np.array(own)
+        self._differ = np.maximum.reduceat(gaps > 1e-9, columns, axis=-1)[..., self._own]
+        felt = np.maximum.reduceat(gaps >= self._least, columns, axis=-1)[..., self._own]
+        self.rows: Array = self._differ.sum(axis=-1).astype(float)
+        free = np.repeat(self._own, np.diff([*columns, space.dimension]))
+        below = asks_no_more(self._changes[:, free], self._changes[:, free])
+        self._fair: Bools = (felt == self._differ).all(axis=-1) & ~below & ~below.T
+
+    def burden(self, most: int, asked: Iterable[Sequence[Array]]) -> Array:
+        """Return ``rows``, infinite for two options that must not stand together, (n, n).
+
+        They ask for all of the other and more; they differ in more than ``most`` rows, or in one by less than one can
+        feel; or the rows in which they differ read like those of two options (k, d) that were ``asked`` about.
+        """
+        fair = self._fair & (self.rows <= most)
+        for question in asked:
+            for i in range(len(question)):
+                for j in range(i):
+                    alike = self._alike(question[i], question[j])
+                    fair &= ~alike & ~alike.T
+        return np.where(fair, self.rows, np.inf)
+
+    def _alike(self, first: Array, second: Array) -> Bools:
+        """Return which pairs (n, n) a person cannot tell from two changes (d,) that were compared."""
+        apart: Bools = np.abs(first - second) > 1e-9
+        rows: Bools = np.maximum.reduceat(apart[None], self._columns, axis=-1)[0, self._own]
+        same_rows = (self._differ == rows).all(axis=-1)
+        gaps = np.abs(self._changes[None] - np.stack([first, second])[:, None])  # (2, n, d)
+        near: Bools = np.asarray((gaps < self._least)[..., apart].all(axis=-1))
+        return np.asarray(same_rows & near[0, :, None] & near[1])

@@ -1,0 +1,100 @@
+"""What may stand side by side: few rows, felt differences, nothing that asks for all of the other, nothing twice."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reap
+from reap.elicitation.comparisons import Comparisons
+from reap.elicitation.verdicts import noticed
+from reap.recourse.targets.order import asks_no_more
+
+X = pd.DataFrame(
+    {
+        "amount": [0.0, 100.0, 50.0],
+        "months": [0, 40, 20],
+        "job": ["none", "unskilled", "skilled"],
+        "home": ["rent", "own", "free"],
+    }
+)
+SPACE = reap.ActionSpace.from_frame(X, ordinal={"job": ["none", "unskilled", "skilled"]})
+
+
+def ends(*rows):
+    return SPACE.encode(pd.DataFrame(rows, columns=X.columns))
+
+
+START = ends((50.0, 20, "none", "rent"))[0]
+
+
+def test_the_smallest_difference_worth_asking_about():
+    least = dict(zip(SPACE.columns, noticed(SPACE), strict=True))
+    assert least["amount"] == pytest.approx(0.02)  # no step: 2 % of the range
+    assert least["months"] == pytest.approx(1 / 40)  # one month is more than 2 %
+    assert least["job"] == pytest.approx(1 / 2)
+    assert 0 < least["home=own"] < 1
+
+
+def test_a_difference_nobody_feels_is_not_asked():
+    compared = Comparisons(
+        SPACE,
+        START,
+        ends((40.0, 20, "none", "own"), (39.0, 20, "skilled", "rent"), (30.0, 20, "skilled", "rent")),
+    )
+    burden = compared.burden(3, [])
+    assert np.isinf(burden[0, 1])  # 40 or 39
+    assert burden[0, 2] == 3
+
+
+def test_no_more_rows_than_allowed():
+    pair = ends((40.0, 10, "none", "own"), (30.0, 20, "skilled", "rent"))
+    compared = Comparisons(SPACE, START, pair)
+    assert compared.rows[0, 1] == 4
+    assert np.isinf(compared.burden(3, [])[0, 1])
+    assert compared.burden(4, [])[0, 1] == 4
+
+
+def test_what_reads_like_an_asked_question_is_not_asked():
+    pair = ends((40.0, 20, "none", "rent"), (50.0, 10, "none", "rent"))
+    like = ends(
+        (41.0, 20, "skilled", "rent"), (50.0, 10, "skilled", "rent")
+    )  # with a shared change, and 41 for 40
+    other = ends((20.0, 20, "none", "rent"), (50.0, 10, "none", "rent"))
+    for rows, again in ((pair, True), (like, True), (other, False)):
+        burden = Comparisons(SPACE, START, rows).burden(3, [list(pair[::-1] - START)])
+        assert np.isinf(burden[0, 1]) == again
+
+
+@pytest.mark.parametrize("options", [2, 3])
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 60), st.integers(0, 9))
+def test_every_question_of_a_session_can_be_answered(german_engine, german_rejected, options, row, seed):
+    session = german_engine.elicit(german_rejected.iloc[row], questions=8, options=options)
+    person = reap.subjects.Mahalanobis.random(session.space.dimension, np.random.default_rng(seed))
+    least, seen, words = noticed(session.space), [], iter(["skip", "same", "person"] * 20)
+    own = [f for f in session.space.features if f.derived is None]
+    while question := session.ask():
+        shown = np.stack([option.path[-1] - option.path[0] for option in question.options])
+        for first, second in itertools.combinations(shown, 2):
+            gap = np.abs(first - second)
+            rows = [gap[session.space.slices[f.name]] > 1e-9 for f in own]
+            assert 1 <= sum(r.any() for r in rows) <= 4
+            for f in own:
+                columns = session.space.slices[f.name]
+                assert (gap[columns] < 1e-9).all() or (gap[columns] >= least[columns]).any()
+            assert not asks_no_more(first[None], second[None])[0, 0]
+            assert not asks_no_more(second[None], first[None])[0, 0]
+            for a, b in seen:
+                alike = np.abs(np.stack([a, b]) - np.stack([first, second])) < least
+                turned = np.abs(np.stack([b, a]) - np.stack([first, second])) < least
+                assert not alike.all()
+                assert not turned.all()
+        seen += list(itertools.combinations(shown, 2))
+        word = next(words)
+        session.answer(person.answer(question) if word == "person" else word)
