@@ -178,7 +178,9 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         try:
             np.linalg.cholesky(matrices + (1e-7 * size + 1e-12)[:, None, None] * np.eye(d))
         except np.linalg.LinAlgError:
-            raise InputError("a cost matrix is not positive semidefinite; efforts would be negative") from None
+            raise InputError(
+                "a cost matrix is not positive semidefinite; efforts would be negative"
+            ) from None
         return matrices
 
     def __sklearn_clone__(self) -> Self:

@@ -228,7 +228,9 @@ class Ladders:
             np.concatenate([self.anchor[columns][None], blocks]),
             np.concatenate([[OWN], sides]).astype(np.intp),
             inputs,
-            np.concatenate([self.now[inputs][None], self.reader.forest.seen(seen.reshape(len(blocks), len(inputs)))]),
+            np.concatenate(
+                [self.now[inputs][None], self.reader.forest.seen(seen.reshape(len(blocks), len(inputs)))]
+            ),
             np.concatenate([[0.0], weights]),
         )
 
