@@ -43,6 +43,7 @@ class Sure(BaseModel):
     within: float
     excess: float
     text: str
+    detail: str
 
 
 class Hard(BaseModel):

@@ -114,7 +114,9 @@ def _setback(made: Plan) -> str:
 
 def _confidence(made: Plan) -> out.Sure | None:
     sure = made.confidence
-    return None if sure is None else out.Sure(within=sure.within, excess=sure.excess, text=str(sure))
+    if sure is None:
+        return None
+    return out.Sure(within=sure.within, excess=sure.excess, text=str(sure), detail=sure.detail)
 
 
 def _pairs(known: Learned) -> list[out.Pair]:

@@ -126,9 +126,7 @@ def _progress(session: Elicitation) -> out.Progress:
     if progress.most == 0:
         text = f"{progress.answered} answered, nothing left to ask"
     else:
-        low, high = progress.answered + progress.least, progress.answered + progress.most
-        usual = f"about {low}" if low == high else f"{low} to {high}"
-        text = f"Question {progress.answered + 1}, usually {usual}"
+        text = f"Question {progress.answered + 1} of at most {progress.answered + progress.most}"
     return out.Progress(answered=progress.answered, least=progress.least, most=progress.most, text=text)
 
 
