@@ -60,9 +60,11 @@ def test_a_session_and_a_batch_with_its_answers_recommend_the_same_plan(engine, 
         plan, row = session.recommend(), made.loc[i]
         np.testing.assert_allclose(row["recourse_path"].reshape(plan.path.shape), plan.path, atol=1e-12)
         assert row["recourse_effort"] == pytest.approx(plan.effort)
-        assert row["recourse_answers"] == session.answered < len(session.history)
+        assert row["recourse_answers"] == session.answered
         again = preferences.read(table, engine.space)[str(i)].session(engine, X.loc[i], Limits())
         np.testing.assert_allclose(again.belief.matrices, session.belief.matrices, atol=1e-12)
+    skipped = [session.answered < len(session.history) for session in sessions.values()]
+    assert sum(skipped) >= 3, "too few sessions had a question to skip"
     deaf = reap.batch.run(engine, X.loc[ids], preferences=table.drop(columns="difficulties"), n_jobs=1)
     assert not deaf[X.columns].equals(made.loc[ids, X.columns]), (
         "nobody's plan depends on what they called hard"

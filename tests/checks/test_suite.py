@@ -160,6 +160,7 @@ def test_the_command_prints_a_table_and_counts_what_failed():
         text=True,
         check=False,
     )
-    assert done.returncode == len(reap.checks.FOR_PEOPLE), done.stdout + done.stderr
-    assert done.stdout.count("holds") == len(reap.checks.CASES)
+    # of the promises for people a session keeps one for every engine: its pool drops dominated plans
+    assert done.returncode == len(reap.checks.FOR_PEOPLE) - 1, done.stdout + done.stderr
+    assert done.stdout.count("holds") == len(reap.checks.CASES) + 1
     assert done.stdout.count("not asked") == len(reap.checks.WITH_TIME_LIMIT)

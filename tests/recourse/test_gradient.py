@@ -138,7 +138,7 @@ def test_algorithm_1_takes_the_worst_matrix(world):
 def test_algorithm_1_needs_a_gradient(world):
     X, space, _ = world
     forest = make_pipeline(space.encoder(), RandomForestClassifier(5)).fit(X, X["a"] > 5)
-    with pytest.raises(reap.InputError, match="GraphRecourse"):
+    with pytest.raises(reap.InputError, match=r"has no gradient; use reap\.Recourse"):
         reap.GradientRecourse(forest, space, target=True, method="algorithm1").fit(X)
 
 
