@@ -203,6 +203,8 @@ class Elicitation(State):
         The others change features that the plans before them leave alone, as far as there is such a plan within twice
         the effort of the best; where there is none, ``note`` says what a plan shares. Fewer come back where there are fewer.
         """
+        if count < 1:
+            raise InputError(f"count is {count}; give 1 or more")
         best = self.recommend()
         if best.status != "ok" or not best.valid:
             return [best]

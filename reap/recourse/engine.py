@@ -149,12 +149,15 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             )
         return wrap(self.model, self.space, target=self.target, threshold=self.threshold)
 
-    def _subject(self, x: Any, limits: Limits | None = None) -> Subject:
-        """Return the subject checked, scored, and the space within their limits; the engine must be fitted."""
+    def _check_fitted(self) -> None:
         if not hasattr(self, "classifier_"):
             raise InputError(
                 f"this {type(self).__name__} is not fitted; call fit(X) with rows of other people first"
             )
+
+    def _subject(self, x: Any, limits: Limits | None = None) -> Subject:
+        """Return the subject checked, scored, and the space within their limits; the engine must be fitted."""
+        self._check_fitted()
         z = self.space.vector(x)
         space = self.space.tighten(limits)
         probability = float(self.classifier_.probability(z[None])[0])

@@ -272,6 +272,7 @@ class Recourse(Engine):
 
     def describe(self) -> str:
         """Return in a sentence how this engine works with its model; it must be fitted."""
+        self._check_fitted()
         if self.reader_ is not None:
             said = "Its trees were read; every change of up to three features is known."
         else:

@@ -73,7 +73,7 @@ class Column:
 
     def _absent(self, absent: Bools, column: Series) -> Bools:
         if absent.any() and not self.feature.missing:
-            where = column.index[int(np.flatnonzero(absent)[0])]
+            where = column.index[absent].tolist()[0]  # a plain value, not NumPy's
             raise InputError(
                 f"{self.feature.name!r} is missing in row {where!r}; fill it in, or declare the feature with "
                 "missing=True"

@@ -211,6 +211,19 @@ def test_bad_settings_are_refused(settings, words):
         reap.Recourse(world.model, world.space, **settings).fit(world.X)
 
 
+def test_an_engine_that_is_not_fitted_says_so_whatever_it_is_asked(german, german_model):
+    engine = reap.Recourse(german_model, german.space)
+    with pytest.raises(reap.InputError, match="not fitted"):
+        engine.describe()
+    with pytest.raises(reap.InputError, match="not fitted"):
+        engine.plans(german.X.iloc[0], np.eye(german.space.dimension))
+
+
+def test_a_session_offers_at_least_one_plan(german_engine, german_rejected):
+    with pytest.raises(reap.InputError, match="count is 0"):
+        german_engine.elicit(german_rejected.iloc[0]).plans(0)
+
+
 # sessions, real data, other models ------------------------------------------------------------------------
 
 
