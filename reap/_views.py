@@ -40,15 +40,16 @@ def plan_html(plan: Plan) -> str:
     done = {c.feature: step for step in plan.steps for c in step.changes} if words.stepwise(plan) else {}
     rows = [
         [escape(c.text), escape(c.before_text), escape(c.after_text)]
+        + ([words.date(plan, done[c.feature]) or "on the day"] if done and plan.space.timed else [])
         + ([plan.shown(done[c.feature].probability)] if done else [])
         for c in plan.changes
     ]
-    head = ["What to change", "Now", "Then", *(["Score once it is done"] if done else [])]
+    dated = ["When"] if done and plan.space.timed else []
+    head = ["What to change", "Now", "Then", *dated, *(["Score once it is done"] if done else [])]
     folded = ""
     if not done:
         stages = "".join(
-            f"<li>{escape(words.listed(s.changes or s.follows))} (score {plan.shown(s.probability)})</li>"
-            for s in plan.steps
+            f"<li>{escape(words.step(s))} (score {plan.shown(s.probability)})</li>" for s in plan.steps
         )
         folded = f"<details><summary>In these stages</summary><ol>{stages}</ol></details>"
     said = "".join(f"<p>{escape(sentence)}</p>" for sentence in words.remarks(plan))
@@ -69,7 +70,7 @@ def question_html(question: Question) -> str:
     rows = []
     for row in question.differences:
         cells = [
-            f"{escape(value)}<br><small>{escape(sign)}</small>"
+            f"{escape(value)}<br><small>{escape(sign)}</small>" if sign else escape(value)
             for value, sign in zip(row.values, row.signed, strict=True)
         ]
         rows.append([escape(row.label), escape(row.now), *cells])

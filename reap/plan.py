@@ -54,15 +54,20 @@ class Confidence:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a plan: what the person changes in it, what follows from that, and the model's score once it is done."""
+    """One step of a plan: what the person changes in it, what follows from that, and the model's score once it is done.
+
+    ``month`` is when it is done, from now; a step without changes is waiting. ``on_the_day`` is what the application asks for.
+    """
 
     number: int
     changes: tuple[Change, ...]
     probability: float
     follows: tuple[Change, ...] = ()
+    month: int = 0
+    on_the_day: bool = False
 
     def __str__(self) -> str:
-        return f"{self.number}. {words.listed(self.changes or self.follows)}"
+        return f"{self.number}. {words.step(self)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,12 +199,27 @@ class Plan:
         return self._rows.iloc[-1].rename("target")
 
     @cached_property
+    def months(self) -> int:
+        """The months until the plan is done: those of its slowest action, or longer where it waits; 0 where nothing is timed."""
+        return self._month(-1)
+
+    def _month(self, stage: int) -> int:
+        """The months from the start to a stage; 0 where nothing is timed."""
+        return int(np.nan_to_num(self.space.months(self.path[0], self.path[stage])[0]))
+
+    @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """What changes at each step, in words and units, with the score once it is done."""
+        """What changes at each step, in words and units, with the month it is done in and the score then."""
+        took = self.space.action_months(self.path[0], self.path[-1]) if self.space.timed else {}
         made = []
         for i in range(len(self.path) - 1):
             changes, follows = self._between(i, i + 1)
-            made.append(Step(i + 1, changes, float(self.probabilities[i + 1]), follows))
+            features = [self.space.feature(change.feature) for change in changes]
+            last = bool(features) and all(feature.when == "application" for feature in features)
+            month = self._month(i + 1)
+            if changes and not last and not self.along:  # actions begin together, each has its own end
+                month = max(took.get(feature.name, 0) for feature in features)
+            made.append(Step(i + 1, changes, float(self.probabilities[i + 1]), follows, month, last))
         return tuple(made)
 
     @property
@@ -211,16 +231,16 @@ class Plan:
 
     @property
     def follows(self) -> tuple[Change, ...]:
-        """What changes by itself as a result: derived features."""
+        """What changes by itself as a result: derived features, and clocks with time."""
         return self._between(0, -1)[1]
 
     def _between(self, i: int, j: int) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
         """Return what a person does between two stages, and what follows from it."""
         every = self.space.changes(self.path[i], self.path[j])
-        derived = {feature.name for feature in self.space.features if feature.derived is not None}
+        acts = {f.name for f in self.space.features if f.derived is None and f.clock is None}
         return (
-            tuple(change for change in every if change.feature not in derived),
-            tuple(change for change in every if change.feature in derived),
+            tuple(change for change in every if change.feature in acts),
+            tuple(change for change in every if change.feature not in acts),
         )
 
     @property
@@ -232,7 +252,11 @@ class Plan:
     # views -------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        return words.plan(self)
+        return self.describe()
+
+    def describe(self, start: Any = None) -> str:
+        """Return the plan in words; with the day it begins, such as "2026-10-16", dates are months of the calendar."""
+        return words.plan(self, start)
 
     def _repr_html_(self) -> str:
         from reap._views import plan_html
@@ -262,13 +286,15 @@ class Plan:
             "status": self.status,
             "valid": self.valid,
             "effort": None if np.isnan(self.effort) else float(self.effort),
+            "months": self.months,
             "changes": [str(change) for change in self.changes],
             "threshold": self.threshold,
             "probabilities": self.probabilities.tolist(),
             "path": [[None if np.isnan(v) else v for v in row] for row in self.path.tolist()],
             "rows": [self.space.values(z) for z in self.path],
             "steps": [
-                {"changes": [str(c) for c in s.changes], "probability": s.probability} for s in self.steps
+                {"changes": [str(c) for c in s.changes], "month": s.month, "probability": s.probability}
+                for s in self.steps
             ],
             "note": self.note,
             "confidence": None if self.confidence is None else vars(self.confidence),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reap.space import Change
 from reap.space.words import lowered
 
 if TYPE_CHECKING:
-    from reap.plan import Plan
+    from reap.plan import Plan, Step
 
 _WITHOUT = {
     "already_accepted": "Nothing needs to change: the model accepts you as you are.",
@@ -20,12 +20,18 @@ _WITHOUT = {
 }
 
 
-def plan(made: Plan) -> str:
-    """Return a plan as a person reads it: the headline, its actions in order, then what else is true of it."""
+def plan(made: Plan, start: Any = None) -> str:
+    """Return a plan as a person reads it: the headline, its actions in order, then what else is true of it.
+
+    With the day it begins, ``start``, dates are months of the calendar.
+    """
     if made.status != "ok":
         return " ".join(filter(None, (_WITHOUT[made.status], made.note)))
     lines = [headline(made)]
-    steps = [f"{step}  (score {made.shown(step.probability)})" for step in made.steps]
+    steps = [
+        f"{step}  ({', '.join(filter(None, (date(made, step, start), f'score {made.shown(step.probability)}')))})"
+        for step in made.steps
+    ]
     if stepwise(made):
         lines += steps if len(steps) > 1 else [str(step) for step in made.steps]
     else:  # a path goes through rows of other people: what it comes to stands first
@@ -37,10 +43,32 @@ def plan(made: Plan) -> str:
 def headline(made: Plan) -> str:
     """Return one sentence on what a plan asks and brings; a score that falls on the way is not called a rise."""
     goes = "rises" if made.setback is None else "goes"
+    if not made.changes and made.months:
+        asks = f"wait {counted(made.months, 'month')}"
+    else:
+        asks = counted(len(made.changes), "change")
+        if made.space.timed:
+            ready = f"in about {counted(made.months, 'month')}" if made.months else "at once"
+            asks += f", ready {ready}"
     return (
-        f"Your plan: {counted(len(made.changes), 'change')}, and the score {goes} from "
+        f"Your plan: {asks}, and the score {goes} from "
         f"{made.shown(made.probabilities[0])} to {made.shown(made.probability)} (needed: more than {made.threshold:.2f})."
     )
+
+
+def step(made: Step) -> str:
+    """Return what is done in a step, without its number."""
+    if made.changes:
+        said = listed(made.changes)
+        return f"When you apply: {lowered(said)}" if made.on_the_day else said
+    return f"Wait until month {made.month}" if made.month else listed(made.follows)
+
+
+def date(made: Plan, step: Step, start: Any = None) -> str:
+    """Return when a step is done, in words: "in month 5"; nothing where nothing is timed, or the step says it itself."""
+    if not made.space.timed or step.on_the_day or (not step.changes and start is None):
+        return ""
+    return made.space.when(step.month, start)
 
 
 def remarks(made: Plan) -> list[str]:

@@ -122,7 +122,7 @@ class Planner:
             own = rows[~planned].copy()
             own["recourse_valid"], own["recourse_effort"] = False, np.nan
             own["recourse_status"] = [o.status for o in found if isinstance(o, Failure)]
-            own["recourse_changes"] = 0
+            own["recourse_changes"], own["recourse_months"] = 0, 0
             tables.append(own)
         if len(tables) == 1:
             return tables[0]

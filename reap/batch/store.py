@@ -207,6 +207,7 @@ def schema_of(source: Any, features: list[str], index: Any) -> Any:
         pa.field("recourse_effort", pa.float64()),
         pa.field("recourse_status", pa.string()),
         pa.field("recourse_changes", pa.int64()),
+        pa.field("recourse_months", pa.int64()),
         pa.field("recourse_probability", pa.float64()),
         pa.field("recourse_reason", pa.string()),
         pa.field("recourse_answers", pa.int64()),

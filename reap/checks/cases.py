@@ -115,7 +115,7 @@ def frames_keep_their_form(make: Make) -> None:
         X = world.X.iloc[:6]
         table = make(world.model, world.space).fit(world.X).recommend(X)
         rows, valid, status = table[list(X.columns)], table["recourse_valid"], table["recourse_status"]
-        names = [f"recourse_{name}" for name in ("valid", "effort", "status", "changes")]
+        names = [f"recourse_{name}" for name in ("valid", "effort", "status", "changes", "months")]
         require(table.index.equals(X.index), "recommend returns another index")
         require(list(table.columns) == [*X.columns, *names], f"recommend returns {list(table.columns)}")
         require(rows.dtypes.equals(X.dtypes), f"recommend returns {rows.dtypes.to_dict()}")

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.special import logit
 
 from reap._typing import Array, Bools, Frame
-from reap.checks.legality import Row, actions, derived, missing, rank, same, violations
+from reap.checks.legality import Row, actions, at, missing, needed, rank, same, time_of, violations
 from reap.checks.worlds import World
 from reap.models import wrap
 from reap.recourse import Engine
@@ -83,18 +83,35 @@ class Judge:
         return not violations(self.space, before, after, limits)
 
     def less(self, own: Row, row: Row) -> Iterator[tuple[str, Row]]:
-        """Yield every way to ask for less, with its name: some actions left out, one number or level a step back."""
+        """Yield every way to ask for less, with its name: some actions left out, one number or level a step back.
+
+        Time is what the actions take. A row that waits longer may also wait less; its actions are judged by the same day.
+        No action may be a pretext for waiting: without it, on the same day, the row must not be enough.
+        """
         names = actions(self.space, own, row)
+        least, months = needed(self.space, own, row), time_of(self.space, own, row)
+        waits = months is not None and months > least
+
+        def then(less: Row) -> Row:
+            day = months if waits and months is not None else needed(self.space, own, less)
+            return at(self.space, own, less, day)
+
+        for fewer in range(least, months or 0):
+            yield f"after {fewer} months instead of {months}", at(self.space, own, row, fewer)
+        for name in names if months else []:
+            yield (
+                f"without {name}, but on the same day",
+                at(self.space, own, {**row, name: own[name]}, months or 0),
+            )
         for count in range(1, len(names)):
             for dropped in itertools.combinations(names, count):
                 back = {**row, **{name: own[name] for name in dropped}}
-                yield f"without {' and '.join(dropped)}", derived(self.space, own, back)
+                yield f"without {' and '.join(dropped)}", then(back)
         for name in names:
             feature = self.space.feature(name)
             nearer = _nearer(feature, own[name], row[name])
             if nearer is not None and not same(feature, nearer, own[name]):
-                back = derived(self.space, own, {**row, name: nearer})
-                yield f"with {name} at {nearer} instead of {row[name]}", back
+                yield f"with {name} at {nearer} instead of {row[name]}", then({**row, name: nearer})
 
 
 def _nearer(feature: Feature, own: Any, value: Any) -> Any:
@@ -127,6 +144,7 @@ def dominates(space: ActionSpace, own: Row, less: Row, more: Row) -> bool:
         less != more
         and bool(actions(space, less, more))
         and all(_within(space.feature(name), own[name], less[name], more[name]) for name in names)
+        and (time_of(space, own, less) or 0) <= (time_of(space, own, more) or 0)
     )
 
 

@@ -6,6 +6,7 @@ it: it reads the same declarations and sentences again, slowly and plainly, so t
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -33,6 +34,8 @@ def violations(space: ActionSpace, before: Row, after: Row, limits: Limits | Non
     """
     wrong = [said for feature in space.features for said in _of_feature(feature, space, before, after)]
     wrong += [f'the rule "{rule}" is broken' for rule in space.rules if not obeys(rule, space, before, after)]
+    if time_of(space, before, after, limits) is None:
+        wrong.append("no time puts all clocks where they are and leaves enough for the actions")
     changed = actions(space, before, after)
     counts = [space.max_changes, limits.max_changes if limits else None]
     wrong += [
@@ -42,10 +45,82 @@ def violations(space: ActionSpace, before: Row, after: Row, limits: Limits | Non
 
 
 def actions(space: ActionSpace, before: Row, after: Row) -> list[str]:
-    """Return the features a person changes between two rows; what is derived only follows."""
+    """Return the features a person changes between two rows; what is derived only follows, and clocks go by themselves."""
     return [
-        f.name for f in space.features if f.derived is None and not same(f, before[f.name], after[f.name])
+        f.name
+        for f in space.features
+        if f.derived is None and f.clock is None and not same(f, before[f.name], after[f.name])
     ]
+
+
+def time_of(space: ActionSpace, before: Row, after: Row, limits: Limits | None = None) -> int | None:
+    """Return the fewest months, up to the horizon, at which all clocks agree and all actions are done; else None.
+
+    Examples
+    --------
+    >>> debt = Feature("debt", range=(0, 90), pace="10 a month")
+    >>> space = ActionSpace([debt, Feature("age", "integer", range=(18, 80), clock="years")])
+    >>> time_of(space, {"debt": 50, "age": 30}, {"debt": 20, "age": 30})
+    3
+    >>> time_of(space, {"debt": 50, "age": 30}, {"debt": 20, "age": 32})
+    24
+    """
+    dated = any(f.pace is not None and f.actionable for f in space.features)
+    within = limits.within_months if limits else None
+    last = space.horizon if within is None else min(space.horizon, within)
+    for months in range(last + 1) if dated else [0]:
+        if all(_in_time(f, before[f.name], after[f.name], months) for f in space.features):
+            return months
+    return None
+
+
+def needed(space: ActionSpace, before: Row, after: Row) -> int:
+    """Return the whole months that the actions between two rows take, side by side."""
+    took = [_months(f, before[f.name], after[f.name]) for f in space.features]
+    return math.ceil(max(took) - 1e-6)
+
+
+def at(space: ActionSpace, before: Row, after: Row, months: int) -> dict[str, Any]:
+    """Return a row with every clock where some months put it, and derived features as they follow."""
+    clocks = {f.name: _then(f, before[f.name], months) for f in space.features if f.clock is not None}
+    return derived(space, before, {**after, **clocks} if space.timed else after)
+
+
+def _then(feature: Feature, old: Any, months: int) -> Any:
+    """Return where a clock is after some months."""
+    if missing(old):
+        return old
+    there = old + months / (12 if feature.clock == "years" else 1)
+    if feature.step is not None:
+        there = math.floor(there / feature.step + 1e-6) * feature.step
+    if feature.bounds is not None:
+        there = min(there, feature.bounds[1])
+    there = max(old, there)
+    return round(there) if feature.kind == "integer" else there
+
+
+def _months(feature: Feature, old: Any, new: Any) -> float:
+    """Return the months that one action takes; none for what has no pace."""
+    if (
+        missing(old)
+        or missing(new)
+        or not feature.is_action
+        or feature.pace is None
+        or same(feature, old, new)
+    ):
+        return 0.0
+    pace, moved = float(feature.pace), abs(rank(feature, new) - rank(feature, old))
+    if feature.is_number:
+        return moved / pace
+    return (moved if feature.kind == "ordinal" else 1.0) * pace
+
+
+def _in_time(feature: Feature, old: Any, new: Any, months: int) -> bool:
+    if missing(old) or missing(new):
+        return feature.clock is None or (missing(old) and missing(new))
+    if feature.clock is not None:
+        return same(feature, _then(feature, old, months), new)
+    return _months(feature, old, new) <= months + 1e-6
 
 
 def same(feature: Feature, old: Any, new: Any) -> bool:
@@ -97,8 +172,7 @@ def _number(feature: Feature, value: Any) -> float:
 
 
 def _tolerance(feature: Feature) -> float:
-    low, high = feature.range or (0.0, 1.0)
-    return 1e-7 * ((high - low) or 1.0)
+    return 1e-7 * feature.scale
 
 
 # features ---------------------------------------------------------------------------------------------
@@ -112,7 +186,7 @@ def _of_feature(feature: Feature, space: ActionSpace, before: Row, after: Row) -
         if not (gap <= 20 * _tolerance(feature) or (missing(expected) and missing(new))):
             yield f"{name} is {new}; by its formula it is {expected}"
         return
-    if same(feature, old, new):
+    if same(feature, old, new) or feature.clock is not None:  # clocks are judged together, by the time
         return
     if missing(old) or missing(new):
         yield f"{name} appears or disappears"

@@ -14,7 +14,7 @@ import numpy as np
 from reap import effort
 from reap.checks.calls import Call
 from reap.checks.judge import dominates
-from reap.checks.legality import Row, actions, derived, same, violations
+from reap.checks.legality import Row, actions, at, needed, same, time_of, violations
 from reap.checks.report import require
 from reap.plan import Plan
 
@@ -105,15 +105,17 @@ def few(call: Call) -> Iterator[str]:
 
 
 def single(call: Call) -> Iterator[str]:
-    """Every step is one action, or several that no order of legal steps could part; no feature changes twice."""
+    """Every step is one action, what is chosen on the day, a wait, or what no order could part; no feature changes twice."""
+    space = call.judge.space
     for plan, rows in call.made:
         done: list[str] = []
         for before, after in itertools.pairwise(rows):
-            names = actions(call.judge.space, before, after)
+            names = actions(space, before, after)
             done += names
             if parted := _parted(call, before, after, names):
                 yield f"{call.of(plan)} has a step of {len(names)} actions; {' and '.join(parted)} could come first"
-            if not names:
+            waited = (time_of(space, call.own, after) or 0) > (time_of(space, call.own, before) or 0)
+            if not names and not waited:
                 yield f"{call.of(plan)} has a step in which nothing is done"
         if len(set(done)) != len(done):
             yield f"{call.of(plan)} changes a feature in more than one step"
@@ -121,13 +123,30 @@ def single(call: Call) -> Iterator[str]:
 
 def _parted(call: Call, before: Row, after: Row, names: Sequence[str]) -> tuple[str, ...]:
     """Return actions of a step that could be a step of their own, followed by the others."""
-    for count in range(1, len(names)):
-        for first in itertools.combinations(names, count):
+    space = call.judge.space
+    day = tuple(name for name in names if space.feature(name).when == "application")
+    parts = [(name,) for name in names if name not in day] + ([day] if day else [])
+    waited = time_of(space, call.own, before) or 0
+    for count in range(1, len(parts)):
+        for some in itertools.combinations(parts, count):
+            first = tuple(itertools.chain(*some))
             between = {**before, **{name: after[name] for name in first}}
-            between = derived(call.judge.space, call.own, between)
+            between = at(space, call.own, between, max(waited, needed(space, call.own, between)))
             if call.judge.legal(call.own, between, call.limits):
                 return first
     return ()
+
+
+def dated(call: Call) -> Iterator[str]:
+    """A plan states the months it takes, and they are within the horizon and the person's limit."""
+    space, limits = call.judge.space, call.limits
+    within = limits.within_months if limits else None
+    for plan, rows in call.made:
+        months = time_of(space, call.own, rows[-1], limits)
+        if months is None or plan.months != months:
+            yield f"{call.of(plan)} states {plan.months} months; it takes {months}"
+        if within is not None and plan.months > within:
+            yield f"{call.of(plan)} takes {plan.months} months; {within} are allowed"
 
 
 def open_about_setbacks(call: Call) -> Iterator[str]:
@@ -146,6 +165,7 @@ FOR_PEOPLE: dict[str, Promise] = {
     "undominated": undominated,
     "few changes": few,
     "single steps": single,
+    "months": dated,
     "setbacks": open_about_setbacks,
 }
 

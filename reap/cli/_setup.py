@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,17 @@ from reap._typing import Frame
 DATA = typer.Option(
     "german", "--data", "-d", help="A data set by name (`reap datasets` lists them), or a CSV file."
 )
-LABEL = typer.Option(None, "--label", help="For a CSV file: the column to predict, 1 = favourable.")
+LABEL = typer.Option(None, "--label", help="For a CSV file: the column with the decision.")
+FAVOURABLE = typer.Option(
+    "1", "--favourable", help="For a CSV file: the label of the favourable decision, such as approved."
+)
 MODEL = typer.Option(
     None, "--model", help="A trained model (skops file); without one a small network is trained."
 )
+TARGET = typer.Option("1", "--target", help="The favourable class, as the model names it.")
+THRESHOLD = typer.Option(0.5, "--threshold", help="Accepted is who scores above it.")
+TRUST = typer.Option([], "--trust", help="A type the model file may contain; repeatable.")
+WITHIN = typer.Option(None, "--within-months", help="In how many months the plan must be done.")
 SPACE = typer.Option(None, "--space", help="The action space (TOML); `reap space data.csv` drafts one.")
 #: The engines by the names they have on the command line.
 ENGINES = {"recourse": "Recourse", "graph": "GraphRecourse", "gradient": "GradientRecourse"}
@@ -58,25 +66,40 @@ def prepare(
     engine: str,
     seed: int,
     *,
+    favourable: str = "1",
+    target: str = "1",
+    threshold: float = 0.5,
     allow_pickle: bool = False,
-    trusted: tuple[str, ...] = (),
+    trusted: Sequence[str] = (),
 ) -> Setup:
     """Return a fitted engine for a data set or a CSV file, training a model where none is given."""
     from reap.models.files import load_model
 
     kind = engine_class(engine)
-    table = _table(data, label, space)
+    table = _table(data, label, favourable, space)
     trained, accuracy, rest = (
         (load_model(model, allow_pickle=allow_pickle, trusted=trusted), None, table.X)
         if model
         else _train(table, seed)
     )
-    made = kind(trained, table.space, random_state=seed).fit(table.X)
+    chosen = class_of(trained, target)
+    made = kind(trained, table.space, target=chosen, threshold=threshold, random_state=seed).fit(table.X)
     accepted = made.classifier_.accepts(table.space.encode(rest))
     return Setup(made, table.X, rest[~accepted], accuracy)
 
 
-def _table(data: str, label: str | None, space: Path | None) -> Any:
+def class_of(model: Any, text: str) -> Any:
+    """Return the class of a model that is written like this."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return int(text) if text.lstrip("-").isdigit() else text
+    for label in getattr(classes, "tolist", lambda: list(classes))():
+        if str(label) == text:
+            return label
+    raise unknown("class", text, classes)
+
+
+def _table(data: str, label: str | None, favourable: str, space: Path | None) -> Any:
     import reap
 
     own = reap.ActionSpace.load(space) if space else None
@@ -85,16 +108,21 @@ def _table(data: str, label: str | None, space: Path | None) -> Any:
         return loaded if own is None else reap.datasets.Dataset(**{**vars(loaded), "space": own})
     if label is None:
         raise InputError(
-            f"which column of {data} is to be predicted? Name it with --label; 1 must be the favourable class"
+            f"which column of {data} is the decision? Name it with --label, and its favourable value with --favourable"
         )
-    return reap.datasets.from_csv(data, label=label, space=own)
+    return reap.datasets.from_csv(data, label=label, space=own, favourable=favourable)
 
 
 def _train(table: Any, seed: int) -> tuple[Any, float, Frame]:
-    """Train the paper's network on four fifths of the rows; return it, its accuracy, and the other fifth."""
+    """Train the paper's network on four fifths of the rows; return it, its accuracy, and the other fifth.
+
+    What is missing takes the median.
+    """
     import warnings
 
+    import numpy as np
     from sklearn.exceptions import ConvergenceWarning
+    from sklearn.impute import SimpleImputer
     from sklearn.model_selection import train_test_split
     from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline
@@ -105,7 +133,9 @@ def _train(table: Any, seed: int) -> tuple[Any, float, Frame]:
         )
     X, rest, y, y_rest = train_test_split(table.X, table.y, test_size=0.2, stratify=table.y, random_state=42)
     network = MLPClassifier((20, 50, 20), early_stopping=len(X) > 5000, max_iter=300, random_state=seed)
-    model = make_pipeline(table.space.encoder(), network)
+    gaps = bool(np.isnan(table.space.encode(table.X)).any())
+    filled = [SimpleImputer(strategy="median", keep_empty_features=True)] if gaps else []
+    model = make_pipeline(table.space.encoder(), *filled, network)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, y)

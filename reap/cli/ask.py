@@ -31,7 +31,11 @@ def ask(
     ),
     typed: bool = typer.Option(False, "--type", "-t", help="Type in your own situation."),
     label: str | None = _setup.LABEL,
+    favourable: str = _setup.FAVOURABLE,
     model: Path | None = _setup.MODEL,
+    target: str = _setup.TARGET,
+    threshold: float = _setup.THRESHOLD,
+    trust: list[str] = _setup.TRUST,
     space: Path | None = _setup.SPACE,
     engine: str = _setup.ENGINE,
     questions: int = typer.Option(5, "--questions", "-q", help="Answers to ask for at most."),
@@ -39,6 +43,7 @@ def ask(
     preset: str = typer.Option(
         "bayes", "--preset", help="bayes: forgives errors (default); reap: the paper's method."
     ),
+    within_months: int | None = _setup.WITHIN,
     file: Path | None = typer.Option(
         None, "--session", help="Keep the session in this file; it resumes where it stopped."
     ),
@@ -50,11 +55,27 @@ def ask(
         raise InputError(f"--options is {options}; more than 26 cannot be named")
     console = Console(highlight=False)
     with console.status("Preparing the model"):
-        setup = _setup.prepare(data, label, model, space, engine, seed)
+        setup = _setup.prepare(
+            data,
+            label,
+            model,
+            space,
+            engine,
+            seed,
+            favourable=favourable,
+            target=target,
+            threshold=threshold,
+            trusted=trust,
+        )
     session = _resume(setup, file, console) if file is not None and file.exists() else None
     if session is None:
         subject = _type_in(setup, console) if typed else _setup.pick(setup, row)
-        session = setup.engine.elicit(subject, questions=questions, options=options, preset=preset)
+        limits = setup.engine.space.limits(within_months=within_months)
+        for doubt in setup.engine.space.doubts(subject):
+            console.print(f"[yellow]{doubt}[/]")
+        session = setup.engine.elicit(
+            subject, questions=questions, options=options, preset=preset, limits=limits
+        )
     _hold(session, console, file, _simulated(session, seed) if simulate else None)
 
 
@@ -161,10 +182,18 @@ def _impossible(session: Elicitation, question: Question, console: Console) -> l
 
 
 def _limit(session: Elicitation, console: Console) -> None:
-    features = [f for f in session.space.features if f.actionable and f.derived is None]
+    features = [f for f in session.space.features if f.is_action]
+    if session.space.timed:
+        console.print("  0  The time until the plan is done")
     for i, feature in enumerate(features, 1):
         console.print(f"  {i}  {feature.label}")
     pick = console.input("Number of what you want to limit: ").strip()
+    if pick == "0" and session.space.timed:
+        months = console.input("Done within how many months? ").strip()
+        if not months.isdigit():
+            raise InputError(f"“{months}” is not a whole number of months; nothing was changed")
+        session.constrain(within_months=int(months))
+        return
     if not (pick.isdigit() and 1 <= int(pick) <= len(features)):
         raise InputError(f"“{pick}” is not a number from 1 to {len(features)}; nothing was changed")
     feature = features[int(pick) - 1]

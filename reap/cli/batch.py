@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from reap._errors import InputError, unknown
+from reap._errors import InputError
 from reap._typing import Frame
 from reap.cli import _setup
 
@@ -37,15 +37,15 @@ def batch(
     id_column: str | None = typer.Option(
         None, "--id", help="The column that identifies a row; else its number."
     ),
-    target: str = typer.Option("1", "--target", help="The favourable class."),
-    threshold: float = typer.Option(0.5, "--threshold", help="Accepted is who scores above it."),
+    target: str = _setup.TARGET,
+    threshold: float = _setup.THRESHOLD,
     jobs: int = typer.Option(
         -1, "--jobs", "-j", help="Processes on this machine; -1: as many as it has cores."
     ),
     scheduler: str | None = typer.Option(None, "--scheduler", help="A Dask scheduler instead: tcp://…"),
     chunk: int = typer.Option(1000, "--chunk", help="Rows in each part of the output."),
     resume: bool = typer.Option(False, "--resume", help="Go on with a run that was killed."),
-    trust: list[str] = typer.Option([], "--trust", help="A type the model file may contain; repeatable."),
+    trust: list[str] = _setup.TRUST,
     allow_pickle: bool = typer.Option(
         False, "--allow-pickle", help="Load a pickled model; this runs code in the file."
     ),
@@ -65,9 +65,9 @@ def batch(
     rules = reap.ActionSpace.load(space)
     open_table(input, rules)  # a table that does not fit is refused before the engine is prepared
     people = read_frame(data, rules) if data else _sample(input, rules)
-    made = kind(loaded, rules, target=_target(loaded, target), threshold=threshold, random_state=seed).fit(
-        people
-    )
+    made = kind(
+        loaded, rules, target=_setup.class_of(loaded, target), threshold=threshold, random_state=seed
+    ).fit(people)
     if data is None and not made.classifier_.accepts(rules.encode(people)).any():
         raise InputError(
             f"the model accepts nobody in {str(input)!r}, so plans have no example to begin with; name a table "
@@ -98,17 +98,6 @@ def batch(
         verbose=not quiet,
     )
     print(result)
-
-
-def _target(model: Any, text: str) -> Any:
-    """Return the class of a model that is written like this."""
-    classes = getattr(model, "classes_", None)
-    if classes is None:
-        return int(text) if text.lstrip("-").isdigit() else text
-    for label in getattr(classes, "tolist", lambda: list(classes))():
-        if str(label) == text:
-            return label
-    raise unknown("class", text, classes)
 
 
 def _sample(path: Path, space: Any) -> Frame:

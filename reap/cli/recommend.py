@@ -15,10 +15,15 @@ def recommend(
         None, "--row", "-r", help="Row number in the table, from 0; by default the first rejected."
     ),
     label: str | None = _setup.LABEL,
+    favourable: str = _setup.FAVOURABLE,
     model: Path | None = _setup.MODEL,
+    target: str = _setup.TARGET,
+    threshold: float = _setup.THRESHOLD,
+    trust: list[str] = _setup.TRUST,
     space: Path | None = _setup.SPACE,
     engine: str = _setup.ENGINE,
     fixed: list[str] = typer.Option([], "--fixed", help="A feature this person cannot change; repeatable."),
+    within_months: int | None = _setup.WITHIN,
     json: bool = typer.Option(False, "--json", help="Print JSON instead of words."),
     plot: Path | None = typer.Option(None, "--plot", help="Draw the plan to this file (PNG, SVG, PDF)."),
     seed: int = _setup.SEED,
@@ -26,10 +31,23 @@ def recommend(
     """Print the plan of least effort for one person, as for everybody alike: no questions are asked."""
     from reap.effort import identity
 
-    setup = _setup.prepare(data, label, model, space, engine, seed)
+    setup = _setup.prepare(
+        data,
+        label,
+        model,
+        space,
+        engine,
+        seed,
+        favourable=favourable,
+        target=target,
+        threshold=threshold,
+        trusted=trust,
+    )
     subject = _setup.pick(setup, row)
     made = setup.engine
-    limits = made.space.limits(fixed=fixed)
+    for doubt in made.space.doubts(subject):
+        typer.echo(doubt, err=True)
+    limits = made.space.limits(fixed=fixed, within_months=within_months)
     plan = made.plans(subject, identity(made.space.dimension)[None], limits)[0]
     print(plan.to_json() if json else plan)
     if plot is not None:

@@ -1,4 +1,4 @@
-"""``reap space``: an action space for a table, drafted for review or read back in plain words."""
+"""``reap space``: an action space for a table, drafted for review, read back in plain words, or questioned."""
 
 from __future__ import annotations
 
@@ -14,35 +14,60 @@ def space(
     output: Path | None = typer.Option(
         None, "--output", "-o", help="Write the draft here instead of to the terminal."
     ),
-    label: list[str] = typer.Option(
-        [], "--drop", help="Columns that are not features (the label, an id); repeatable."
-    ),
+    label: str | None = typer.Option(None, "--label", help="The column with the decision; it is no feature."),
+    drop: list[str] = typer.Option([], "--drop", help="Other columns that are not features; repeatable."),
     fixed: list[str] = typer.Option([], "--fixed", help="Features nobody can change; repeatable."),
+    review: bool = typer.Option(
+        False,
+        "--review",
+        help="List what a careful lender would question; exit code 1 if there is something.",
+    ),
+    data: Path | None = typer.Option(
+        None, "--data", help="With --review of a TOML file: a CSV file of rows."
+    ),
+    model: Path | None = typer.Option(
+        None, "--model", help="With --review and --data: a trained model (skops file), to look for cliffs."
+    ),
+    trust: list[str] = typer.Option(
+        [], "--trust", help="A type in the model's file that you trust; repeatable."
+    ),
 ) -> None:
-    """Draft the action space of a CSV file as TOML with comments, or describe the one in a TOML file."""
-    import pandas as pd
-
+    """Draft the action space of a CSV file as TOML, every guess marked; or describe, or review, the one in a TOML file."""
     import reap
-    from reap._errors import InputError, unknown
+    from reap._errors import InputError
+    from reap.datasets import read_csv
+    from reap.models.files import load_model
+    from reap.space import draft
+    from reap.words import counted
 
+    if (data is not None or model is not None) and not review:
+        raise InputError("--data and --model are for --review; add it")
     if file.suffix == ".toml":
-        print(reap.ActionSpace.load(file).describe())
-        return
-    try:
-        table = pd.read_csv(file)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} is not a CSV file that can be read: {error}") from None
-    for name in label:
-        if name not in table.columns:
-            raise unknown("column", name, table.columns)
-    table = table.drop(columns=label)
-    gaps = [name for name in table.columns if table[name].isna().any()]
-    made = reap.ActionSpace.from_frame(table, immutable=fixed, missing=gaps)
-    text = made.to_toml(comments=True)
-    if output is None:
-        print(text, end="")
+        made, table = reap.ActionSpace.load(file), None if data is None else read_csv(data)
+        if not review:
+            print(made.describe())
     else:
-        output.write_text(text, encoding="utf-8")
-        print(
-            f"Wrote {output}: {len(made.features)} features. Review what may change, then check it with: reap space {output}"
-        )
+        table = read_csv(file)
+        first = draft(table, label=label, drop=drop, fixed=fixed)
+        made, text = first.space, first.to_toml()
+        if output is not None:
+            output.write_text(text, encoding="utf-8")
+            print(f"Wrote {output}: {len(made.features)} features.")
+            for name, why in first.left_out.items():
+                print(f"Left out {name}: {why}.")
+            marked = text.count("\n# check:")
+            print(
+                f"Review the {marked} lines marked '# check:', then see what it says (reap space {output}) and what is "
+                f"open (reap space {output} --review)."
+            )
+        elif not review:
+            print(text, end="")
+    if review:
+        trained = None if model is None else load_model(model, trusted=trust)
+        findings = made.review(trained, table)
+        for finding in findings:
+            print(f"{'note' if finding.note else 'check'}: {finding}")
+        asked = sum(not finding.note for finding in findings)
+        print(f"{counted(asked, 'question')}, {counted(len(findings) - asked, 'note')}.")
+        if asked:
+            raise typer.Exit(1)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reap._errors import InputError, unknown
 from reap._typing import Frame, Series
-from reap.space import ActionSpace
+from reap.space import ActionSpace, draft
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,8 +65,8 @@ def from_csv(
     label : str
         The column with the decision.
     space : ActionSpace, or path of a TOML file, optional
-        Only the columns it declares are used. Without it, one is inferred in which everything may change: draft one
-        with ``reap space table.csv`` and review it.
+        Only the columns it declares are used. Without it, one is drafted as ``reap space table.csv`` does: write that to
+        a file and review it.
     favourable : value
         The label's value that counts as favourable.
 
@@ -87,7 +87,7 @@ def from_csv(
     y = binary_label(table[label], favourable)
     X = table.drop(columns=label)
     if space is None:
-        space = ActionSpace.from_frame(X)
+        space = draft(X).space
     elif not isinstance(space, ActionSpace):
         space = ActionSpace.load(space)
     return Dataset(path.stem, *aligned(X, y, space), source=str(path))
@@ -96,11 +96,16 @@ def from_csv(
 def read_csv(path: Path) -> Frame:
     """Return a CSV file as a frame, or say in one sentence why not."""
     try:
-        return pd.read_csv(path)
+        table = pd.read_csv(path)
     except FileNotFoundError:
         raise InputError(f"there is no file {str(path)!r}; check the path") from None
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise InputError(f"{path.name} cannot be read as a CSV file: {error}") from None
+    if table.shape[1] == 1 and ";" in str(table.columns[0]):
+        raise InputError(
+            f"{path.name} is separated by semicolons; save it with commas, and points in decimals"
+        )
+    return table
 
 
 def binary_label(column: Series, favourable: Any) -> Series:
@@ -108,6 +113,7 @@ def binary_label(column: Series, favourable: Any) -> Series:
     if column.isna().any():
         raise InputError(f"the label {column.name!r} is missing in some rows; drop them")
     found = list(column.unique())
+    favourable = next((value for value in found if str(value) == str(favourable)), favourable)  # "1" is 1
     if favourable not in found:
         listed = ", ".join(str(v) for v in found[:10])
         raise InputError(

@@ -36,7 +36,8 @@ def load(name: str, *, paper: bool = False, all_columns: bool = False) -> Datase
     name : str
         One of ``reap.datasets.names()``.
     paper : bool
-        The paper's columns, numbers scaled and every category one-hot, nothing forbidden; else the curated space.
+        The paper's columns, numbers scaled from least to greatest, every category one-hot, nothing forbidden or dated;
+        else the curated space.
     all_columns : bool
         All columns, where only those a layman understands are used by default (German credit: 20, not 10).
 
@@ -44,7 +45,7 @@ def load(name: str, *, paper: bool = False, all_columns: bool = False) -> Datase
     --------
     >>> data = load("german")
     >>> print(data.space.feature("duration").describe())
-    whole number, 4 to 72 months
+    whole number, 4 to 72 months; chosen on the day of the application
     >>> list(load("german", paper=True).X)
     ['status', 'duration', 'amount', 'personal_status', 'age']
     """
@@ -61,7 +62,8 @@ def load(name: str, *, paper: bool = False, all_columns: bool = False) -> Datase
     else:
         X = X.assign(**{c: X[c].map(words) for c, words in _WORDS.items() if c in X})
         if entry.default and not all_columns:
-            space = ActionSpace([f for f in space.features if f.name in entry.default], title=space.title)
+            chosen = [f for f in space.features if f.name in entry.default]
+            space = ActionSpace(chosen, horizon=space.horizon, title=space.title)
     return Dataset(
         name,
         *aligned(X, y, space),
@@ -78,7 +80,7 @@ def curated(name: str) -> ActionSpace:
 
 
 def free_space(X: Frame, words: ActionSpace) -> ActionSpace:
-    """Return the paper's space: numbers scaled by their range, every category one-hot, nothing forbidden."""
+    """Return the paper's space: numbers scaled from least to greatest, every category one-hot, nothing forbidden."""
     features = []
     for name in X.columns:
         known = words.feature(name)

@@ -30,11 +30,11 @@ class Comparisons:
     Attributes
     ----------
     rows : (n, n)
-        How many features two options differ in, without those that follow from others.
+        How many features two options differ in, without those that follow from others or go by themselves.
     """
 
     def __init__(self, space: ActionSpace, start: Array, ends: Array) -> None:
-        own = [feature.derived is None for feature in space.features]
+        own = [feature.derived is None and feature.clock is None for feature in space.features]
         columns = np.array([space.slices[f.name].start for f in space.features])
         self._changes = effort.changes(ends, start)
         gaps = np.abs(self._changes[:, None] - self._changes[None])

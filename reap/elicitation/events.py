@@ -165,15 +165,24 @@ def _said(
 
 def constrained(
     space: ActionSpace,
-    feature: str,
+    feature: str | None = None,
     *,
     fixed: bool = False,
     at_least: Any = None,
     at_most: Any = None,
     exclude: Sequence[Any] = (),
     difficulty: int | None = None,
+    within_months: int | None = None,
 ) -> Event:
-    """Return the event of a wish about one feature: keep it, bound it, exclude levels, say how hard it is (1 to 5)."""
+    """Return the event of a wish about one feature: keep it, bound it, exclude levels, say how hard it is (1 to 5).
+
+    ``within_months``, with or without a feature: when the plan must be done.
+    """
+    in_time = space.limits(within_months=within_months)
+    if feature is None:
+        if not in_time or fixed or exclude or not (at_least is at_most is difficulty is None):
+            raise InputError("name the feature that you have a wish for, or give within_months alone")
+        return Event("constrained", {"feature": None, "limits": in_time.to_dict(), "difficulty": None})
     about = space.feature(feature)
     wish = space.limits(
         fixed=[feature] if fixed else [],
@@ -181,11 +190,12 @@ def constrained(
         at_most={} if at_most is None else {feature: at_most},
         exclude={feature: list(exclude)} if exclude else {},
     )
+    wish = wish.merge(in_time)
     if not wish and difficulty is None:
         raise InputError(
-            f"say what you wish for {feature!r}: fixed, at_least, at_most, exclude or difficulty"
+            f"say what you wish for {feature!r}: fixed, at_least, at_most, exclude, difficulty or within_months"
         )
-    if not about.actionable or about.derived is not None:
+    if not about.is_action:
         raise InputError(f"{feature!r} never changes by itself, so there is nothing to wish for")
     if at_least is not None and at_most is not None and about.is_number and at_least > at_most:
         raise InputError(f"the least, {about.show(at_least)}, is above the most, {about.show(at_most)}")
@@ -197,7 +207,7 @@ def constrained(
 
 
 def released(limits: Limits, feature: str) -> Event:
-    """Return the event of taking back every limit on one feature ("max_changes" for the count of changes)."""
+    """Return the event of taking back every limit on one feature, or on the whole plan ("max_changes", "within_months")."""
     if feature not in limits.names:
         raise InputError(
             f"there is no limit on {feature!r}; limited are: {', '.join(limits.names) or 'nothing'}"

@@ -69,7 +69,7 @@ def learned(space: ActionSpace, A: Array, z0: Array) -> Learned:
         columns = space.slices[feature.name]
         if feature.kind == "categorical":
             return bool(upper[columns].sum() > 1)
-        return feature.derived is None and bool(upper[columns] > lower[columns] + 1e-12)
+        return feature.is_action and bool(upper[columns] > lower[columns] + 1e-12)
 
     free = [feature for feature in space.features if can_change(feature)]
     if not free:

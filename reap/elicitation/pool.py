@@ -47,10 +47,9 @@ class Pool:
 
     def __init__(self, space: ActionSpace, plans: Iterable[Plan] = ()) -> None:
         self.space = space
-        # What follows from other features is not for the person to do.
+        # What follows from other features, or goes by itself, is not for the person to do.
         self._free = np.ones(space.dimension, dtype=bool)
-        for feature in space.features:
-            self._free[space.slices[feature.name]] = feature.derived is None
+        self._free[space.following] = False
         self.plans: list[Plan] = []
         self.moves: list[Array] = []
         self._places: dict[bytes, int] = {}

@@ -12,6 +12,7 @@ import numpy as np
 from reap.plan import Plan
 from reap.space import Change
 from reap.space.words import lowered
+from reap.words import counted
 
 
 @dataclass(frozen=True)
@@ -84,14 +85,18 @@ class Question:
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """The features in which the options' targets differ, in the order of the table; not those that follow from others."""
+        """The features in which the options' targets differ, in the order of the table, then the time where it differs.
+
+        What follows from others is left out; clocks go by themselves, and the time stands for them.
+        """
         space = self.options[0].space
         now = space.values(self.options[0].path[0])
         targets = [space.values(option.path[-1]) for option in self.options]
         rows = []
         for feature in space.features:
             values = [target[feature.name] for target in targets]
-            if feature.derived is not None or all(value == values[0] for value in values):
+            own = feature.derived is None and feature.clock is None
+            if not own or all(value == values[0] for value in values):
                 continue
             before = now[feature.name]
             signed = [
@@ -104,7 +109,17 @@ class Question:
             ]
             shown = tuple(feature.show(value) for value in values)
             rows.append(Difference(feature.label, feature.show(before), shown, tuple(signed)))
+        if self.times[0]:
+            rows.append(Difference("Time it takes", "", self.times, ("",) * len(self.times)))
         return tuple(rows)
+
+    @cached_property
+    def times(self) -> tuple[str, ...]:
+        """The time each option takes, in words; empty where it is the same for all."""
+        months = [option.months for option in self.options]
+        if len(set(months)) == 1:
+            return ("",) * len(months)
+        return tuple(counted(month, "month") if month else "none" for month in months)
 
     @cached_property
     def shared(self) -> tuple[Change, ...]:
@@ -125,9 +140,10 @@ class Question:
             for name, option in zip(self.names, self.options, strict=True):
                 lines.append(f"  {name}: " + " ".join(f"{step}." for step in option.steps))
             return "\n".join(lines)
-        for name, title, own in zip(self.names, self.titles, self._changes, strict=True):
+        for name, title, own, took in zip(self.names, self.titles, self._changes, self.times, strict=True):
             lines.append(f"  {name}  {title[:1].upper()}{title[1:]}")
             lines += [f"     {change}" for change in own] or ["     Nothing beyond what all options ask for"]
+            lines += [f"     Time it takes: {took}"] if took else []
         if self.shared:
             every = "Both also ask" if len(self.options) == 2 else "All of them also ask"
             lines.append(f"{every} you to " + "; ".join(lowered(str(c)) for c in self.shared) + ".")

@@ -150,15 +150,19 @@ class State:
 
     def constrain(
         self,
-        feature: str,
+        feature: str | None = None,
         *,
         fixed: bool = False,
         at_least: Any = None,
         at_most: Any = None,
         exclude: Sequence[Any] = (),
         difficulty: int | None = None,
+        within_months: int | None = None,
     ) -> None:
-        """State a wish about one feature, at any time: keep it, bound it, exclude levels, say how hard it is (1 to 5)."""
+        """State a wish about one feature, at any time: keep it, bound it, exclude levels, say how hard it is (1 to 5).
+
+        ``within_months``, with or without a feature, says when the plan must be done.
+        """
         self.apply(
             events.constrained(
                 self.space,
@@ -168,11 +172,12 @@ class State:
                 at_most=at_most,
                 exclude=exclude,
                 difficulty=difficulty,
+                within_months=within_months,
             )
         )
 
     def release(self, feature: str) -> None:
-        """Take back every limit on one feature ("max_changes" for the count of changes)."""
+        """Take back every limit on one feature, or on the whole plan ("max_changes", "within_months")."""
         self.apply(events.released(self.limits, feature))
 
     def replan(self, x_now: Any) -> None:

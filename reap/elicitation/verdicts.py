@@ -22,16 +22,15 @@ NOTICE = 0.02
 def noticed(space: ActionSpace) -> Array:
     """Return the smallest difference worth asking about, of each encoded column (d,).
 
-    The feature's ``notice`` in units; without it 2 % of the range of a number, but a step at least. Ordered levels
+    The feature's ``notice`` in units; without it 2 % of the span of a number, but a step at least. Ordered levels
     differ by a level, categories by being another.
     """
 
     def of(feature: Feature) -> float:
         if not feature.is_number:
             return 0.0
-        low, high = feature.range or (0.0, 1.0)
-        own = getattr(feature, "notice", None)
-        return (NOTICE * (high - low) if own is None else float(own)) / (1.0 if space.encoded else high - low)
+        least = NOTICE * feature.scale if feature.notice is None else feature.notice
+        return least / (1.0 if space.encoded else feature.scale)
 
     least = np.concatenate([np.full(feature.width, of(feature)) for feature in space.features])
     return np.asarray(np.maximum(np.maximum(least, space.steps) - 1e-9, 1e-9))
@@ -62,7 +61,7 @@ class Verdicts:
         self._least, self._start = noticed(space), start
         self._free = np.ones(space.dimension, dtype=bool)
         for feature in space.features:
-            self._free[space.slices[feature.name]] = feature.derived is None
+            self._free[space.slices[feature.name]] = feature.derived is None and feature.clock is None
         self._aside: list[Plan] = []
         winners: list[Plan] = []
         self._losers: list[list[Plan]] = []

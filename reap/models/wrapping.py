@@ -139,7 +139,10 @@ def _starts_with(model: Any, space: ActionSpace) -> bool:
     if not isinstance(model, Pipeline) or len(model) < 2 or not isinstance(model[0], SpaceEncoder):
         return False
     theirs = model[0].space
-    meaning = [[(f.name, f.kind, f.range, f.levels, f.columns) for f in s.features] for s in (theirs, space)]
+    meaning = [
+        [(f.name, f.kind, f.origin, f.scale, f.levels, f.columns) for f in s.features]
+        for s in (theirs, space)
+    ]
     return meaning[0] == meaning[1]
 
 

@@ -260,8 +260,8 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         Returns
         -------
         DataFrame
-            The target's columns, then ``recourse_valid, recourse_effort, recourse_status, recourse_changes``. A row
-            without a plan repeats the subject's own values.
+            The target's columns, then ``recourse_valid, recourse_effort, recourse_status, recourse_changes,
+            recourse_months``. A row without a plan repeats the subject's own values.
         """
         if not isinstance(X, pd.DataFrame) or len(X) == 0:
             raise InputError("give the subjects as a DataFrame with at least one row")
@@ -288,4 +288,5 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         frame["recourse_effort"] = [plan.effort for plan in plans]
         frame["recourse_status"] = [plan.status for plan in plans]
         frame["recourse_changes"] = [len(plan.changes) for plan in plans]
+        frame["recourse_months"] = [plan.months for plan in plans]
         return frame

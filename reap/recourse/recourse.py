@@ -297,8 +297,8 @@ class Recourse(Engine):
         key = subject.z.tobytes(), repr(limits or None)
         kept = self._known.pop(key, None)
         if kept is None:
-            for count in self._counts(subject.space):
-                problem = Problem(subject.space, self._careful, subject.z, count, deadline)
+            for count, waits in self._ways(subject.space):
+                problem = Problem(subject.space, self._careful, subject.z, count, deadline, waits)
                 kept = Targets(self._source(problem))
                 if len(kept):
                     break
@@ -316,12 +316,15 @@ class Recourse(Engine):
             return Boundary(problem, self.rows_, rng)
         return Trees(problem, self.reader_, self.rows_, rng)
 
-    def _counts(self, space: ActionSpace) -> Iterator[int | None]:
-        """Yield how many changes to allow: few at first, then one more at a time, then any number."""
-        most = len([f for f in space.features if f.actionable])
-        if self.max_changes is not None:
-            yield from range(self.max_changes, min(most, self.max_changes + _MORE))
-        yield None
+    def _ways(self, space: ActionSpace) -> Iterator[tuple[int | None, bool]]:
+        """Yield how many changes to allow, and whether to wait longer than they take.
+
+        Few changes at first, then one more at a time, then any number; all of these with waiting where nothing else helps.
+        """
+        most = len([f for f in space.features if f.is_action])
+        few = [] if self.max_changes is None else range(self.max_changes, min(most, self.max_changes + _MORE))
+        for waits in (False, True) if space.timed else (False,):
+            yield from ((count, waits) for count in (*few, None))
 
     def _finish(self, subject: Subject, targets: Targets, rows: Array, efforts: Array) -> list[Plan]:
         """Return rows as plans with their routes, judged once more exactly as they are shown."""
@@ -336,7 +339,6 @@ class Recourse(Engine):
             fine &= self._careful.accepts(rows[first])
         if self.refits_:
             held = accepting(self.refits_, rows[first]) / len(self.refits_)
-        counts = targets.problem.changed(rows[first]).sum(axis=1)
         return [
             Plan(
                 subject.space,
@@ -345,7 +347,7 @@ class Recourse(Engine):
                 float(value),
                 "ok",
                 self.threshold,
-                self._note(counts[k], targets),
+                self._note(rows[first[k]], targets),
                 durability=held[k],
                 refits=len(self.refits_) or None,
             )
@@ -354,12 +356,17 @@ class Recourse(Engine):
             for k, value in zip(which.ravel(), efforts, strict=True)
         ]
 
-    def _note(self, count: int, targets: Targets) -> str:
-        """Return what is to be said of how a plan of some changes was found."""
-        said = []
+    def _note(self, row: Array, targets: Targets) -> str:
+        """Return what is to be said of how the plan to a row (d,) was found."""
+        said, problem = [], targets.problem
+        count = problem.counts(row[None])[0]
+        took = problem.space.action_months(problem.z0, row) if problem.waits else {}
+        waits = problem.waits and problem.space.months(problem.z0, row)[0] > max(took.values(), default=0)
         if self.max_changes is not None and count > self.max_changes:
             said.append(f"No plan of {counted(self.max_changes, 'change')} or fewer was found.")
-        if targets.problem.late:
+        if waits:
+            said.append("No plan without waiting was found.")
+        if problem.late:
             said.append("The search was stopped at its time limit; an easier plan may exist.")
         return " ".join(said)
 
@@ -369,7 +376,12 @@ class Recourse(Engine):
         status: Status = "infeasible" if complete else "time_limit" if problem.late else "none_found"
         if not self._exact and not problem.late:
             problem = Problem(
-                subject.space, self.classifier_, subject.z, problem.max_changes, problem.deadline
+                subject.space,
+                self.classifier_,
+                subject.z,
+                problem.max_changes,
+                problem.deadline,
+                problem.waits,
             )
             rows = Boundary(problem, self.rows_, np.random.default_rng(self.random_state)).pool.rows
             if len(rows) and self.refits_:

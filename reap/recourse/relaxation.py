@@ -40,8 +40,10 @@ def relaxations(limits: Limits, possible: Callable[[Limits], bool]) -> list[tupl
 def advice(space: ActionSpace, found: Sequence[Sequence[str]]) -> str:
     """Return a sentence on the sets of limits that would have to go; empty where none would help."""
 
+    whole = {"max_changes": "number of changes", "within_months": "time"}
+
     def label(name: str) -> str:
-        return f"“{'number of changes' if name == 'max_changes' else space.feature(name).label}”"
+        return f"“{whole[name] if name in whole else space.feature(name).label}”"
 
     if not found:
         return ""

@@ -65,11 +65,7 @@ def what_if(request: Request, desk: D, token: str) -> Response:
         state = views.state(desk, live)
     tried: dict[str, Any] = desk.space.values(made.path[-1])
     wrong: dict[str, str] = {}
-    free = [
-        f
-        for f in desk.space.features
-        if f.actionable and f.derived is None and state.subject[f.name] is not None
-    ]
+    free = [f for f in desk.space.features if f.is_action and state.subject[f.name] is not None]
     for feature in free:
         given = request.query_params.get(f"f.{feature.name}")
         try:

@@ -31,7 +31,7 @@ def schema(case: Case) -> out.Schema:
                 least=low if f.is_number else None,
                 most=high if f.is_number else None,
                 step=f.step,
-                may_change=f.actionable and f.derived is None,
+                may_change=f.is_action,
                 required=not f.missing and f.derived is None,
                 describe=f.describe(),
             )

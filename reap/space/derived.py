@@ -91,7 +91,12 @@ class Derived:
         values = {f.name: _units(codes[:, k], f) for k, f in enumerate(self.features)}
         for formula in self._formulas:
             feature = self.features[formula.index]
-            new = np.asarray(formula.compute(values), dtype=float)
+            try:
+                new = np.asarray(formula.compute(values), dtype=float)
+            except (TypeError, ValueError) as error:
+                raise InputError(
+                    f"the function of {feature.name!r} gave no numbers ({error}); return one number a row"
+                ) from None
             if new.shape not in ((), (1,), (len(codes),)):
                 raise InputError(
                     f"the function of {feature.name!r} gave shape {new.shape} for {len(codes)} rows; give one number a row"

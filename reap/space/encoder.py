@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class SpaceEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Rows in units → vectors, for a Pipeline: min–max numbers, one-hot categories, ordinals as scaled integers.
+    """Rows in units → vectors, for a Pipeline: numbers over their span, one-hot categories, ordinals as scaled integers.
 
     A function of the space alone: ``fit`` checks its input and learns nothing, so a category or a range that is
     missing from a training split changes nothing.

@@ -2,7 +2,7 @@
 
 Three views of the same row. A *row* is what the user has. *Codes* (n, f) hold one number a feature: the
 value of a number, the index of a level, NaN where missing; legality is judged on them, exactly. *Vectors*
-(n, d) are what models and efforts see: numbers scaled to [0, 1] by their range, levels of an ordinal feature
+(n, d) are what models and efforts see: numbers scaled by their span (its ends are 0 and 1), levels of an ordinal feature
 evenly spaced in [0, 1], a binary feature 0 or 1, a categorical one one-hot. All of it is a function of the
 features alone; nothing is learned from data.
 """
@@ -78,14 +78,12 @@ class Encoding:
     @cached_property
     def origin(self) -> Array:
         """Value of each feature at 0 in its column, (f,)."""
-        return np.array(
-            [f.range[0] if f.range is not None and not self.encoded else 0.0 for f in self.features]
-        )
+        return np.array([0.0 if self.encoded else f.origin for f in self.features])
 
     @cached_property
     def scale(self) -> Array:
-        """Length of each feature's unit interval, (f,): the range of a number, 1 for levels of a category."""
-        return np.array([_scale(f, self.encoded) for f in self.features])
+        """Length of each feature's unit interval, (f,): the span of a number, 1 for levels of a category."""
+        return np.array([1.0 if self.encoded and f.is_number else f.scale for f in self.features])
 
     @cached_property
     def _rounding(self) -> tuple[Array, Array, Array]:
@@ -231,12 +229,3 @@ class Encoding:
         if index is not None:
             frame.index = index
         return frame
-
-
-def _scale(feature: Feature, encoded: bool) -> float:
-    if feature.is_number:
-        if encoded:
-            return 1.0
-        low, high = feature.range or (0.0, 1.0)
-        return (high - low) or 1.0
-    return max(len(feature.levels) - 1, 1) if feature.kind == "ordinal" else 1.0

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from pandas.api.types import pandas_dtype
 
 from reap._errors import InputError, unknown
+from reap.space.pace import read_pace, spell_pace
+from reap.space.phrases import check_phrases, united
 
 Kind = Literal["numeric", "integer", "ordinal", "categorical", "binary"]
-Direction = Literal["any", "up", "down"]
+Direction = Literal["any", "up", "down", "both"]
+Clock = Literal["months", "years"]
 KINDS = ("numeric", "integer", "ordinal", "categorical", "binary")
-DIRECTIONS = ("any", "up", "down")
-PHRASES = ("up", "down", "change")
+DIRECTIONS = ("any", "up", "down", "both")
+CLOCKS = ("months", "years")
 
 
 @dataclass(frozen=True)
@@ -28,19 +32,33 @@ class Feature:
         The column's name in the table.
     kind : {"numeric", "integer", "ordinal", "categorical", "binary"}
     range : (float, float), optional
-        Least and greatest value seen, for numbers. It sets the scale of effort and nothing else.
+        Least and greatest value seen, for numbers.
+    span : (float, float), optional
+        What effort is scaled by: a change over the whole span is one. The range where it is not given; ``from_frame``
+        takes the 1st to the 99th percentile, so that one extreme row does not make every change nearly free.
     levels : sequence, optional
         The values of an ordinal (in order), categorical or binary feature.
     actionable : bool
         False: the person's own value stays.
-    direction : {"any", "up", "down"}
-        Whether a number or an ordered level may only rise or only fall.
+    direction : {"any", "up", "down", "both"}
+        Whether a number or an ordered level may only rise or only fall. "any": nobody has thought about it, and a review
+        asks; "both": either way makes sense.
     bounds : (float, float), optional
-        Limits on actions in units, apart from the scale. Without them a plan stays within ``range``.
+        Limits on actions in units, apart from the scale. Without them a plan stays within ``range``. A person outside
+        them is taken for a slip. A clock stops at the upper one ("24 months or more").
     max_change : float, optional
         How far the value may move from where the person stands: units of a number, levels of an ordinal feature.
     step : float, optional
         Numbers are recommended in multiples of it (integers: 1). None: any value.
+    pace : float or str, optional
+        How fast it moves: "200 DM a month", "1 every 12 months" for a number, "6 months a level" for levels (of a
+        categorical or binary feature: for any change). As a number: units a month, months a level.
+    clock : {"months", "years"}, optional
+        It goes by itself, in this unit, together with all other clocks, and is never advice (age, months since …).
+    when : "application", optional
+        It is chosen on the day of the application and takes no time (the amount asked for).
+    notice : float, optional
+        The smallest difference, in units, that is worth a question to a person.
     label, unit : str
         Words for people: "Loan amount", "DM".
     missing : bool
@@ -53,7 +71,8 @@ class Feature:
     forbidden : sequence of (from, to)
         Transitions between levels that cannot be made.
     phrases : mapping
-        Advice in the lender's own words, by "up", "down" or "change": "Wait until you are {after}".
+        Advice in the lender's own words, by "up", "down" or "change": "Repay over {after:month|months}". Fields:
+        before, after, by, unit; a field with two words after it says the number and the word that fits.
     columns : sequence of str
         For tables that are one-hot encoded already: the columns of this feature, one a level.
     dtype : str, optional
@@ -68,12 +87,17 @@ class Feature:
     name: str
     kind: Kind = "numeric"
     range: tuple[float, float] | None = None
+    span: tuple[float, float] | None = None
     levels: tuple[Any, ...] = ()
     actionable: bool = True
     direction: Direction = "any"
     bounds: tuple[float, float] | None = None
     max_change: float | None = None
     step: float | None = None
+    pace: float | str | None = None
+    clock: Clock | None = None
+    when: Literal["application"] | None = None
+    notice: float | None = None
     label: str = ""
     unit: str = ""
     missing: bool = False
@@ -119,9 +143,16 @@ class Feature:
                 put("bounds", _pair(self.name, "bounds", self.bounds))
             step = 1.0 if self.kind == "integer" and self.step is None else self.step
             put("step", None if step is None else _step(self.name, self.kind, step))
+            if self.span is not None:
+                put("span", _pair(self.name, "span", self.span))
             self._check_number()
         else:
             self._check_levels()
+        self._check_time()
+        if self.pace is not None:
+            put("pace", read_pace(self.name, self.pace, self.is_number))
+        if self.clock is not None:
+            put("actionable", False)  # nobody does it
 
     def _check_words(self) -> None:
         for flag in ("actionable", "missing"):
@@ -129,13 +160,49 @@ class Feature:
                 raise InputError(
                     f"{flag} of {self.name!r} is {getattr(self, flag)!r}; it must be true or false"
                 )
-        if not isinstance(self.phrases, Mapping):
+        for word in ("label", "unit"):
+            if not isinstance(getattr(self, word), str):
+                raise InputError(f"{word} of {self.name!r} is {getattr(self, word)!r}; it must be text")
+        if self.derived is not None and not isinstance(self.derived, str) and not callable(self.derived):
             raise InputError(
-                f'phrases of {self.name!r} is {self.phrases!r}; write {{ up = "…", down = "…" }}'
+                f"derived of {self.name!r} is {self.derived!r}; write a formula, such as 'debt / income'"
             )
-        for key in self.phrases:
-            if key not in PHRASES:
-                raise unknown(f"phrase for {self.name!r}", key, PHRASES)
+        if not all(isinstance(column, str) for column in self.columns):
+            raise InputError(f"columns of {self.name!r} is {list(self.columns)!r}; give names of columns")
+        self._check_dtype()
+        check_phrases(self.name, self.phrases)
+
+    def _check_dtype(self) -> None:
+        try:
+            if self.dtype is not None and not str(self.dtype).startswith("category"):
+                pandas_dtype(self.dtype)
+            known = self.dtype is None or isinstance(self.dtype, str)
+        except TypeError:
+            known = False
+        if not known:
+            raise InputError(
+                f"dtype of {self.name!r} is {self.dtype!r}; give one that pandas knows, such as 'int64'"
+            )
+
+    def _check_time(self) -> None:
+        if self.when not in (None, "application"):
+            raise unknown(f"value of when for {self.name!r}", self.when, ("application",))
+        if self.pace is not None and self.when is not None:
+            raise InputError(
+                f"{self.name!r} is chosen on the day of the application and has a pace; keep one of them"
+            )
+        if self.clock is None:
+            return
+        if self.clock not in CLOCKS:
+            raise unknown(f"unit for the clock {self.name!r}", self.clock, CLOCKS)
+        if not self.is_number or self.derived is not None:
+            raise InputError(f"{self.name!r} cannot be a clock; a clock is a number that goes by itself")
+        if self.pace is not None or self.when is not None or self.max_change is not None:
+            raise InputError(
+                f"{self.name!r} is a clock and goes by itself; leave out pace, when and max_change, and set the horizon"
+            )
+        if self.direction == "down":
+            raise InputError(f"{self.name!r} is a clock and goes up; leave out its direction")
 
     def _check_number(self) -> None:
         if self.levels or self.forbidden:
@@ -144,12 +211,25 @@ class Feature:
             )
         if self.columns:
             raise InputError(f"{self.name!r} is a number; only a categorical feature has several columns")
+        if self.span is not None and self.span[0] == self.span[1]:
+            raise InputError(f"the span of {self.name!r} is {self.span!r}; give two different numbers")
+        if self.notice is not None:
+            if isinstance(self.notice, bool) or not isinstance(self.notice, int | float | np.number):
+                raise InputError(f"notice of {self.name!r} is {self.notice!r}; give a number above 0")
+            if not 0 < self.notice < math.inf:
+                raise InputError(f"notice of {self.name!r} is {self.notice!r}; give a number above 0")
+            object.__setattr__(self, "notice", float(self.notice))
         if self.derived is not None and self.bounds is not None:
             raise InputError(
                 f"{self.name!r} follows from other features; give bounds to those, or write a rule with them"
             )
 
     def _check_levels(self) -> None:
+        for level in self.levels:
+            if not isinstance(level, Hashable) or isinstance(level, Mapping | tuple):
+                raise InputError(
+                    f"{level!r} cannot be a level of {self.name!r}; give text, numbers, true or false"
+                )
         if any(level is None or level != level for level in self.levels):
             raise InputError(f"a missing value is no level of {self.name!r}; say missing=True instead")
         if len(set(self.levels)) != len(self.levels) or not self.levels:
@@ -160,13 +240,13 @@ class Feature:
             raise InputError(
                 f"{self.name!r} is binary and needs two levels; given were {list(self.levels)!r}"
             )
-        if self.kind == "categorical" and self.direction != "any":
+        if self.kind == "categorical" and self.direction in ("up", "down"):
             raise InputError(
                 f"{self.name!r} is categorical and has no direction; make it ordinal to give one"
             )
-        if self.bounds is not None or self.range is not None or self.step is not None:
+        if any(value is not None for value in (self.bounds, self.range, self.span, self.step, self.notice)):
             raise InputError(
-                f"{self.name!r} has levels, not numbers; range, bounds and steps do not apply to it"
+                f"{self.name!r} has levels, not numbers; range, span, bounds, step and notice do not apply to it"
             )
         if self.columns and (self.kind != "categorical" or len(self.columns) != len(self.levels)):
             raise InputError(
@@ -184,6 +264,25 @@ class Feature:
     def is_number(self) -> bool:
         """Whether values are numbers in units (numeric or integer)."""
         return self.kind in ("numeric", "integer")
+
+    @property
+    def is_action(self) -> bool:
+        """Whether a person can do it: it may change, does not follow from others, and does not go by itself."""
+        return self.actionable and self.derived is None
+
+    @property
+    def origin(self) -> float:
+        """The value in units, or the index of the level, that is encoded as 0."""
+        scaled = self.span or self.range
+        return scaled[0] if self.is_number and scaled else 0.0
+
+    @property
+    def scale(self) -> float:
+        """The change in units, or in levels, that is encoded as 1."""
+        if self.is_number:
+            low, high = self.span or self.range or (0.0, 1.0)
+            return (high - low) or 1.0
+        return max(len(self.levels) - 1.0, 1.0) if self.kind == "ordinal" else 1.0
 
     @property
     def width(self) -> int:
@@ -223,7 +322,7 @@ class Feature:
             text = f"{number:,.4g}" if abs(number) < 1000 else f"{number:,.0f}"
         else:
             text = f"{number:,.{decimals}f}"
-        return f"{text} {self.unit}" if unit and self.unit else text
+        return united(text, self.unit, number) if unit else text
 
     def describe(self) -> str:
         """Return what the feature is and may do, in plain words."""
@@ -231,9 +330,11 @@ class Feature:
             formula = self.derived if isinstance(self.derived, str) else "a function of other features"
             return f"follows from the others: {formula}"
         parts = [self._values()]
-        if not self.actionable:
+        if self.clock is not None:
+            parts.append("goes by itself")
+        elif not self.actionable:
             parts.append("cannot change")
-        elif self.direction != "any":
+        elif self.direction in ("up", "down"):
             parts.append("may only rise" if self.direction == "up" else "may only fall")
         if self.actionable and self.max_change is not None:
             far = (
@@ -244,9 +345,18 @@ class Feature:
             parts.append(f"by at most {far}")
         if self.actionable and self.forbidden:
             parts.append("not " + ", ".join(f"{_yes_no(a)} → {_yes_no(b)}" for a, b in self.forbidden))
+        if self.actionable and self.pace is not None:
+            parts.append(self.pace_text)
+        if self.actionable and self.when is not None:
+            parts.append("chosen on the day of the application")
         if self.missing:
             parts.append("may be missing")
         return "; ".join(parts)
+
+    @property
+    def pace_text(self) -> str:
+        """The pace in words, as a file has it; empty without one."""
+        return "" if self.pace is None else spell_pace(float(self.pace), self.unit, self.is_number)
 
     def _values(self) -> str:
         if not self.is_number:
@@ -288,6 +398,6 @@ def _pair(name: str, what: str, given: Sequence[float] | None) -> tuple[float, f
         low, high = (float(v) for v in given)
     except (TypeError, ValueError):
         raise InputError(f"the {what} of {name!r} is {given!r}; give two numbers (low, high)") from None
-    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+    if not (math.isfinite(high - low) and low <= high):
         raise InputError(f"the {what} of {name!r} is {given!r}; give two finite numbers, the lower one first")
     return low, high

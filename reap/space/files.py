@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reap._errors import InputError, unknown
@@ -12,20 +13,25 @@ from reap.space.feature import Feature
 if TYPE_CHECKING:
     from reap.space.action_space import ActionSpace
 
-_SPACE = ("title", "rules", "max_changes", "encoded")
+_SPACE = ("title", "rules", "max_changes", "horizon", "encoded")
 _FEATURE = tuple(name for name in Feature.__dataclass_fields__ if name != "name")
 _HEADER = """\
 # What may change, and how. Review every feature; the lines that start with # say what to think about.
 #   actionable = false      the person's own value stays (sex, race, country of birth)
-#   direction  = "up"       may only rise (age, education); "down": may only fall
+#   direction  = "up"       may only rise (education); "down": may only fall; "both": either way makes sense
 #   bounds     = [0, 60]    limits of what may be recommended; without them plans stay within the range
 #   max_change = 5          how far it may move from where the person stands (levels, for an ordinal feature)
 #   step       = 100        numbers are recommended in multiples of it
-#   range      = …          the scale of effort: leave it as it is once people have answered questions
+#   notice     = 500        the smallest difference worth a question
+#   pace       = "200 EUR a month", "6 months a level"   how fast it moves; without any pace nothing is dated
+#   clock      = "years"    goes by itself, with all other clocks, and is never advice (age); or "months"
+#   when       = "application"   chosen on the day, takes no time (the amount asked for)
+#   range      = …          what was seen
+#   span       = …          the scale of effort: leave it as it is once people have answered questions
 #   derived    = "a / b"    follows from others;  missing = true: may be empty;  forbidden = [["own", "rent"]]
-#   phrases    = { up = "Wait until you are {after}" }   advice in your own words
-# Rules across features go under [space]:
-#   rules = ["existing + 2 * new <= 5", "if education increases then age increases by at least 2"]
+#   phrases    = { up = "Repay over {after:month|months}" }   advice in your own words
+# Under [space] go the horizon (months within which a plan must be done) and rules across features:
+#   rules = ["existing + 2 * new <= 5", "if job becomes self-employed then savings is at least 5000"]
 """
 
 
@@ -39,6 +45,8 @@ def read(text: str, source: str) -> dict[str, Any]:
         if section not in ("space", "features"):
             raise unknown(f"section in {source}", section, ("space", "features"))
     general = data.get("space", {})
+    if not isinstance(general, dict) or not isinstance(data.get("features", {}), dict):
+        raise InputError(f"{source} must have the sections [space] and [features.NAME]")
     for key in general:
         if key not in _SPACE:
             raise unknown(f"setting in [space] of {source}", key, _SPACE)
@@ -57,15 +65,21 @@ def _feature(name: str, facts: Any, source: str) -> Feature:
         if key not in _FEATURE:
             raise unknown(f"setting in [features.{name}] of {source}", key, _FEATURE)
     facts = dict(facts)
-    for key in ("range", "bounds"):
+    for key in ("range", "span", "bounds"):
         if isinstance(facts.get(key), list):
             facts[key] = tuple(facts[key])
     return Feature(name=name, **facts)
 
 
-def write(space: ActionSpace, comments: bool) -> str:
-    """Return a space as TOML; with ``comments``, as a draft to review."""
+def write(
+    space: ActionSpace,
+    comments: bool,
+    checks: Mapping[str, Sequence[str]] | None = None,
+    left_out: Mapping[str, str] | None = None,
+) -> str:
+    """Return a space as TOML; with ``comments``, as a draft to review, with what was guessed and left out."""
     lines = [_HEADER] if comments else []
+    lines += [_comment(f"left out: {name}: {why}") for name, why in (left_out or {}).items()]
     lines.append("[space]")
     if space.title:
         lines.append(f"title = {_toml(space.title)}")
@@ -73,15 +87,21 @@ def write(space: ActionSpace, comments: bool) -> str:
         lines.append("rules = [\n" + "".join(f"  {_toml(rule)},\n" for rule in space.rules) + "]")
     if space.max_changes is not None:
         lines.append(f"max_changes = {space.max_changes}")
+    if space.horizon != 24 or (comments and space.timed):
+        lines.append(f"horizon = {space.horizon}")
     if space.encoded:
         lines.append("encoded = true")
     for feature in space.features:
         lines += ["", f"[features.{_key(feature.name)}]"]
         if comments:
-            words = feature.describe()
-            lines.append("# " + "".join(c if c.isprintable() else " " for c in words))
+            lines.append(_comment(feature.describe()))
+        lines += [_comment(f"check: {guess}") for guess in (checks or {}).get(feature.name, ())]
         lines += [f"{key} = {value}" for key, value in _facts(feature, comments)]
     return "\n".join(lines) + "\n"
+
+
+def _comment(text: str) -> str:
+    return "# " + "".join(c if c.isprintable() else " " for c in text)
 
 
 def _facts(feature: Feature, comments: bool) -> list[tuple[str, str]]:
@@ -102,7 +122,11 @@ def _facts(feature: Feature, comments: bool) -> list[tuple[str, str]]:
             or (key == "step" and feature.kind == "integer" and value == 1)
         ):
             continue
-        if key in ("range", "bounds"):
+        if key == "pace":
+            value = feature.pace_text
+        if key == "actionable" and feature.clock is not None:
+            continue  # a clock says so itself
+        if key in ("range", "span", "bounds"):
             value = [int(v) if float(v).is_integer() and abs(v) < 1e15 else v for v in value]
         facts.append((key, _toml(value)))
     return facts

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Numbers:
-    """The m movable columns that hold grids: numbers and ordered levels. All arrays (m,).
+    """The m movable columns that hold grids: numbers, ordered levels, and the leading clock, for waiting. All arrays (m,).
 
     A grid point k is ``k · unit`` in the person's units, and ``(k · unit − base) / scale`` encoded.
     """
@@ -124,7 +124,8 @@ def grid(space: ActionSpace, z0: Array) -> tuple[Numbers, list[Levels]]:
         if feature.derived is not None or not known:
             continue
         if feature.is_number:
-            row = _grid(feature, lower[columns.start], upper[columns.start], z0[columns.start])
+            layout = space.origins[i], space.scales[i]
+            row = _grid(feature, lower[columns.start], upper[columns.start], z0[columns.start], *layout)
             if row is not None:
                 rows.append((columns.start, i, z0[columns.start], *row))
             continue
@@ -152,10 +153,10 @@ def _places(feature: Feature) -> Array:
     return np.linspace(0.0, 1.0, count)[:, None] if count > 1 else np.zeros((1, 1))
 
 
-def _grid(feature: Feature, low: float, high: float, start: float) -> tuple[float, ...] | None:
+def _grid(
+    feature: Feature, low: float, high: float, start: float, base: float, scale: float
+) -> tuple[float, ...] | None:
     """Return (stays, first, last, unit, power, base, scale) of a number's grid; None where it can only stay."""
-    base, top = feature.range or (0.0, 1.0)
-    scale = (top - base) or 1.0
     unit = feature.step or shown_step(feature)
     decimals = feature.decimals if feature.decimals is not None else max(0, -round(np.log10(unit)))
     first = np.ceil((base + low * scale) / unit - 1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,26 +12,34 @@ import pandas as pd
 from reap._errors import InputError, unknown
 from reap._typing import Frame, Series
 from reap.space.columns import ORDERED
-from reap.space.feature import Direction, Feature, Kind, plain
+from reap.space.feature import Clock, Direction, Feature, Kind, plain
+from reap.space.inputs import as_frame
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def features(
     X: Frame,
     *,
-    immutable: Sequence[str],
-    increasing: Sequence[str],
-    decreasing: Sequence[str],
-    bounds: Mapping[str, tuple[float, float]],
-    steps: Mapping[str, float],
-    max_change: Mapping[str, float],
-    ordinal: Mapping[str, Sequence[Any]],
-    categorical: Sequence[str],
-    labels: Mapping[str, str],
-    units: Mapping[str, str],
-    missing: Sequence[str],
-    derived: Mapping[str, Any],
-    forbidden: Mapping[str, Sequence[tuple[Any, Any]]],
-    groups: Mapping[str, Sequence[str]] | None,
+    immutable: Sequence[str] = (),
+    increasing: Sequence[str] = (),
+    decreasing: Sequence[str] = (),
+    bounds: Mapping[str, tuple[float, float]] = _NOTHING,
+    steps: Mapping[str, float] = _NOTHING,
+    max_change: Mapping[str, float] = _NOTHING,
+    ordinal: Mapping[str, Sequence[Any]] = _NOTHING,
+    categorical: Sequence[str] = (),
+    labels: Mapping[str, str] = _NOTHING,
+    units: Mapping[str, str] = _NOTHING,
+    missing: Sequence[str] = (),
+    derived: Mapping[str, Any] = _NOTHING,
+    forbidden: Mapping[str, Sequence[tuple[Any, Any]]] = _NOTHING,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    spans: Mapping[str, tuple[float, float]] = _NOTHING,
+    paces: Mapping[str, float | str] = _NOTHING,
+    clocks: Mapping[str, Clock] = _NOTHING,
+    at_application: Sequence[str] = (),
+    notice: Mapping[str, float] = _NOTHING,
 ) -> list[Feature]:
     """Return one feature a column (or a group of columns); see ``ActionSpace.from_frame``."""
     X = _table(X, encoded=groups is not None)
@@ -52,6 +61,11 @@ def features(
         missing,
         derived,
         forbidden,
+        spans,
+        paces,
+        clocks,
+        at_application,
+        notice,
     )
     for names_said in said:
         for name in names_said:
@@ -69,7 +83,11 @@ def features(
             "label": labels.get(name, ""),
             "unit": units.get(name, ""),
             "missing": name in missing,
-            "forbidden": tuple(tuple(pair) for pair in forbidden.get(name, ())),
+            "forbidden": forbidden.get(name, ()),
+            "pace": paces.get(name),
+            "clock": clocks.get(name),
+            "when": "application" if name in at_application else None,
+            "notice": notice.get(name),
         }
         if groups is not None and name in groups:
             if name in bounds or name in steps or name in derived:
@@ -83,7 +101,7 @@ def features(
         column = X[name]
         if column.isna().any() and name not in missing:
             raise InputError(f"{name!r} is missing in some rows; fill it in, or say missing=[{name!r}]")
-        told = name in bounds or name in steps or name in derived
+        told = any(name in said for said in (bounds, steps, derived, spans, clocks, notice))
         kind, levels = _kind(column, name, ordinal, categorical, number=told)
         facts: dict[str, Any] = {"levels": levels}
         if kind in ("numeric", "integer"):
@@ -91,13 +109,14 @@ def features(
                 kind = "numeric"  # an encoded table has no units, so no whole ones
             facts = {
                 "range": _range(column, name),
+                "span": spans.get(name, None if groups is not None else _span(column)),
                 "bounds": bounds.get(name),
                 "step": steps.get(name, None if groups is not None else _step(column, kind)),
                 "derived": derived.get(name),
             }
         elif told:
             raise InputError(
-                f"{name!r} has levels, not numbers; bounds, steps and formulas do not apply to it"
+                f"{name!r} has levels, not numbers; bounds, steps, spans, clocks and formulas do not apply to it"
             )
         ordered = isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered
         made.append(Feature(name, kind, dtype=ORDERED if ordered else str(column.dtype), **facts, **words))
@@ -107,6 +126,7 @@ def features(
 def _table(X: Any, encoded: bool) -> Frame:
     if isinstance(X, np.ndarray) and encoded and X.ndim == 2:
         X = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    X = as_frame(X)
     if not isinstance(X, pd.DataFrame):
         raise InputError(f"a pandas DataFrame is needed, not {type(X).__name__}")
     if len(X) == 0 or X.shape[1] == 0:
@@ -177,7 +197,12 @@ def _kind(
     if pd.api.types.is_bool_dtype(dtype):
         return "binary", (False, True)
     if name in categorical or not pd.api.types.is_numeric_dtype(dtype):
-        found = sorted({plain(v) for v in present.unique()}, key=lambda v: (str(type(v)), v))
+        try:
+            found = sorted({plain(v) for v in present.unique()}, key=lambda v: (str(type(v)), v))
+        except TypeError:
+            raise InputError(
+                f"{name!r} holds {present.iloc[0]!r}, a {type(present.iloc[0]).__name__}; drop it, or make it text or numbers"
+            ) from None
         if not found:
             raise InputError(f"{name!r} has no value in any row; drop it")
         if len(found) > 50 and len(found) > len(present) / 2:
@@ -200,6 +225,13 @@ def _range(column: Series, name: str) -> tuple[float, float]:
     if not np.isfinite(values).all():
         raise InputError(f"{name!r} is infinite in a row; give finite numbers")
     return float(values.min()), float(values.max())
+
+
+def _span(column: Series) -> tuple[float, float] | None:
+    """Return the 1st and the 99th percentile, values that occur; None where that is all of the range, or nothing."""
+    values = np.sort(column.dropna().to_numpy(dtype=float))
+    low, high = values[[int(0.01 * (len(values) - 1)), int(np.ceil(0.99 * (len(values) - 1)))]]
+    return None if low == high or (low, high) == (values[0], values[-1]) else (float(low), float(high))
 
 
 def _step(column: Series, kind: str) -> float:

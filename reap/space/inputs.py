@@ -39,6 +39,7 @@ def one_row(x: Any, encoded: Sequence[str] | None) -> Frame:
         x = pd.DataFrame([x.to_list()], columns=list(x.index), index=[x.name])
     elif isinstance(x, Mapping):
         x = pd.DataFrame([list(x.values())], columns=list(x))
+    x = as_frame(x)
     if not isinstance(x, pd.DataFrame):
         raise InputError(
             f"give the subject as a pandas Series or a one-row DataFrame, not {type(x).__name__}"
@@ -58,3 +59,25 @@ def from_array(X: Any, columns: Sequence[str]) -> Frame:
         return pd.DataFrame(np.asarray(X, dtype=float), columns=list(columns))
     except (TypeError, ValueError):
         raise InputError("the array holds something that is not a number; give encoded rows") from None
+
+
+def as_frame(X: Any) -> Any:
+    """Return a frame of another library (polars, pyarrow) as a pandas frame, anything else as it is."""
+    if isinstance(X, pd.DataFrame) or not hasattr(X, "to_pandas"):
+        return X
+    return X.to_pandas()
+
+
+def names_of(given: Any) -> tuple[str, ...]:
+    """Return names of features; one alone may stand without a list.
+
+    Examples
+    --------
+    >>> names_of("age"), names_of(["age", "sex"])
+    (('age',), ('age', 'sex'))
+    """
+    if isinstance(given, str):
+        return (given,)
+    if not hasattr(given, "__iter__"):
+        raise InputError(f"{given!r} is no list of features; give names, such as ['age']")
+    return tuple(given)

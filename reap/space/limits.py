@@ -10,6 +10,7 @@ import numpy as np
 
 from reap._errors import InputError, unknown
 from reap.space.feature import Feature, plain
+from reap.space.phrases import united
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Limits:
         Levels that are out of the question, by feature.
     max_changes : int, optional
         How many features may change at most.
+    within_months : int, optional
+        In how many months the plan must be done; it only shortens the space's horizon.
 
     Examples
     --------
@@ -39,11 +42,10 @@ class Limits:
     at_most: Mapping[str, Any] = field(default_factory=dict)
     exclude: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     max_changes: int | None = None
+    within_months: int | None = None
 
     def __bool__(self) -> bool:
-        return bool(
-            self.fixed or self.at_least or self.at_most or self.exclude or self.max_changes is not None
-        )
+        return self != Limits()
 
     def merge(self, other: Limits) -> Limits:
         """Return both limits together; a later bound on the same feature replaces an earlier one.
@@ -53,13 +55,17 @@ class Limits:
         exclude = dict(self.exclude)
         for name, levels in other.exclude.items():
             exclude[name] = tuple(dict.fromkeys((*exclude.get(name, ()), *levels)))
-        counts = [k for k in (self.max_changes, other.max_changes) if k is not None]
+
+        def least(ours: int | None, theirs: int | None) -> int | None:
+            return min((k for k in (ours, theirs) if k is not None), default=None)
+
         return Limits(
             fixed=tuple(dict.fromkeys((*self.fixed, *other.fixed))),
             at_least={**self.at_least, **other.at_least},
             at_most={**self.at_most, **other.at_most},
             exclude=exclude,
-            max_changes=min(counts) if counts else None,
+            max_changes=least(self.max_changes, other.max_changes),
+            within_months=least(self.within_months, other.within_months),
         )
 
     def meet(self, other: Limits, features: Sequence[Feature]) -> Limits:
@@ -80,20 +86,22 @@ class Limits:
         )
 
     def without(self, name: str) -> Limits:
-        """Return the limits with everything about one feature lifted ("max_changes" lifts the count)."""
+        """Return the limits with everything about one feature lifted; "max_changes", "within_months" lift those."""
         return Limits(
             fixed=tuple(n for n in self.fixed if n != name),
             at_least={n: v for n, v in self.at_least.items() if n != name},
             at_most={n: v for n, v in self.at_most.items() if n != name},
             exclude={n: v for n, v in self.exclude.items() if n != name},
             max_changes=None if name == "max_changes" else self.max_changes,
+            within_months=None if name == "within_months" else self.within_months,
         )
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What is limited, each once: features, and "max_changes"."""
+        """What is limited, each once: features, "max_changes", "within_months"."""
         named = (*self.fixed, *self.at_least, *self.at_most, *self.exclude)
-        return tuple(dict.fromkeys(named)) + (("max_changes",) if self.max_changes is not None else ())
+        whole = [name for name in ("max_changes", "within_months") if getattr(self, name) is not None]
+        return (*dict.fromkeys(named), *whole)
 
     def describe(self, features: Sequence[Feature] = ()) -> list[str]:
         """Return each limit as a sentence, with labels and units where the features are given."""
@@ -116,6 +124,8 @@ class Limits:
             said.append(
                 f"at most {self.max_changes} feature{'s' if self.max_changes != 1 else ''} may change"
             )
+        if self.within_months is not None:
+            said.append(f"done within {united(str(self.within_months), 'months', self.within_months)}")
         return said
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,6 +142,7 @@ class Limits:
             at_most=dict(data.get("at_most", {})),
             exclude={name: tuple(levels) for name, levels in data.get("exclude", {}).items()},
             max_changes=data.get("max_changes"),
+            within_months=data.get("within_months"),
         )
 
 
@@ -151,18 +162,27 @@ def checked(limits: Limits, features: Sequence[Feature]) -> Limits:
         for level in levels:
             if level not in by_name[name].levels:
                 raise unknown(f"level of {name!r}", level, by_name[name].levels)
-    count = limits.max_changes
-    if count is not None and (
-        isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1
-    ):
-        raise InputError(f"max_changes is {count!r}; give a whole number of at least 1")
+    if limits.within_months is not None and not any(f.is_action and f.pace is not None for f in features):
+        raise InputError(
+            "within_months has no meaning here: no feature has a pace, so nothing is dated; give paces first"
+        )
     return Limits(
         fixed=limits.fixed,
         at_least={name: plain(value) for name, value in limits.at_least.items()},
         at_most={name: plain(value) for name, value in limits.at_most.items()},
         exclude={name: tuple(map(plain, levels)) for name, levels in limits.exclude.items()},
-        max_changes=None if count is None else int(count),
+        max_changes=whole("max_changes", limits.max_changes, 1),
+        within_months=whole("within_months", limits.within_months, 0),
     )
+
+
+def whole(name: str, given: Any, least: int) -> int | None:
+    """Return a whole number that is large enough, or None; anything else is an error."""
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+        raise InputError(f"{name} is {given!r}; give a whole number of at least {least}")
+    return int(given)
 
 
 def _check_bound(feature: Feature, value: Any) -> None:

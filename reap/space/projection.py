@@ -10,6 +10,7 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array, Bools
+from reap.space.clocks import Clocks
 from reap.space.nearest import NearestRow
 from reap.space.reach import Reach, Room
 from reap.space.rules import Rule
@@ -25,13 +26,20 @@ class Projection:
     reach : Reach
     rules : sequence of Rule
     max_changes : int, optional
+    clocks : Clocks
     z0 : (d,) the person's vector
     """
 
-    def __init__(self, reach: Reach, rules: Sequence[Rule], max_changes: int | None, z0: Array) -> None:
-        self.reach, self.rules, self.max_changes = reach, rules, max_changes
+    def __init__(
+        self, reach: Reach, rules: Sequence[Rule], max_changes: int | None, clocks: Clocks, z0: Array
+    ) -> None:
+        self.rules, self.max_changes, self.clocks = rules, max_changes, clocks
         self.z0 = z0
         self.start = reach.encoding.codes_of(z0[None])[0]
+        self.first, self.last = clocks.window(self.start, reach.limits)
+        if self.last < reach.months:  # a limit on a clock leaves less time than the horizon
+            reach = Reach(reach.encoding, reach.limits, self.last)
+        self.reach = reach
         self.room = reach.room(self.start)
 
     # the nearest legal row ----------------------------------------------------------------------------
@@ -45,7 +53,36 @@ class Projection:
             legal = np.logical_and.reduce([rule.allows(self.start[None], codes) for rule in self.rules])
             for row in np.flatnonzero(~legal):
                 codes[row] = self._search(Z[row])
+        return self.passed(codes, Z)
+
+    def passed(self, codes: Array, Z: Array) -> Array:
+        """Return codes (n, f) with the clocks where the actions' time, or the wait that vectors (n, d) ask, puts them."""
+        which = self.clocks.which
+        if self.clocks.on and len(which):
+            months = np.maximum(self.clocks.needed(self.start[None], codes), self._waits(Z))
+            there = self.clocks.advance(self.start[None], np.clip(months, self.first, self.last))
+            codes[:, which] = there[:, which]
         return codes
+
+    @cached_property
+    def _leading(self) -> tuple[int, int, int] | None:
+        """The leading clock: its place among the clocks, its feature and its column; None where there is none."""
+        place = self.clocks.leading(self.start)
+        if place is None:
+            return None
+        feature = int(self.clocks.which[place])
+        return place, feature, int(self.reach.encoding.starts[feature])
+
+    def _waits(self, Z: Array) -> Array:
+        """Return the months (n,) that vectors (n, d) ask to wait: what their clocks agree on, else what the leading one says."""
+        if self._leading is None:
+            return np.zeros(len(Z))
+        i = self._leading[1]
+        encoding, which = self.reach.encoding, self.clocks.which
+        shown = np.repeat(self.start[None], len(Z), axis=0)
+        shown[:, which] = encoding.origin[which] + Z[:, encoding.starts[which]] * encoding.scale[which]
+        agreed = self.clocks.months(self.start[None], shown)
+        return np.where(np.isnan(agreed), self.clocks.waited(self.start, shown[:, i]), agreed)
 
     def _check_open(self) -> None:
         for feature in self.reach.closed(self.room, self.start):
@@ -196,6 +233,10 @@ class Projection:
                 lower[columns], upper[columns] = 0.0, open_
             else:
                 lower[columns], upper[columns] = self.room.open[i][[0, -1]] / encoding.scale[i]
+        if self._leading is not None:
+            _, i, column = self._leading
+            ends = self.clocks.advance(self.start[None], np.array([self.first, self.last]))[:, i]
+            lower[column], upper[column] = (ends - encoding.origin[i]) / encoding.scale[i]
         return lower, upper
 
     def relax(self, Z: Array) -> Array:
@@ -208,7 +249,28 @@ class Projection:
             else:
                 wanted = np.where(np.isnan(Z[:, columns]), self.z0[columns], Z[:, columns])
                 out[:, columns] = simplex(wanted, self.room.levels[i])
+        if self._leading is not None:
+            self._let_go(out)
         return out
+
+    def _let_go(self, Z: Array) -> None:
+        """Put the clocks of relaxed vectors (n, d) where the actions' time, or the leading clock if later, puts them."""
+        encoding, (place, _, column) = self.reach.encoding, self._leading or (0, 0, 0)
+        away = np.abs(np.nan_to_num(Z - self.z0))
+        flow = [
+            self.clocks.flow(k) / encoding.scale[i] for k, i in enumerate(self.clocks.which)
+        ]  # encoded, a month
+        months = away[:, column] / flow[place]
+        for i in self.reach.free:
+            first = encoding.starts[i]  # of a category: half of what moves leaves its own level
+            moved = away[:, first] * encoding.scale[i]
+            if self.reach.features[i].kind == "categorical":
+                moved = away[:, encoding.slices[self.reach.features[i].name]].sum(axis=1) / 2
+            months = np.maximum(months, moved * self.clocks.pace(i))
+        for k, i in enumerate(self.clocks.which):
+            to = encoding.starts[i]
+            stop = (self.clocks.stop(k) - encoding.origin[i]) / encoding.scale[i]
+            Z[:, to] = np.maximum(self.z0[to], np.minimum(self.z0[to] + months * flow[k], stop))
 
 
 def simplex(block: Array, allowed: Any) -> Array:

@@ -60,6 +60,8 @@ class Reach:
     encoding : Encoding
     limits : Limits
         A person's own limits; unlike the space's bounds they must hold even where nothing changes.
+    months : float
+        Time there is for any action: a feature with a pace goes no farther than it gets in it.
 
     Examples
     --------
@@ -69,13 +71,13 @@ class Reach:
     array([False,  True, False])
     """
 
-    def __init__(self, encoding: Encoding, limits: Limits) -> None:
-        self.encoding, self.limits = encoding, limits
+    def __init__(self, encoding: Encoding, limits: Limits, months: float = np.inf) -> None:
+        self.encoding, self.limits, self.months = encoding, limits, months
         self.features = encoding.features
-        self.free = [i for i, f in enumerate(self.features) if f.derived is None]
+        self.free = [i for i, f in enumerate(self.features) if f.derived is None and f.clock is None]
         self.numbers = np.array([i for i in self.free if self.features[i].is_number], dtype=np.intp)
         self.graded = [i for i in self.free if not self.features[i].is_number]
-        self.tables = {i: _transitions(self.features[i], limits) for i in self.graded}
+        self.tables = {i: _transitions(self.features[i], limits, months) for i in self.graded}
         self._lookup()
         numbers = [self.features[i] for i in self.numbers]
         self.scale = encoding.scale[self.numbers]
@@ -86,7 +88,7 @@ class Reach:
         self.fixed = np.array([not f.actionable or f.name in limits.fixed for f in numbers], dtype=bool)
         self.up = np.array([f.direction == "up" for f in numbers], dtype=bool)
         self.down = np.array([f.direction == "down" for f in numbers], dtype=bool)
-        self.far = np.array([np.inf if f.max_change is None else f.max_change for f in numbers], dtype=float)
+        self.far = np.array([_far(f, months) for f in numbers], dtype=float)
         self.hard_low = np.array([limits.at_least.get(f.name, -np.inf) for f in numbers], dtype=float)
         self.hard_high = np.array([limits.at_most.get(f.name, np.inf) for f in numbers], dtype=float)
         self.stepped = np.array([f.step is not None for f in numbers], dtype=bool)
@@ -176,17 +178,28 @@ class Reach:
                 yield self.features[i]
 
 
-def _transitions(feature: Feature, limits: Limits) -> Bools:
-    """Return whether level ``a`` may become level ``b``, (levels, levels)."""
+def _far(feature: Feature, months: float) -> float:
+    """Return how far a number (in units) or an ordered level may move in a time."""
+    far = np.inf if feature.max_change is None else feature.max_change
+    if feature.pace is None:
+        return far
+    pace = float(feature.pace)
+    return min(far, pace * months if feature.is_number else np.floor(months / pace + 1e-6))
+
+
+def _transitions(feature: Feature, limits: Limits, months: float) -> Bools:
+    """Return whether level ``a`` may become level ``b`` in a time, (levels, levels)."""
     count = len(feature.levels)
     table = np.ones((count, count), dtype=bool)
     if feature.direction == "up":
         table = np.triu(table)
     elif feature.direction == "down":
         table = np.tril(table)
-    if feature.max_change is not None:
-        place = np.arange(count)
-        table &= np.abs(place[:, None] - place) <= feature.max_change
+    far, place = _far(feature, months), np.arange(count)
+    if feature.kind == "ordinal":
+        table &= np.abs(place[:, None] - place) <= far
+    elif far < 1:  # any other change takes as long as one level
+        table[:] = False
     for a, b in feature.forbidden:
         table[feature.levels.index(a), feature.levels.index(b)] = False
     if not feature.actionable or feature.name in limits.fixed:

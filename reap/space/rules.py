@@ -78,7 +78,7 @@ class Condition:
     def holds(self, before: Array, after: Array) -> Bools:
         """Return where it is true, for codes (n, f)."""
         old, new = before[:, self.index], after[:, self.index]
-        tolerance = SAME * _width(self.feature)
+        tolerance = SAME * self.feature.scale
         match self.verb:
             case "changes":
                 return np.asarray(np.abs(new - old) > tolerance)
@@ -109,7 +109,7 @@ class Condition:
             begin[:, self.index] = start
             picked = np.flatnonzero(self.holds(begin, rows) == truth)
             return [Domain(levels=frozenset(int(i) for i in picked))]
-        gap = 2 * SAME * _width(self.feature)
+        gap = 2 * SAME * self.feature.scale
         below, above = Domain(high=start - gap), Domain(low=start + gap)
         here = Domain(start, start)
         match self.verb:
@@ -202,8 +202,17 @@ def _linear_feature(name: str, features: Sequence[Feature], index: Mapping[str, 
         raise InputError(
             f"{name!r} is {feature.kind}; a linear rule may only use numbers and binary features (as 0 and 1)"
         )
+    _check_set(feature)
+
+
+def _check_set(feature: Feature) -> None:
+    """Refuse a rule on what nobody sets."""
     if feature.derived is not None:
-        raise InputError(f"{name!r} is derived; write the rule with the features it is computed from")
+        raise InputError(f"{feature.name!r} is derived; write the rule with the features it is computed from")
+    if feature.clock is not None:
+        raise InputError(
+            f"{feature.name!r} is a clock and goes by itself; say how long an action takes by its pace"
+        )
 
 
 _VERBS = (
@@ -223,8 +232,7 @@ def _condition(text: str, features: Sequence[Feature], index: Mapping[str, int])
         if name not in index:
             raise unknown("feature", name, index)
         feature, verb = features[index[name]], match["verb"].lower()
-        if feature.derived is not None:
-            raise InputError(f"{name!r} is derived; write the rule with the features it is computed from")
+        _check_set(feature)
         if verb in ("increases", "decreases", "is at least", "is at most") and feature.kind == "categorical":
             raise InputError(
                 f"{name!r} is categorical and cannot be said to be more or less; use 'changes', 'is' or 'becomes'"
@@ -254,9 +262,3 @@ def _value(given: str | None, feature: Feature, wants: str) -> float:
     if not np.isfinite(number):
         raise InputError(f"{text!r} in a rule on {feature.name!r} must be a number")
     return number
-
-
-def _width(feature: Feature) -> float:
-    if not feature.is_number or feature.range is None:
-        return 1.0
-    return (feature.range[1] - feature.range[0]) or 1.0

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
+from reap._errors import InputError
 from reap.space.feature import Feature
 from reap.space.limits import Limits
+from reap.space.phrases import Counted, united
 
 
 @dataclass(frozen=True)
@@ -69,10 +72,17 @@ def _rises(feature: Feature, before: Any, after: Any) -> bool:
 def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
     old, new = feature.show(before, unit=False), feature.show(after, unit=False)
     phrase = feature.phrases.get("up" if rises else "down") or feature.phrases.get("change")
+    unit = united("", feature.unit, float(after)) if feature.is_number and after is not None else ""
     if phrase:
-        by = feature.show(abs(after - before), unit=False) if feature.is_number else ""
-        return phrase.format(before=old, after=new, unit=feature.unit, by=by)
-    unit = f" {feature.unit}" if feature.unit else ""
+        by = abs(after - before) if feature.is_number and None not in (before, after) else None
+        return phrase.format(
+            before=Counted(old, before),
+            after=Counted(new, after),
+            unit=unit.strip(),
+            by=Counted("" if by is None else feature.show(by, unit=False), by),
+        )
+    if feature.clock is not None:
+        return f"{feature.label} goes from {old} to {new}{unit} with time"
     if feature.derived is not None:  # nobody does this; it follows from the rest of the advice
         return f"{feature.label} {'rises' if rises else 'falls'} from {old} to {new}{unit} as a result"
     label = lowered(feature.label)
@@ -81,6 +91,28 @@ def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
     if feature.kind == "ordinal":
         return f"{'Raise' if rises else 'Lower'} {label} from “{old}” to “{new}”"
     return f"Change {label} from “{old}” to “{new}”"
+
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+
+
+def date_in_words(months: float, start: Any = None) -> str:
+    """Return "in month 5", or "by March 2027" counted from a day; see ``ActionSpace.when``."""
+    if not months >= 0 or months != int(months):
+        raise InputError(f"the time is {months!r} months; give a whole number of months, 0 or more")
+    if months == 0:
+        return "at once"
+    if start is None:
+        return f"in month {int(months)}"
+    try:
+        day = date.fromisoformat(start) if isinstance(start, str) else start
+        year, month = divmod(day.year * 12 + day.month - 1 + int(months), 12)
+    except (AttributeError, ValueError):
+        raise InputError(f"the start is {start!r}; give a day, such as 2026-11-16") from None
+    return f"by {_MONTHS[month]} {year}"
 
 
 def lowered(label: str) -> str:

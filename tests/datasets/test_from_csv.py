@@ -28,7 +28,8 @@ def test_the_space_is_inferred_or_given(loans, tmp_path):
     path, table = loans
     data = from_csv(path, label="paid", favourable="yes")
     assert data.name == "loans"
-    assert list(data.X) == ["id", "income", "home"]
+    assert list(data.X) == ["income", "home"]  # the draft leaves out what names a row
+    assert data.space.feature("income").direction == "up"
     assert data.y.tolist() == [1, 0, 1, 0, 1, 0]
     space = reap.ActionSpace.from_frame(table[["home", "income"]], immutable=["home"])
     space.save(tmp_path / "loans.toml")
@@ -66,6 +67,9 @@ def test_bad_files(loans, tmp_path):
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(reap.InputError, match="cannot be read"):
         from_csv(tmp_path / "empty.csv", label="paid")
+    (tmp_path / "semicolons.csv").write_text("income;paid\n10,5;1\n")
+    with pytest.raises(reap.InputError, match="separated by semicolons; save it with commas"):
+        from_csv(tmp_path / "semicolons.csv", label="paid")
     wide = reap.ActionSpace.from_frame(table.drop(columns="paid").assign(debt=range(6)))
     with pytest.raises(reap.InputError, match="lacks the column 'debt'"):
         from_csv(path, label="paid", favourable="yes", space=wide)

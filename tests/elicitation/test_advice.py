@@ -6,8 +6,8 @@ import itertools
 
 
 def test_a_session_names_limits_that_only_help_together(german_engine, german_rejected):
-    session = german_engine.elicit(german_rejected.iloc[1])
-    names = [f.name for f in session.space.features if f.actionable and f.derived is None]
+    session = german_engine.elicit(german_rejected.iloc[2])
+    names = [f.name for f in session.space.features if f.is_action]
     for name in names:
         session.constrain(name, fixed=True)
     (words,) = session.relaxations()

@@ -116,7 +116,7 @@ def test_no_question_of_a_session_has_a_dominated_option(german_engine, german_r
         free = [
             i
             for f in session.space.features
-            if f.derived is None
+            if f.is_action
             for i in range(*session.space.slices[f.name].indices(session.space.dimension))
         ]
         moves = np.concatenate([option.moves for option in question.options])[:, free]

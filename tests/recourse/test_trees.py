@@ -108,7 +108,12 @@ def test_rules_are_obeyed(rule):
 def test_derived_features_follow():
     X, y = people()
     X = X.drop(columns=["grade", "owner"]).assign(share=(X["cards"] / X["income"] * 100).round(4))
-    space = reap.ActionSpace.from_frame(X, steps={"income": 100}, derived={"share": "cards / income * 100"})
+    space = reap.ActionSpace.from_frame(
+        X,
+        steps={"income": 100},
+        derived={"share": "cards / income * 100"},
+        spans={name: (X[name].min(), X[name].max()) for name in X.select_dtypes("number")},
+    )
     ratios = compare(piped(make("histogram"), X), X, y, space)
     assert ratios.min() >= 1 - 1e-9
     assert ratios.mean() <= 1.005

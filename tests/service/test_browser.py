@@ -55,7 +55,7 @@ def answered(service):
 def test_the_whole_way_by_mouse(visit, service, width):
     page = visit(width)
     page.goto("/")
-    page.get_by_role("link", name="Example 2").click()
+    page.get_by_role("link", name="Example 1").click()
     fits(page)
     page.get_by_role("button", name="See the decision").click()
     assert "Today the answer would be no" in page.text_content("h1")

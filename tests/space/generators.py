@@ -7,6 +7,8 @@ The legality here is written from the documentation, value by value, and shares 
 from __future__ import annotations
 
 import itertools
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,15 +36,35 @@ class Seeded(np.random.Generator):
         return f"Seeded({self.seed})"
 
 
-def random_space(rng: np.random.Generator, *, rules: bool = True, rows: int = 12) -> tuple[ActionSpace, Any]:
-    """Return a space of two to five features of any kind, and a frame of rows in it."""
-    features = [_feature(rng, f"f{i}") for i in range(rng.integers(2, 6))]
+def random_space(
+    rng: np.random.Generator, *, rules: bool = True, rows: int = 12, timed: bool = False
+) -> tuple[ActionSpace, Any]:
+    """Return a space of two to five features of any kind, and a frame of rows in it; ``timed`` adds paces and clocks."""
+    features = [_feature(rng, f"f{i}") for i in range(rng.integers(2, 4 if timed else 6))]
     spoken: list[str] = []
     if rules:
         spoken = [rule for rule in (_linear(rng, features), _implication(rng, features)) if rule]
     count = int(rng.integers(1, 4)) if rules and rng.random() < 0.4 else None
-    space = ActionSpace(features, rules=spoken, max_changes=count)
+    if timed:
+        features = [_paced(rng, f) if rng.random() < 0.7 else f for f in features]
+        features += [_clock(rng, f"c{i}") for i in range(rng.integers(1, 3))]
+    space = ActionSpace(features, rules=spoken, max_changes=count, horizon=int(rng.integers(2, 15)))
     return space, random_rows(rng, space, rows)
+
+
+def _paced(rng: np.random.Generator, feature: Feature) -> Feature:
+    if feature.is_number:
+        return replace(feature, pace=float(rng.choice([0.5, 1, 3])) * (feature.step or 1) / 3)
+    return replace(feature, pace=float(rng.choice([1, 2.5, 6])))
+
+
+def _clock(rng: np.random.Generator, name: str) -> Feature:
+    unit = str(rng.choice(["months", "years"]))
+    kind, step = ("integer", None) if rng.random() < 0.6 else ("numeric", float(rng.choice([0.5, 1.0])))
+    bounds = (0, int(rng.integers(6, 12))) if rng.random() < 0.3 else None
+    return Feature(
+        name, kind, range=(0, 6), step=step, clock=unit, bounds=bounds, missing=bool(rng.random() < 0.2)
+    )
 
 
 def random_rows(rng: np.random.Generator, space: ActionSpace, rows: int) -> Any:
@@ -149,6 +171,11 @@ def all_rows(space: ActionSpace, start: dict[str, Any]) -> Any:
         now = start[feature.name]
         if now is None:
             columns.append([None])
+        elif feature.clock is not None:
+            ends = [_after(feature, now, t) for t in range(space.horizon + 2)]
+            columns.append(list(dict.fromkeys([now, *ends, now - 1 if now >= 1 else now + 0.25])))
+            if feature.kind == "integer":
+                columns[-1] = [v for v in columns[-1] if float(v).is_integer()]
         elif feature.is_number:
             low, high = feature.bounds or (min(feature.range[0], now), max(feature.range[1], now))
             steps = np.round(np.arange(-100, 101) * feature.step, 6)
@@ -162,13 +189,48 @@ def all_rows(space: ActionSpace, start: dict[str, Any]) -> Any:
 def legal(space: ActionSpace, limits: Limits | None, start: dict[str, Any], row: dict[str, Any]) -> bool:
     """Return whether one row may follow from a start, by the letter of the documentation."""
     limits = limits or Limits()
-    moved = [f for f in space.features if _differs(f, start[f.name], row[f.name])]
-    if any(not _feature_legal(f, limits, start[f.name], row[f.name]) for f in space.features):
+    actions = [f for f in space.features if f.clock is None]
+    moved = [f for f in actions if _differs(f, start[f.name], row[f.name])]
+    if any(not _feature_legal(f, limits, start[f.name], row[f.name]) for f in actions):
+        return False
+    if time_of(space, limits, start, row) is None:
         return False
     for count in (space.max_changes, limits.max_changes):
         if count is not None and len(moved) > count:
             return False
     return all(_rule_legal(rule, space, start, row) for rule in space.rules)
+
+
+def time_of(space: ActionSpace, limits: Limits, start: dict[str, Any], row: dict[str, Any]) -> int | None:
+    """Return the fewest months in which the row can be reached, all clocks agreeing; None where there are none."""
+    dated = any(f.pace is not None and f.actionable for f in space.features)
+    last = space.horizon if limits.within_months is None else min(space.horizon, limits.within_months)
+    for months in range(last + 1) if dated else [0]:
+        if all(_in_time(f, limits, start[f.name], row[f.name], months) for f in space.features):
+            return months
+    return None
+
+
+def _in_time(f: Feature, limits: Limits, old: Any, new: Any, months: int) -> bool:
+    if old is None or new is None:
+        return old is None and new is None
+    if f.clock is not None:
+        if (f.name in limits.fixed and new != old) or new < limits.at_least.get(f.name, new):
+            return False
+        return new <= limits.at_most.get(f.name, new) and abs(_after(f, old, months) - new) < 1e-9
+    if f.pace is None or not f.actionable or not _differs(f, old, new):
+        return True
+    if f.is_number:
+        return abs(new - old) / f.pace <= months + 1e-6
+    levels = abs(f.levels.index(new) - f.levels.index(old)) if f.kind == "ordinal" else 1
+    return levels * f.pace <= months + 1e-6
+
+
+def _after(f: Feature, old: float, months: int) -> float:
+    """Return where a clock stands after so many months: down to its step, and at most at its upper bound."""
+    exact = old + months / (12 if f.clock == "years" else 1)
+    value = exact if f.step is None else math.floor(exact / f.step + 1e-6) * f.step
+    return max(old, value if f.bounds is None else min(value, f.bounds[1]))
 
 
 def _differs(feature: Feature, old: Any, new: Any) -> bool:

@@ -150,3 +150,64 @@ def test_a_bad_space():
         ActionSpace([Feature("x1", range=(0, 1)), x]).feature("xx")
     with pytest.raises(InputError, match="'x' is a number and has no levels; ask for its box"):
         ActionSpace([x]).reachable("x", np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    ("X", "settings", "sentence"),
+    [
+        (pd.DataFrame({0: [1, 2]}), {}, "the column name 0 is not text; rename it"),
+        (pd.DataFrame({"tags": [["a"], ["b"]]}), {}, "'tags' holds ['a'], a list; drop it"),
+        (pd.DataFrame({"tags": [{}, {"a": 1}]}), {}, "'tags' holds {}, a dict; drop it"),
+        (pd.DataFrame({"x": [1, 2]}), {"immutable": "age"}, "there is no feature 'age'"),
+        (pd.DataFrame({"x": [1, 2]}), {"immutable": 3}, "3 is no list of features"),
+        (pd.DataFrame({"x": [1, 2]}), {"paces": {"x": "soon"}}, "the pace of 'x' is 'soon'"),
+        (pd.DataFrame({"x": [1, 2]}), {"clocks": {"x": "days"}}, "there is no unit for the clock 'x' 'days'"),
+        (pd.DataFrame({"x": ["a", "b"]}), {"clocks": {"x": "years"}}, "'x' has levels, not numbers"),
+        (pd.DataFrame({"x": [1, 2]}), {"spans": {"x": (1, 1)}}, "give two different numbers"),
+        (pd.DataFrame({"x": [1, 2]}), {"notice": {"x": 0}}, "notice of 'x' is 0"),
+        (pd.DataFrame({"x": [1, 2]}), {"horizon": 0}, "horizon is 0; give a whole number of at least 1"),
+        (pd.DataFrame({"x": [1, 2]}), {"rules": [3]}, "the rules are [3]; give a list of sentences"),
+        (pd.DataFrame({"x": [1, 2]}), {"rules": 3}, "the rules are 3; give a list of sentences"),
+        (pd.DataFrame({"x": [1, 2]}), {"title": 3}, "the title is 3"),
+        (pd.DataFrame({"x": [1, 2]}), {"labels": {"x": 3}}, "label of 'x' is 3; it must be text"),
+        (pd.DataFrame({"x": [1, 2]}), {"derived": {"x": 3}}, "derived of 'x' is 3; write a formula"),
+        (pd.DataFrame({"x": [1, 2]}), {"forbidden": {"x": [(1, 2)]}}, "'x' is a number and has no levels"),
+        (pd.DataFrame({"x": [pd.Timestamp("2020-01-01")]}), {}, "turn it into a number that people know"),
+        (pd.DataFrame({"x": [None, None]}), {"missing": ["x"]}, "'x' has no value in any row"),
+        (pd.DataFrame({"x": [1, None]}), {}, "'x' is missing in some rows"),
+        (pd.DataFrame(), {}, "the table is empty"),
+        ({"x": [1]}, {}, "a pandas DataFrame is needed, not dict"),
+    ],
+)
+def test_a_bad_frame_or_setting(X, settings, sentence):
+    with pytest.raises(InputError) as caught:
+        ActionSpace.from_frame(X, **settings)
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def _text(values):
+    return np.array(["much"] * len(values["x"]))
+
+
+def test_a_function_that_returns_text():
+    X = pd.DataFrame({"x": [1.0, 2.5], "y": [1.0, 2.5]})
+    space = ActionSpace.from_frame(X, derived={"y": _text})
+    with pytest.raises(InputError, match="the function of 'y' gave no numbers"):
+        space.project(space.encode(X), space.vector(X.iloc[0]))
+
+
+def test_one_name_may_stand_without_a_list():
+    X = pd.DataFrame({"age": [20, 30], "x": [1, 2]})
+    assert not ActionSpace.from_frame(X, immutable="age").feature("age").actionable
+    assert ActionSpace.from_frame(X, increasing="x").feature("x").direction == "up"
+
+
+def test_frames_of_other_libraries_are_converted():
+    arrow = pytest.importorskip("pyarrow")
+    X = pd.DataFrame({"age": [20, 30, 40], "job": ["a", "b", "c"]})
+    table = arrow.Table.from_pandas(X)
+    space = ActionSpace.from_frame(table)
+    np.testing.assert_array_equal(space.encode(table), space.encode(X))
+    np.testing.assert_array_equal(space.vector(table.slice(1, 1)), space.vector(X.iloc[1]))
+    assert space.allows(table, table).all()

@@ -115,7 +115,8 @@ def test_from_frame_makes_a_number_of_it():
     assert space.feature("b").kind == "integer"
     assert not space.feature("b").actionable
     with pytest.raises(
-        InputError, match="'b' has levels, not numbers; bounds, steps and formulas do not apply"
+        InputError,
+        match="'b' has levels, not numbers; bounds, steps, spans, clocks and formulas do not apply",
     ):
         ActionSpace.from_frame(X.assign(b=["x", "y", "x"]), derived={"b": "a - 1"})
 
@@ -155,3 +156,20 @@ def test_a_space_with_a_named_function_pickles_and_cannot_be_a_file():
     assert moved(again, debt=30)["ratio"] == 1.5
     with pytest.raises(InputError, match="'ratio' is derived by a Python function, which a file cannot hold"):
         space.to_toml()
+
+
+def test_follow_gives_what_project_gives_and_keeps_what_cannot_be_computed():
+    space = ActionSpace(
+        [
+            Feature("a", range=(0, 4), step=1),
+            Feature("b", range=(0, 4), step=1),
+            Feature("q", range=(0, 4), derived="a / b"),
+        ]
+    )
+    z0 = space.vector({"a": 2.0, "b": 2.0, "q": 1.0})
+    rows = np.array([[0.5, 0.25, 0.0], [1.0, 0.5, 0.0], [0.5, 0.0, 0.9]])
+    out = space.follow(rows, z0)
+    np.testing.assert_allclose(out[:, 2], [0.5, 0.5, 0.25])
+    np.testing.assert_array_equal(out[:, :2], rows[:, :2])
+    np.testing.assert_array_equal(space.allows(z0, out), [True, True, False])
+    np.testing.assert_allclose(space.project(rows[:2], z0), out[:2])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 
 from reap._errors import InputError
+from reap.datasets import names
 from reap.space import ActionSpace, Feature
 from tests.space.generators import random_space, seeds
 
@@ -105,3 +108,65 @@ def test_a_broken_file(text, sentence):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(InputError, match="there is no space file"):
         ActionSpace.load(tmp_path / "none.toml")
+
+
+_JUNK = (
+    *(
+        "0",
+        "-1",
+        "nan",
+        "inf",
+        "true",
+        "[]",
+        "{}",
+        "''",
+        "'x'",
+        "[1]",
+        "[1, 2, 3]",
+        "['a']",
+        "[[1, 2]]",
+        "[{}]",
+        "[[]]",
+    ),
+    *(
+        "{ up = 3 }",
+        "{ up = '{aftr}' }",
+        "1979-05-27",
+        "'1 every 0 months'",
+        "99999999999999999999",
+        "[1, 'a']",
+    ),
+    *(
+        "[nan, 1]",
+        "[0, inf]",
+        "[-1e308, 1e308]",
+        "'years'",
+        "'application'",
+        "['a', 'a']",
+        "[0, 0]",
+        "1e-300",
+    ),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(seeds())
+def test_a_mutated_file_is_a_space_or_one_sentence(rng):
+    text = (files("reap.datasets") / "spaces" / f"{rng.choice(names())}.toml").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    for _ in range(rng.integers(1, 3)):
+        i = int(rng.integers(len(lines)))
+        junk = rng.choice(_JUNK)
+        if rng.random() < 0.5 and "=" in lines[i]:
+            lines[i] = f"{lines[i].split('=')[0]}= {junk}"
+        else:
+            lines.insert(i + 1, f"{rng.choice(list(Feature.__dataclass_fields__))} = {junk}")
+    try:
+        space = ActionSpace.from_toml("\n".join(lines))
+    except InputError as error:
+        said = str(error)
+    else:
+        said = space.describe().splitlines()[0]
+        again = ActionSpace.from_toml(space.to_toml())
+        assert (again, again.digest) == (space, space.digest)
+    assert "\n" not in said

@@ -129,7 +129,7 @@ GOOD = pd.DataFrame({"income": [1, 2, 3], "job": ["a", "b", "c"]})
         (
             GOOD,
             {"bounds": {"job": (0, 1)}},
-            "'job' has levels, not numbers; bounds, steps and formulas do not apply",
+            "'job' has levels, not numbers; bounds, steps, spans, clocks and formulas do not apply",
         ),
         (
             GOOD,

@@ -150,9 +150,9 @@ def build(problem: Problem, data: Array, rng: np.random.Generator) -> Pool:
 
 def _worth(problem: Problem, rows: Array) -> Bools:
     """Return which accepted rows (n, d) do not ask for all that one of the smallest of them asks for, and more, (n,)."""
-    moves = np.delete(problem.moves(rows), problem.derived, axis=1)
+    moves = problem.moves(rows)[:, problem.own]
     size = effort.size(moves)
-    small = np.lexsort((size, problem.changed(rows).sum(axis=1)))[:_SMALLEST]
+    small = np.lexsort((size, problem.counts(rows)))[:_SMALLEST]
     more = asks_no_more(moves[small], moves) & (size[small, None] < size * (1 - 1e-9))
     return np.asarray(~more.any(axis=0))
 
@@ -172,5 +172,5 @@ def supports(problem: Problem, rows: Array) -> Ints:
     kind = rows - problem.z0
     columns = problem.numbers.columns
     kind[:, columns] = np.sign(np.where(np.abs(kind[:, columns]) > 1e-9, kind[:, columns], 0.0))
-    kind[:, problem.derived] = 0.0
+    kind[:, ~problem.own] = 0.0
     return np.unique(row_keys(kind), return_inverse=True)[1].ravel()

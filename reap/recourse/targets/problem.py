@@ -35,6 +35,8 @@ class Problem:
         How many features may change, if the space does not say less.
     deadline : float
         ``time.monotonic()`` after which work stops with what it has.
+    waits : bool
+        Whether a row may wait longer than its actions take. Otherwise all clocks only follow the actions.
     """
 
     space: ActionSpace
@@ -42,6 +44,7 @@ class Problem:
     z0: Array
     max_changes: int | None = None
     deadline: float = np.inf
+    waits: bool = False
     closest: float = -np.inf  # the highest logit of any legal row scored
     numbers: Numbers = field(init=False)
     choices: list[Levels] = field(init=False)
@@ -50,10 +53,19 @@ class Problem:
         self.numbers, self.choices = grid(self.space, self.z0)
         self.gaps = bool(np.isnan(self.z0).any())
         self.goal = self.classifier.boundary + MARGIN
-        self.derived = np.array(
-            [c for f in self.space.features if f.derived is not None for c in columns_of(self.space, f)],
-            dtype=np.intp,
-        )
+        self.derived = np.array(self.space.following, dtype=np.intp)
+        self.acts = np.array([f.is_action for f in self.space.features], dtype=bool)  # waiting is no change
+        clocks = [f for f in self.space.features if f.clock is not None and self.space.timed]
+        self._clocks = [self.space.slices[f.name].start for f in clocks]
+        waiting = ~self.acts[self.numbers.feature]
+        if not self.waits:
+            self.numbers = self.numbers.only(~waiting, self.numbers.first, self.numbers.last)
+        #: All that may change: ``narrow`` leaves the search less, but a rule may still ask for the rest.
+        self.all_numbers, self._all_choices = self.numbers, self.choices
+        #: Columns that a person sets, (d,); waiting is one of them where it is open.
+        self.own = np.ones(self.space.dimension, dtype=bool)
+        self.own[self.derived] = False
+        self.own[self.numbers.columns] = True
         counts = [count for count in (self.max_changes, self.space.most_changes) if count is not None]
         self.max_changes = min(counts) if counts else None
         #: Rows put together from the grid are legal but for their count, unless something ties features together.
@@ -80,9 +92,8 @@ class Problem:
         for k, rule in enumerate(rules):
             side[k] = rule.limit
             for i, weight in rule.weights:
-                low, high = features[i].range or (0.0, 1.0)
-                side[k] -= weight * low
-                L[k, self.space.slices[features[i].name].start] += weight * ((high - low) or 1.0)
+                side[k] -= weight * self.space.origins[i]
+                L[k, self.space.slices[features[i].name].start] += weight * self.space.scales[i]
         return L, side
 
     @property
@@ -113,15 +124,19 @@ class Problem:
         return effort.changes(Z, self.z0) if self.gaps else Z - self.z0
 
     def changed(self, Z: Array) -> Bools:
-        """Return which features rows (n, d) change, (n, f); what is derived only follows."""
+        """Return which features rows (n, d) change, (n, f), waiting among them where it is open; what is derived only follows."""
         moved = np.zeros((len(Z), len(self.space.features)), dtype=bool)
-        n = self.numbers
+        n = self.all_numbers
         moved[:, n.feature] = np.abs(Z[:, n.columns] - n.start) > 1e-9
-        for choice in self.choices:
+        for choice in self._all_choices:
             moved[:, choice.feature] = (np.abs(Z[:, choice.columns] - self.z0[choice.columns]) > 1e-9).any(
                 axis=1
             )
         return moved
+
+    def counts(self, Z: Array) -> Ints:
+        """Return how many actions rows (n, d) take, (n,)."""
+        return np.asarray(self.changed(Z)[:, self.acts].sum(axis=1))
 
     def partly(self, Z: Array, kept: Bools, start: Array | None = None) -> Array:
         """Return rows (n, d) of which only some features (n, f) change, from the base or from another start (d,)."""
@@ -156,7 +171,7 @@ class Problem:
 
     def within(self, Z: Array, exact: bool = False) -> Array:
         """Return what the subject would become on the way to rows (n, d): each feature as near as it may come."""
-        return self.space.project(Z, self.z0, exact=exact)
+        return self.space.project(self._still(Z), self.z0, exact=exact)
 
     def tidy(self, Z: Array) -> Array:
         """Return rows (n, d) with numbers on the grid and derived columns as they follow."""
@@ -176,17 +191,21 @@ class Problem:
         self.choices = [choice.only(kept) for choice, kept in zip(self.choices, levels, strict=True)]
 
     def follow(self, Z: Array) -> Array:
-        """Return rows (n, d) with derived columns recomputed."""
-        if len(self.derived) and len(Z):
+        """Return rows (n, d) with derived columns recomputed, and clocks where the actions put them, or the waiting."""
+        return self.space.follow(self._still(Z), self.z0)
+
+    def _still(self, Z: Array) -> Array:
+        """Return rows (n, d) that ask for no waiting, unless it is open."""
+        if not self.waits and self._clocks:
             Z = Z.copy()
-            Z[:, self.derived] = self.space.project(Z, self.z0, exact=False)[:, self.derived]
+            Z[:, self._clocks] = self.z0[self._clocks]
         return Z
 
     def legal(self, Z: Array, counted: bool = True) -> Bools:
         """Return which rows (n, d) on the grid are legal, (n,); ``counted=False``: however much they change."""
         fine = np.ones(len(Z), dtype=bool)
         if counted and self.max_changes is not None:
-            fine = self.changed(Z).sum(axis=1) <= self.max_changes
+            fine = self.counts(Z) <= self.max_changes
         if self.tied and fine.any():
             fine[fine] = self.space.allows(self.z0, Z[fine])
         return fine
@@ -201,9 +220,37 @@ class Problem:
         scores = np.full(len(flat), -np.inf)
         legal = self.legal(flat, counted)
         scores[legal] = self.score(flat[legal])
+        scores = self.honest(flat, scores)
         if legal.any() and counted:
             self.closest = max(self.closest, float(scores.max()))
         return scores.reshape(Z.shape[:-1])
+
+    def honest(self, Z: Array, scores: Array) -> Array:
+        """Return the logits (n,) of legal rows (n, d), −inf where the slowest actions are a pretext for waiting.
+
+        That is, without them the row is accepted, on the same day or sooner, but only because the person waits.
+        """
+        if self.waits or not self._clocks:
+            return scores
+        fine = np.flatnonzero(scores >= self.goal)
+        slow = (
+            self.space.slowest(self.z0, Z[fine]) if len(fine) else np.zeros((0, len(self.acts)), dtype=bool)
+        )
+        fine, slow = fine[slow.any(axis=1)], slow[slow.any(axis=1)]
+        if len(fine) == 0:
+            return scores
+        without = np.where(np.repeat(slow, self._widths, axis=1), self.base, Z[fine])
+        same_day, sooner = self.space.follow(without, self.z0), self.follow(without)
+        soon = self._legal_scores(sooner)
+        idle = (self._legal_scores(same_day) >= self.goal) | (soon >= self.goal)
+        idle &= self.honest(sooner, soon) < self.goal
+        return np.where(np.isin(np.arange(len(Z)), fine[idle]), -np.inf, scores)
+
+    def _legal_scores(self, Z: Array) -> Array:
+        """Return the logits (n,) of rows (n, d), −inf where a row is illegal."""
+        scores, legal = np.full(len(Z), -np.inf), self.space.allows(self.z0, Z)
+        scores[legal] = self.score(Z[legal])
+        return scores
 
     def gradient(self, Z: Array) -> Array:
         """Return the gradient (n, m) of the logit by the movable numbers, derived columns included."""
@@ -225,9 +272,10 @@ class Problem:
             for sign in (-1.0, 1.0):
                 moved = Z.copy()
                 moved[:, column] = self.numbers.snap(U + sign * reach)[:, j]
-                ends.append(self.space.project(moved, self.z0, exact=False))
+                ends.append(self.within(moved))
             gap = ends[1][:, column] - ends[0][:, column]
             rise = zero_missing(ends[1] - ends[0])[:, self.derived]
+            rise[:, self.derived == column] = 0.0  # the leading clock is a number of its own
             out[:, j] = np.divide(
                 rise, gap[:, None], out=np.zeros_like(rise), where=np.abs(gap[:, None]) > 1e-9
             )

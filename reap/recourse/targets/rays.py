@@ -107,7 +107,7 @@ class Items:
         self.gain = rise.max(axis=1, initial=-np.inf)
         way = np.sqrt(effort.size(effort.changes(flat, base))).reshape(share.shape)
         self.slope = np.divide(rise, way, out=np.zeros_like(rise), where=way > 1e-9).max(axis=1, initial=0.0)
-        return flat, np.where(problem.legal(flat), scores.ravel(), -np.inf)
+        return flat, problem.honest(flat, np.where(problem.legal(flat), scores.ravel(), -np.inf))
 
 
 def rays(items: Items) -> tuple[Array, Array]:

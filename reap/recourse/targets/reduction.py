@@ -48,7 +48,7 @@ def smaller(problem: Problem, rows: Array) -> Array:
     Every action left out, and every number or ordered level some parts of the way and one step back. Where
     there is nothing between, the action is left out again; where a row has fewer actions than another, it repeats itself.
     """
-    n, base = problem.numbers, problem.base
+    n, base = problem.all_numbers, problem.base
     changed = problem.changed(rows)
     width = max(int(changed.sum(axis=1).max(initial=0)), 1)
     feature = np.argsort(~changed, axis=1, kind="stable")[:, :width]  # (n, w), the changed ones first

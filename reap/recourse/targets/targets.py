@@ -33,8 +33,6 @@ class Targets:
         self.source = source
         self.problem: Problem = source.problem
         self.pool = source.pool
-        self._own = np.ones(self.problem.space.dimension, dtype=bool)  # columns that a person sets
-        self._own[self.problem.derived] = False
 
     def __len__(self) -> int:
         return len(self.pool)
@@ -71,15 +69,15 @@ class Targets:
         else:
             rows, _ = reduced(self.problem, A, rows)
         rows = rows[unique_rows(rows)]
-        return np.asarray(rows[undominated(self.problem.moves(rows)[:, self._own])])
+        return np.asarray(rows[undominated(self.problem.moves(rows)[:, self.problem.own])])
 
     def _less(self, A: Array, rows: Array) -> Ints:
         """Return, for each row (k, d), the row of the pool of least effort that asks for less in every way; −1: none."""
-        moves, pool = self.problem.moves(rows)[:, self._own], self.problem.moves(self.pool.rows)
+        moves, pool = self.problem.moves(rows)[:, self.problem.own], self.problem.moves(self.pool.rows)
         size, sizes = effort.size(pool), effort.size(self.problem.moves(rows))
         near = np.flatnonzero(size < sizes.max() * (1 - 1e-9))
         if len(near) == 0:
             return np.full(len(rows), -1)
-        below = asks_no_more(pool[near][:, self._own], moves) & (size[near, None] < sizes * (1 - 1e-9))
+        below = asks_no_more(pool[near][:, self.problem.own], moves) & (size[near, None] < sizes * (1 - 1e-9))
         efforts = np.where(below.T, effort.of_changes(A, pool[near]), np.inf)
         return np.where(below.any(axis=0), near[efforts.argmin(axis=1)], -1)

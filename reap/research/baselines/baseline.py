@@ -20,7 +20,20 @@ from reap.recourse.robust.worst_case import check_robust
 from reap.space import ActionSpace, Feature, Limits
 
 #: What a feature is and how it is spoken of. Whatever else a feature can carry restricts it.
-DESCRIPTION = ("name", "kind", "range", "levels", "label", "unit", "missing", "phrases", "columns", "dtype")
+DESCRIPTION = (
+    "name",
+    "kind",
+    "range",
+    "span",
+    "levels",
+    "label",
+    "unit",
+    "notice",
+    "missing",
+    "phrases",
+    "columns",
+    "dtype",
+)
 
 
 def free(space: ActionSpace) -> ActionSpace:

@@ -17,12 +17,15 @@ from reap.space import ActionSpace, Feature
 
 #: Features that between them carry every restriction there is.
 RESTRICTED = [
-    Feature("amount", range=(0, 100), bounds=(10, 60), step=5, direction="down", max_change=20),
-    Feature("months", "integer", range=(1, 48), direction="up"),
+    Feature(
+        "amount", range=(0, 100), bounds=(10, 60), step=5, direction="down", max_change=20, when="application"
+    ),
+    Feature("months", "integer", range=(1, 48), direction="up", pace="2 a month"),
     Feature("grade", "ordinal", levels=("low", "middle", "high"), max_change=1, direction="up"),
     Feature("job", "categorical", levels=("cook", "nurse", "smith"), forbidden=[("cook", "smith")]),
     Feature("married", "binary", levels=("no", "yes"), actionable=False),
     Feature("rate", range=(0, 100), derived="amount / months"),
+    Feature("age", "integer", range=(18, 80), clock="years"),
 ]
 
 
@@ -52,6 +55,7 @@ def test_without_constraints_any_row_may_become_any_other(space):
             "job": rng.choice(["cook", "nurse", "smith"], 60),
             "married": rng.choice(["no", "yes"], 60),
             "rate": rng.uniform(0, 100, 60),
+            "age": rng.integers(18, 81, 60),
         }
     )
     Z = space.encode(X)

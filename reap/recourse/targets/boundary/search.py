@@ -128,7 +128,8 @@ class Neighbours:
         self.guessed = np.repeat(scores[:, None], len(moves.owner), axis=1)
         self.guessed[self.moved] = problem.score(changed)
         self.judged = self.guessed.copy()
-        self.judged[self.moved] = np.where(problem.legal(changed), self.guessed[self.moved], -np.inf)
+        judged = np.where(problem.legal(changed), self.guessed[self.moved], -np.inf)
+        self.judged[self.moved] = problem.honest(changed, judged)
         problem.closest = max(problem.closest, float(self.judged.max()))
 
     def pairs(self, A: Array, state: Ints, count: int = 16) -> Array:

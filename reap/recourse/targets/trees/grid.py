@@ -53,7 +53,7 @@ class Grid:
         self._solved: dict[Support, Ints] = {}
 
     def rows(self, cells: Ints) -> Array:
-        """Return the rows (n, d) of cells (n, 3)."""
+        """Return the rows (n, d) of cells (n, 3); clocks follow, which ladders do not know: all actions share them."""
         out = np.repeat(self.anchor[None], len(cells), axis=0)
         for axis in range(cells.shape[1]):
             ladder = self.marks.ladder[cells[:, axis]]
@@ -62,7 +62,7 @@ class Grid:
                 out[np.ix_(at, self.ladders[k].columns)] = self.ladders[k].blocks[
                     self.marks.rung[cells[at, axis]]
                 ]
-        return out
+        return self.problem.follow(out) if self.problem.space.timed else out
 
     def efforts(self, A: Array, cells: Ints) -> Array:
         """Return the efforts (b, n) of cells (n, 3) under matrices (b, d, d).

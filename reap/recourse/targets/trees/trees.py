@@ -46,7 +46,7 @@ class Trees:
         self.searches: list[Search] = []
         self.full: list[Ladder] = []
         budget = (problem.max_changes or len(problem.space.features)) - int(
-            problem.changed(problem.base[None]).sum()
+            problem.counts(problem.base[None])[0]
         )
         if budget > 0:
             self._start(problem.base, np.zeros(len(problem.space.features), dtype=bool), budget)
@@ -124,7 +124,7 @@ class Trees:
 
     def _own(self, rows: Array) -> Array:
         """Return the changes of rows (n, d) in the columns that a person sets."""
-        return np.delete(self.problem.moves(rows), self.problem.derived, axis=1)
+        return self.problem.moves(rows)[:, self.problem.own]
 
     def _judge(self, best: Best, rows: Array) -> None:
         """Let the model judge the cheapest row of each matrix and what can be taken back of it, until all winners hold."""

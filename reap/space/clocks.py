@@ -1,0 +1,196 @@
+"""Time: how long actions take, and the clocks that go by themselves meanwhile.
+
+A change takes as many whole months ``T`` as its slowest action: ``T = max ⌈|Δ| / pace⌉`` over numbers, ``⌈levels · pace⌉``
+over levels; what has no pace takes none. A person may also wait longer. Every clock ends where ``T`` months put it: at
+``start + T``, years at ``start + T / 12``, down to its step, and at most at its upper bound. So a row has a time only if all
+clocks agree on one, and the actions fit in it. The horizon needs no search: ``T ≤ H`` exactly if every action fits in ``H``.
+
+For an engine a clock is a derived feature, with one freedom more: *waiting*. The finest clock a person has, the *leading*
+one, is open in ``space.box`` from now to the horizon; an engine moves it like any number. ``space.project`` reads the
+waiting time off it, takes the actions' time where that is longer, and puts all clocks there. An engine that puts rows
+together itself lets the columns ``space.following`` follow by ``space.follow``, derived ones as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from reap._errors import InputError
+from reap._typing import Array, Bools, Ints
+from reap.space.feature import Feature
+from reap.space.limits import Limits
+
+#: Months in a unit of a clock.
+_MONTHS = {"months": 1.0, "years": 12.0}
+#: Time and values are compared with this slack, in months and in steps.
+_SLACK = 1e-6
+
+
+class Clocks:
+    """The time that changes of codes (n, f) take, and the codes of the clocks after it.
+
+    Parameters
+    ----------
+    features : sequence of Feature
+    horizon : int
+        Months within which plans must be done.
+
+    Examples
+    --------
+    >>> loan = Feature("debt", range=(0, 9000), pace="200 DM a month")
+    >>> age = Feature("age", "integer", range=(18, 80), clock="years")
+    >>> since = Feature("since", "integer", range=(0, 99), clock="months")
+    >>> clocks = Clocks([loan, age, since], horizon=24)
+    >>> now, then = np.array([[5000.0, 30.0, 7.0]]), np.array([[2000.0, 31.0, 22.0]])
+    >>> clocks.months(now, then)
+    array([15.])
+    """
+
+    def __init__(self, features: Sequence[Feature], horizon: int) -> None:
+        self.features = tuple(features)
+        paced = [i for i, f in enumerate(features) if f.is_action and f.pace is not None]
+        #: Whether anything is dated: without a pace clocks stay, and no change takes time.
+        self.on = bool(paced)
+        self.horizon: float = horizon if self.on else np.inf
+        which = [i for i, f in enumerate(features) if f.clock is not None]
+        step = [features[i].step or 0.0 for i in which]
+        unit = [_MONTHS[features[i].clock or "months"] for i in which]
+        order = sorted(range(len(which)), key=lambda k: step[k] * unit[k])  # the finest first
+        self.which: Ints = np.array([which[k] for k in order], dtype=np.intp)
+        self._unit, self._step = np.array(unit)[order], np.array(step)[order]
+        own = [features[i] for i in self.which]
+        self._power = 10.0 ** np.array([f.decimals or 0 for f in own], dtype=float)
+        self._stop = np.array([f.bounds[1] if f.bounds else np.inf for f in own])
+        self._tolerance = np.array([_SLACK * max(f.step or 0.0, 1e-3) for f in own])
+        self._paced: Ints = np.array(paced, dtype=np.intp)
+        self._nominal = np.array([features[i].kind in ("categorical", "binary") for i in paced], dtype=bool)
+        self._weight = np.array([_months_per_code(features[i]) for i in paced])
+
+    # actions ------------------------------------------------------------------------------------------
+
+    def needed(self, before: Array, after: Array) -> Array:
+        """Return the whole months (n,) that the actions between codes (n or 1, f) and (n, f) take."""
+        return np.asarray(self._each(before, after).max(axis=1, initial=0.0))
+
+    def slowest(self, before: Array, after: Array) -> Bools:
+        """Return the actions (n, f) that make each change take as long as it does; none where it takes no time."""
+        slow = np.zeros((len(after), len(self.features)), dtype=bool)
+        if self.on:
+            months = self._each(before, after)
+            slow[:, self._paced] = (months > 0) & (months == months.max(axis=1, keepdims=True))
+        return slow
+
+    def _each(self, before: Array, after: Array) -> Array:
+        """Return the whole months (n, p) that each paced action takes."""
+        gap = np.abs(after[:, self._paced] - before[:, self._paced])
+        gap = np.where(np.isnan(gap), 0.0, np.where(self._nominal, gap > 0.5, gap))
+        return np.asarray(np.maximum(np.ceil(gap * self._weight - _SLACK), 0.0))
+
+    def months(self, before: Array, after: Array) -> Array:
+        """Return the months (n,) a change takes: the fewest at which all clocks agree and the actions are done.
+
+        NaN where no number of months puts every clock where the row has it.
+        """
+        took = self.needed(before, after)
+        if not len(self.which):
+            return took
+        old, new = before[:, self.which], after[:, self.which]
+        if self.on:
+            waited = np.ceil((new - old) * self._unit - _SLACK)
+            took = np.maximum(took, np.nan_to_num(waited, nan=0.0).max(axis=1))
+        there = self.advance(before, took)[:, self.which]
+        agree = (np.abs(there - new) <= self._tolerance) | (np.isnan(there) & np.isnan(new))
+        return np.where(agree.all(axis=1), took, np.nan)
+
+    # clocks -------------------------------------------------------------------------------------------
+
+    def advance(self, start: Array, months: Array) -> Array:
+        """Return codes (n, f) with every clock where ``months`` (n,) put it, from codes (n or 1, f)."""
+        codes = np.repeat(start, len(months), axis=0) if len(start) != len(months) else start.copy()
+        if self.on and len(self.which):
+            old = codes[:, self.which]
+            codes[:, self.which] = self._gone(old, old + np.asarray(months)[:, None] / self._unit)
+        return codes
+
+    def _gone(self, old: Array, exact: Array) -> Array:
+        """Return clocks (n, c) at their steps, never back and never beyond their upper bound."""
+        step = np.where(self._step > 0, self._step, 1.0)
+        stepped = np.rint(np.floor(exact / step + _SLACK) * step * self._power) / self._power
+        return np.asarray(np.maximum(old, np.minimum(self._stop, np.where(self._step > 0, stepped, exact))))
+
+    def leading(self, start: Array) -> int | None:
+        """Return the place in ``which`` of the finest clock that a person with codes (f,) has; None where there is none."""
+        if not self.on:
+            return None
+        room = np.nan_to_num((self._stop - start[self.which]) * self._unit, nan=0.0)  # months before it stops
+        if not (room > 0).any():
+            return None
+        return int(
+            np.argmax(np.minimum(room, self.horizon))
+        )  # the first, so the finest, that goes far enough
+
+    def waited(self, start: Array, values: Array) -> Array:
+        """Return the months (n,) of waiting that values (n,) of the leading clock ask for."""
+        k = self.leading(start)
+        if k is None:
+            return np.zeros(len(values))
+        step, power, own = self._step[k], self._power[k], start[self.which[k]]
+        if step > 0:
+            snapped = np.rint(np.rint(values / step) * step * power) / power
+            values = np.where(np.abs(values - own) <= np.abs(values - snapped), own, snapped)
+        values = np.minimum(values, self._stop[k])
+        return np.asarray(np.maximum(np.ceil((values - own) * self._unit[k] - _SLACK), 0.0))
+
+    def flow(self, k: int) -> float:
+        """Return how far the clock at a place in ``which`` goes in a month, in its own unit."""
+        return float(1.0 / self._unit[k])
+
+    def stop(self, k: int) -> float:
+        """Return where the clock at a place in ``which`` stops."""
+        return float(self._stop[k])
+
+    def pace(self, i: int) -> float:
+        """Return the months that feature ``i`` takes for one unit or one level; 0 without a pace."""
+        found = np.flatnonzero(self._paced == i)
+        return float(self._weight[found[0]]) if len(found) else 0.0
+
+    # limits -------------------------------------------------------------------------------------------
+
+    def until(self, limits: Limits) -> float:
+        """Return the last month in which a plan may end: the horizon, or sooner if the person says so."""
+        return self.horizon if limits.within_months is None else min(self.horizon, limits.within_months)
+
+    def within(self, before: Array, after: Array, limits: Limits) -> Bools:
+        """Return whether changes (n,) have a time, end by the last month, and keep a person's limits on clocks."""
+        months = self.months(before, after)
+        fine = months <= self.until(limits) + _SLACK  # NaN is not
+        return np.asarray(fine & self._keeps(before[:, self.which], after[:, self.which], limits))
+
+    def window(self, start: Array, limits: Limits) -> tuple[float, float]:
+        """Return the first and the last month in which a person's plan may end; an error where there is none."""
+        months = np.arange(self.until(limits) + 1.0) if self.on else np.zeros(1)
+        then = self.advance(start[None], months)
+        open_ = np.flatnonzero(self._keeps(start[None, self.which], then[:, self.which], limits))
+        if not len(open_):
+            raise InputError(
+                "no time is left for any plan: the limits on what goes by itself exclude all; relax one"
+            )
+        return float(months[open_[0]]), float(months[open_[-1]]) if self.on else np.inf
+
+    def _keeps(self, old: Array, new: Array, limits: Limits) -> Bools:
+        fine = np.ones(len(new), dtype=bool)
+        for k, i in enumerate(self.which):
+            name, value = self.features[i].name, new[:, k]
+            with np.errstate(invalid="ignore"):
+                if name in limits.fixed:
+                    fine &= ~(np.abs(value - old[:, k]) > self._tolerance[k])
+                fine &= ~(value < limits.at_least.get(name, -np.inf) - self._tolerance[k])
+                fine &= ~(value > limits.at_most.get(name, np.inf) + self._tolerance[k])
+        return fine
+
+
+def _months_per_code(feature: Feature) -> float:
+    pace = float(feature.pace or np.inf)
+    return 1.0 / pace if feature.is_number else pace

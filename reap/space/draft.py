@@ -1,0 +1,261 @@
+"""A first action space for a table that nobody has looked at: every guess is marked, nothing stops at the first problem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reap._errors import InputError, unknown
+from reap._typing import Frame, Series
+from reap.space import files, infer, vocabulary
+from reap.space.action_space import ActionSpace
+from reap.space.feature import Feature
+
+#: Words in their order, least first.
+_ORDERS = (
+    *("none never", "no yes"),
+    "none primary elementary lower_secondary secondary high_school upper_secondary vocational some_college college "
+    "associate tertiary bachelor bachelors undergraduate graduate university master masters postgraduate doctorate phd",
+    "xs s m l xl xxl",
+    "tiny small medium large huge",
+    "none very_low low medium moderate average high very_high",
+    "never very_rarely rarely seldom sometimes often very_often always",
+    "very_bad bad poor fair average good very_good excellent",
+    "junior mid middle senior lead principal",
+    "child teenager young adult middle_aged senior elderly",
+)
+#: Steps that people count in, the largest first.
+_STEPS = (10_000, 5_000, 1_000, 500, 250, 100, 50, 25, 12, 10, 5)
+_UNITS = {
+    **dict.fromkeys(("eur", "euro", "euros"), "€"),
+    **dict.fromkeys(("usd", "dollar", "dollars"), "$"),
+    **dict.fromkeys(("gbp", "pounds"), "£"),
+    **dict.fromkeys(("pct", "percent", "percentage"), "%"),
+    **{word: word.upper() for word in ("chf", "dm", "inr", "jpy", "brl", "cad", "aud")},
+    **{word: word for word in ("months", "years", "days", "weeks", "hours", "km")},
+}
+_CODES = vocabulary.words_of("code codes type class category zip zipcode postcode postal sector")
+_NAMES = vocabulary.words_of("id ids uuid guid key ref reference iban ssn email phone")
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( .*)?")
+_AMOUNT = re.compile(r"[€$£]?\s*[-+]?\d[\d,. ]*\s*(%|€|\$|£|[A-Za-z]{2,4})?")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A space to review.
+
+    Parameters
+    ----------
+    space : ActionSpace
+    checks : mapping
+        What was guessed, by feature: each a sentence that stands in the file after ``# check:``.
+    left_out : mapping
+        Why a column is no feature, by column.
+    """
+
+    space: ActionSpace
+    checks: Mapping[str, Sequence[str]]
+    left_out: Mapping[str, str]
+
+    def to_toml(self) -> str:
+        """Return the space as a file with comments, every guess marked."""
+        return files.write(self.space, comments=True, checks=self.checks, left_out=self.left_out)
+
+
+def draft(
+    table: Frame, *, label: str | None = None, drop: Sequence[str] = (), fixed: Sequence[str] = ()
+) -> Draft:
+    """Return a first action space for a table, with everything that was guessed.
+
+    Parameters
+    ----------
+    table : DataFrame
+    label : str, optional
+        The column with the decision; it is no feature.
+    drop : names of other columns to leave out
+    fixed : names of features nobody can change
+
+    Examples
+    --------
+    >>> made = draft(pd.DataFrame({"id": [7, 8, 9], "income_eur": [900, 1500, 2500], "age": [30, 40, 50]}))
+    >>> made.left_out
+    {'id': 'it names a row'}
+    >>> made.space.feature("income_eur").unit, made.space.feature("income_eur").direction
+    ('€', 'up')
+    """
+    for name in (*([label] if label is not None else []), *drop, *fixed):
+        if name not in table.columns:
+            raise unknown("column", name, map(str, table.columns))
+    left_out: dict[str, str] = {}
+    checks: dict[str, list[str]] = {}
+    made: list[Feature] = []
+    table = table.set_axis([str(column) for column in table.columns], axis=1)
+    for name in table.columns.drop(list(drop) + ([label] if label is not None else [])):
+        column = table[name]
+        if isinstance(column, pd.DataFrame):
+            left_out[name] = "it is there more than once"
+            continue
+        reason = _no_feature(column)
+        if reason is not None:
+            left_out[name] = reason
+            continue
+        try:
+            feature, guesses = _feature(column, name in fixed)
+        except InputError as error:
+            left_out[name] = str(error)
+            continue
+        made.append(feature)
+        checks[name] = guesses
+    if not made:
+        said = "; ".join(f"{name!r}: {why}" for name, why in left_out.items())
+        raise InputError(f"no column of the table can be a feature ({said})")
+    return Draft(ActionSpace(made), checks, left_out)
+
+
+# what is no feature -----------------------------------------------------------------------------------
+
+
+def _no_feature(column: Series) -> str | None:
+    known = column.dropna()
+    if not len(known):
+        return "it is empty"
+    if column.dtype.kind in "mM":
+        return _dated(column)
+    words = vocabulary.words_of(str(column.name))
+    try:
+        different = known.nunique()
+    except TypeError:
+        return f"it holds a {type(known.iloc[0]).__name__} in a cell"
+    if different == 1 and len(column) > 1:
+        return "it is the same in every row"
+    if words & _NAMES or str(column.name).startswith("Unnamed:"):
+        return "it names a row"
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        whole = known.to_numpy(dtype=float)
+        if len(known) > 20 and different == len(known) and (np.abs(np.diff(whole)) == 1).all():
+            return "it numbers the rows"
+        return None
+    texts = known.astype(str).str.strip()
+    if texts.str.fullmatch(_DATE).mean() > 0.9:
+        return _dated(column)
+    if texts.str.fullmatch(_AMOUNT).mean() > 0.9:
+        return f"it holds numbers written as text ({texts.iloc[0]!r}): write them as plain numbers"
+    if different > 50 and different > len(known) / 2:
+        return f"it has {different:,} different texts in {len(known):,} rows, like a name"
+    return None
+
+
+def _dated(column: Series) -> str:
+    return (
+        f'it holds dates: as a clock, add a column with the months since then, and say clock = "months" '
+        f"(for example months_since_{column.name})"
+    )
+
+
+# what a feature is ------------------------------------------------------------------------------------
+
+
+def _feature(column: Series, fixed: bool) -> tuple[Feature, list[str]]:
+    """Return one feature and what was guessed about it."""
+    name = str(column.name)
+    words, guesses = vocabulary.words_of(name), []
+    said: dict[str, Any] = {"missing": [name]} if column.isna().any() else {}
+    if said:
+        share = float(column.isna().mean())
+        guesses.append(f"missing in {share:.1%} of the rows; it is then left as it is")
+    order = _order(column)
+    if order is not None:
+        said["ordinal"] = {name: order}
+        guesses.append("is this the order of the levels, least first?")
+    elif words & _CODES and pd.api.types.is_numeric_dtype(column.dtype) and column.nunique() <= 50:
+        said["categorical"] = [name]
+        guesses.append("taken for codes without an order")
+    made = infer.features(column.to_frame(), **said)[0]
+    facts: dict[str, Any] = {"label": _label(name), "unit": _unit(words)}
+    if made.is_number:
+        step = _step(column)
+        if made.kind == "integer" and step is not None:
+            facts["step"] = step
+            guesses.append(f"nearly all rows are multiples of {step:g}")
+        if facts["unit"]:
+            guesses.append(f"the unit is read off the name: {facts['unit']}")
+    made = _replaced(made, facts)
+    return _directed(made, fixed, guesses)
+
+
+def _directed(made: Feature, fixed: bool, guesses: list[str]) -> tuple[Feature, list[str]]:
+    if fixed:
+        return _replaced(made, {"actionable": False}), guesses
+    if vocabulary.passing(made):
+        unit = (
+            "months" if made.unit == "months" or vocabulary.words_of(made.name) & {"month", "m"} else "years"
+        )
+        guesses.append(f"goes by itself, in {unit}? It moves only once some feature has a pace")
+        return _replaced(made, {"clock": unit}), guesses
+    if vocabulary.protected(made):
+        guesses.append("looks like a protected trait, so nobody is told to change it")
+        return _replaced(made, {"actionable": False}), guesses
+    if vocabulary.happened(made):
+        guesses.append("looks like something nobody can change")
+        return _replaced(made, {"actionable": False}), guesses
+    sense = vocabulary.sense(made)
+    if sense is not None:
+        guesses.append(
+            f"more of it is {'better' if sense == 'up' else 'worse'}, so it may only {_GOES[sense]}"
+        )
+        made = _replaced(made, {"direction": sense})
+    else:
+        guesses.append("may change either way; does all of it make sense?")
+    guesses.append('how long does it take? pace = "…" or when = "application"')
+    return made, guesses
+
+
+_GOES = {"up": "rise", "down": "fall"}
+
+
+def _replaced(feature: Feature, facts: Mapping[str, Any]) -> Feature:
+    kept = {key: getattr(feature, key) for key in Feature.__dataclass_fields__}
+    return Feature(**{**kept, **facts})
+
+
+def _order(column: Series) -> list[Any] | None:
+    """Return the levels of a column of words in their order, where one of the known orders has all of them."""
+    if pd.api.types.is_numeric_dtype(column.dtype) or isinstance(column.dtype, pd.CategoricalDtype):
+        return None
+    levels = list(column.dropna().unique())
+    spelled = {
+        level: re.sub(r"[^a-z]+", "_", str(level).lower().replace("'", "")).strip("_") for level in levels
+    }
+    for known in _ORDERS:
+        places = {word: i for i, word in enumerate(known.split())}
+        if len(levels) > 2 and all(word in places for word in spelled.values()):
+            return sorted(levels, key=lambda level: places[spelled[level]])
+    return None
+
+
+def _step(column: Series) -> float | None:
+    """Return the largest step of which nearly all values are multiples; None where that is 1."""
+    values = column.dropna().to_numpy(dtype=float)
+    values = values[values != 0]
+    for step in _STEPS:
+        if len(np.unique(values)) >= 3 and (values % step == 0).mean() >= 0.98:
+            return float(step)
+    return None
+
+
+def _unit(words: frozenset[str]) -> str:
+    return next((unit for word, unit in _UNITS.items() if word in words), "")
+
+
+def _label(name: str) -> str:
+    """Return a name as people write it: "annual_income_eur" is "Annual income"."""
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
+    while len(parts) > 1 and parts[-1].lower() in _UNITS:
+        parts.pop()
+    text = " ".join(part if part.isupper() and len(part) > 1 else part.lower() for part in parts)
+    return text[:1].upper() + text[1:] or name

@@ -1,0 +1,79 @@
+"""What the name of a column suggests: words that a careful lender would stop at. A guess, never a verdict."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from reap.space.feature import Feature
+
+
+@lru_cache(maxsize=4096)
+def words_of(text: str) -> frozenset[str]:
+    """Return the words in a name, in lower case.
+
+    Examples
+    --------
+    >>> sorted(words_of("MSinceOldestTrade_open"))
+    ['m', 'oldest', 'open', 'since', 'trade']
+    """
+    return frozenset(part.lower() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text))
+
+
+#: Traits that the law or decency keeps out of advice.
+PROTECTED = words_of(
+    "age sex gender race ethnic ethnicity nationality religion marital married spouse husband wife divorced widowed "
+    "disability disabled pregnant pregnancy foreign birth born birthday dob origin native citizenship citizen caste"
+)
+#: What has happened, belongs to others, or only names a row.
+FIXED = words_of(
+    "id uuid history ever dependents children kids mother father parents zip zipcode postcode postal country survey"
+)
+#: More of it is worse.
+WORSE = words_of(
+    "debt debts loan loans overdraft arrears delinquency delinquencies delinq delq overdue late default defaults "
+    "inquiries inquiry inq burden utilization utilisation owed liabilities convictions priors absences losses loss"
+)
+#: Less of it is worse.
+BETTER = words_of(
+    "income salary wage wages earnings savings saving education assets wealth deposit deposits grade grades health "
+    "employment qualification"
+)
+#: Around these a word of debt or wealth is about something else: the duration of a loan, the years since a default.
+_ABOUT = words_of("duration term since time age rate purpose months years ago never satisfactory period type")
+#: It goes by itself.
+_PASSING = words_of("since tenure age ago seniority")
+
+
+def _words(feature: Feature) -> frozenset[str]:
+    return words_of(feature.name) | words_of(feature.label)
+
+
+def protected(feature: Feature) -> bool:
+    """Whether it looks like a protected trait."""
+    return bool(_words(feature) & PROTECTED)
+
+
+def happened(feature: Feature) -> bool:
+    """Whether it looks like something nobody can change."""
+    return bool(_words(feature) & FIXED)
+
+
+def passing(feature: Feature) -> bool:
+    """Whether it looks like a clock: the months since something, an age."""
+    return feature.is_number and bool(_words(feature) & _PASSING)
+
+
+def sense(feature: Feature) -> str | None:
+    """Return the direction that makes sense for a feature: "up" for income, "down" for debt; None where nothing is known.
+
+    Examples
+    --------
+    >>> sense(Feature("monthly_income", range=(0, 1))), sense(Feature("loan_duration", range=(0, 1)))
+    ('up', None)
+    """
+    words = _words(feature)
+    if feature.kind == "categorical" or words & _ABOUT:
+        return None
+    worse, better = bool(words & WORSE), bool(words & BETTER)
+    return None if worse == better else "down" if worse else "up"

@@ -1,0 +1,72 @@
+"""Phrases: plurals, and typing errors found when the space is made."""
+
+from __future__ import annotations
+
+import pytest
+
+from reap._errors import InputError
+from reap.space import ActionSpace, Change, Feature
+
+
+def months(**facts):
+    return Feature("duration", "integer", range=(1, 72), unit="months", label="Duration", **facts)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "said"),
+    [
+        ("Repay over {after:month|months} instead of {before}", "Repay over 1 month instead of 2"),
+        ("Repay over {after} {unit}", "Repay over 1 month"),
+        ("{by:month|months} less than {before:month|months}", "1 month less than 2 months"),
+        ("{{braces}} stay", "{braces} stay"),
+    ],
+)
+def test_a_phrase_with_plurals(phrase, said):
+    assert str(Change.of(months(phrases={"down": phrase}), 2, 1)) == said
+
+
+def test_one_and_many_without_a_phrase():
+    change = Change.of(months(), 2, 1)
+    assert str(change) == "Reduce duration from 2 to 1 month"
+    assert (change.signed, change.before_text, change.after_text) == ("−1 month", "2 months", "1 month")
+    assert Feature("h", range=(0, 9), step=0.5, unit="hours a week").show(1.0) == "1.0 hour a week"
+    assert Feature("h", range=(0, 9), unit="Swiss francs").show(1.0) == "1 Swiss francs"
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        "Wait until {aftr}",
+        "{}",
+        "{0}",
+        "{after!r}",
+        "{after.__class__}",
+        "{after[0]}",
+        "{after:>10}",
+        "{after:a|b|c}",
+        "{after:{by}}",
+        "{after",
+        "after}",
+        3,
+        None,
+    ],
+)
+def test_a_phrase_that_could_not_be_said_is_refused_when_the_feature_is_made(phrase):
+    with pytest.raises(InputError) as caught:
+        months(phrases={"up": phrase})
+    said = str(caught.value)
+    assert "'duration'" in said
+    assert "{before}, {after}, {by}, {unit}" in said
+    with pytest.raises(InputError):
+        ActionSpace.from_toml(
+            f"[features.x]\nrange = [0, 1]\nphrases = {{ up = {str(phrase)!r}, upp = 'x' }}"
+        )
+
+
+def test_phrases_of_levels_and_missing_values():
+    job = Feature(
+        "job", "ordinal", levels=("none", "some"), phrases={"up": "Go from {before} to {after}{by}"}
+    )
+    assert str(Change.of(job, "none", "some")) == "Go from none to some"
+    number = Feature("x", range=(0, 9), missing=True, phrases={"change": "{before} → {after} ({by})"})
+    assert str(Change.of(number, None, 2.0)) == "not known → 2 ()"
