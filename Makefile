@@ -6,14 +6,17 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Real data sets for the tests, see docs/data.md; tests that need them say why they skip where they are absent.
 export REAP_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-extras lint format bench serve clean
+.PHONY: demo test test-long test-extras lint format bench serve clean
 
 demo: $(VENV)/.core
 	$(BIN)/reap demo
 
 test: $(VENV)/.test
 	sh scripts/system-packages.sh
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not extras" reap tests
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not extras and not long" reap tests
+
+test-long: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "long and not extras" tests
 
 test-extras: $(VENV)/.extras
 	$(BIN)/python -m pytest -m extras tests

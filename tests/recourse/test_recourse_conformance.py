@@ -20,7 +20,7 @@ def test_two_thousand_plans_keep_every_promise():
     people.plans_for_people(reap.Recourse, seeds=range(1000, 1084), people=2, matrices=12)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ten_thousand_plans_keep_every_promise():
     people.plans_for_people(reap.Recourse, seeds=range(2000, 2200), people=3, matrices=17)
 
