@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Real data sets for the tests, see docs/data.md; tests that need them say why they skip where they are absent.
 export REAP_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-long test-extras lint format bench serve clean
+.PHONY: demo test test-long test-extras lint format messages bench serve clean
 
 demo: $(VENV)/.core
 	$(BIN)/reap demo
@@ -30,6 +30,10 @@ lint: $(VENV)/.lint
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Extracts the words people read and updates reap/locale/*.po; fails while one is not translated.
+messages: $(VENV)/.web
+	$(BIN)/python scripts/messages.py
 
 bench: $(VENV)/.bench
 	sh scripts/system-packages.sh

@@ -22,6 +22,7 @@ from reap.service import api, faults, pages
 from reap.service.case import Case
 from reap.service.desk import Desk
 from reap.service.guards import Buckets, Guard
+from reap.service.languages import Speaker
 from reap.service.metrics import Metrics
 from reap.service.settings import Settings
 from reap.service.store import Store, UnavailableError
@@ -76,6 +77,7 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
     app.add_middleware(Guard, settings=settings, metrics=counted)
+    app.add_middleware(Speaker, secure=settings.secure_cookies)
     return app
 
 

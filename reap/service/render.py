@@ -12,30 +12,32 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from reap import language
 from reap._errors import InputError
+from reap.language import N_
 from reap.service import charts
 from reap.service.requests import KEY
 from reap.service.tokens import sign, signed
 
 COOKIE = "reap_browser"
 _TITLES = {
-    401: "Please sign in",
-    403: "This page was open too long",
-    404: "We could not find that",
-    409: "Something has changed",
-    422: "That did not work",
-    429: "One moment, please",
-    503: "We cannot store anything right now",
+    401: N_("Please sign in"),
+    403: N_("This page was open too long"),
+    404: N_("We could not find that"),
+    409: N_("Something has changed"),
+    422: N_("That did not work"),
+    429: N_("One moment, please"),
+    503: N_("We cannot store anything right now"),
 }
 NOTES = {
-    "moved": "This question was answered already, perhaps in another window. Here is where you are now.",
-    "kept": "This plan is kept. You can compare it with others below.",
-    "undone": "Your last answer was taken back.",
-    "revised": "Your answer was changed.",
-    "wished": "Your wish is noted. No plan will break it.",
-    "noted": "Noted. We take that into account.",
-    "lifted": "The limit is lifted.",
-    "welcome": "Your new situation is noted, and we remember everything you told us.",
+    "moved": N_("This question was answered already, perhaps in another window. Here is where you are now."),
+    "kept": N_("This plan is kept. You can compare it with others below."),
+    "undone": N_("Your last answer was taken back."),
+    "revised": N_("Your answer was changed."),
+    "wished": N_("Your wish is noted. No plan will break it."),
+    "noted": N_("Noted. We take that into account."),
+    "lifted": N_("The limit is lifted."),
+    "welcome": N_("Your new situation is noted, and we remember everything you told us."),
 }
 
 
@@ -46,7 +48,13 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
     )
+    made.policies["ext.i18n.trimmed"] = True
+    made.install_gettext_callables(  # type: ignore[attr-defined]
+        language.gettext, language.ngettext, newstyle=True, pgettext=language.pgettext
+    )
+    made.globals["LANGUAGES"] = language.LANGUAGES
     made.globals["charts"] = charts
     made.filters["points"] = charts.points
     return made
@@ -62,8 +70,9 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
     body = _pages.get_template(template).render(
         csrf=sign(settings.secret, nonce),
         key=secrets.token_urlsafe(12),
-        note=NOTES.get(request.query_params.get("note", ""), ""),
+        note=language.gettext(NOTES.get(request.query_params.get("note", ""), "")),
         title=request.app.state.desk.case.title,
+        language=language.current(),
         **values,
     )
     answer = HTMLResponse(body, status)
@@ -83,9 +92,10 @@ def error_page(
     request: Request, status: int, sentence: str, headers: dict[str, str] | None = None
 ) -> Response:
     """Return an error as a page with one sentence and a way on."""
-    made = page(
-        request, "error.html", status, heading=_TITLES.get(status, "Something went wrong"), sentence=sentence
+    heading = (
+        language.gettext(_TITLES[status]) if status in _TITLES else language.gettext("Something went wrong")
     )
+    made = page(request, "error.html", status, heading=heading, sentence=sentence)
     made.headers.update(headers or {})
     return made
 

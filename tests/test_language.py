@@ -1,0 +1,96 @@
+"""Words, plurals, numbers and dates by language; no message without its translation."""
+
+import string
+from datetime import date
+
+import pytest
+
+import reap
+from reap import language
+from reap.language import LANGUAGES, speaking
+from scripts import messages
+
+FOREIGN = [code for code in LANGUAGES if code != "en"]
+
+
+@pytest.fixture(scope="module")
+def extracted():
+    return messages.extracted()
+
+
+@pytest.mark.parametrize("code", FOREIGN)
+def test_every_message_is_translated(code, extracted):
+    known = messages.catalogue(code)
+    missing = []
+    for message in extracted:
+        found = known.get(message.id, message.context) if message.id else None
+        given = found.string if found is not None else ""
+        if message.id and not (all(given) if isinstance(given, tuple) else given):
+            missing.append(message.id)
+    assert missing == []  # `make messages`, then fill in reap/locale/<language>.po
+
+
+@pytest.mark.parametrize("code", FOREIGN)
+def test_translations_mention_the_same_things(code, extracted):
+    """A translation with another placeholder would fail, or say nothing, when it is shown."""
+
+    def fields(text):
+        brace = (
+            {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+            if "{" in text
+            else set()
+        )
+        percent = {part.split(")")[0] for part in text.split("%(")[1:]}
+        return brace | percent
+
+    for message in messages.catalogue(code):
+        if not message.id:
+            continue
+        ids = message.id if isinstance(message.id, tuple) else (message.id,)
+        for text in message.string if isinstance(message.string, tuple) else (message.string,):
+            assert fields(text) == fields(ids[-1]), text
+
+
+def test_the_language_belongs_to_the_task():
+    assert language.current() == "en"
+    with speaking("de"):
+        assert language.number(1234567.891, 2) == "1.234.567,89"
+        with speaking("es"):
+            assert language.listed(["a", "b"]) == "a y b"
+        assert language.listed(["a", "b"], "or") == "a oder b"
+    assert language.number(1234567.891, 2) == "1,234,567.89"
+
+
+def test_an_unknown_language_is_refused():
+    with pytest.raises(reap.InputError, match="there is no language 'fr'"), speaking("fr"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        ("de-AT,de;q=0.9,en;q=0.8", "de"),
+        ("fr-CH, es;q=0.5", "es"),
+        ("en;q=0.1, es;q=0.2", "es"),
+        ("", None),
+        ("fr", None),
+        ("de;q=0", None),
+        ("de;q=much", None),
+        (";;;,,,", None),
+    ],
+)
+def test_the_browsers_language(header, code):
+    assert language.chosen(header) == code
+
+
+def test_dates():
+    given = date(2027, 3, 5)
+    said = {}
+    for code in LANGUAGES:
+        with speaking(code):
+            said[code] = language.month(2027, 3), language.day(given)
+    assert said == {
+        "en": ("March 2027", "5 March 2027"),
+        "de": ("März 2027", "5. März 2027"),
+        "es": ("marzo de 2027", "5 de marzo de 2027"),
+    }
