@@ -202,3 +202,16 @@ def test_a_file_name_keeps_its_letters(run, tmp_path, monkeypatch):
     code, _, err = run("space", "b.toml")
     assert code == 2
     assert "b.toml is not valid TOML" in " ".join(err.split())
+
+
+def test_reasons_are_printed_in_order_or_as_json(run):
+    import json
+
+    code, out, _ = run("reasons", "--most", 2)
+    assert code == 0
+    assert re.fullmatch(r"1\. .+: .+ \(typical of accepted people: .+\)\n2\. .+\n", out)
+    code, again, _ = run("reasons", "--most", 2, "--json")
+    assert [reason["text"] for reason in json.loads(again)] == [line[3:] for line in out.splitlines()]
+    code, out, err = run("reasons", "--most", 0)
+    assert (code, out) == (2, "")
+    assert "at least 1" in err

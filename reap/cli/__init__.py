@@ -20,6 +20,7 @@ from reap.cli.batch import batch
 from reap.cli.datasets import datasets
 from reap.cli.demo import demo
 from reap.cli.export import export
+from reap.cli.reasons import reasons
 from reap.cli.recommend import recommend
 from reap.cli.reproduce import reproduce
 from reap.cli.serve import serve
@@ -58,6 +59,7 @@ for command in (
     demo,
     ask,
     recommend,
+    reasons,
     space,
     datasets,
     batch,

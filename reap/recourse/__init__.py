@@ -4,6 +4,16 @@ from reap.recourse.engine import Candidates, Engine, Subject
 from reap.recourse.gradient import GradientRecourse
 from reap.recourse.graph import GraphRecourse
 from reap.recourse.pool import PoolRecourse
+from reap.recourse.reasons import Reason
 from reap.recourse.recourse import Recourse
 
-__all__ = ["Candidates", "Engine", "GradientRecourse", "GraphRecourse", "PoolRecourse", "Recourse", "Subject"]
+__all__ = [
+    "Candidates",
+    "Engine",
+    "GradientRecourse",
+    "GraphRecourse",
+    "PoolRecourse",
+    "Reason",
+    "Recourse",
+    "Subject",
+]

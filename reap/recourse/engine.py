@@ -1,6 +1,6 @@
 """What every engine answers, and gets for that: a checked subject, a session, a table of recommendations.
 
-An engine answers ``fit``, ``plans``, ``robust`` and ``candidates``; it gets ``elicit`` and ``recommend`` for that.
+An engine answers ``fit``, ``plans``, ``robust`` and ``candidates``; it gets ``elicit``, ``recommend`` and ``reasons`` for that.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from reap.belief import Belief, ConfidenceSet
 from reap.models import Classifier, wrap
 from reap.plan import Plan, Status
 from reap.questions import Strategy
+from reap.recourse.reasons import Reason, reasons
 from reap.recourse.relaxation import advice, relaxations
 from reap.space import ActionSpace, Limits
 
@@ -116,6 +117,8 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
     target: Any
     threshold: float
     random_state: int
+    #: The typical accepted person (d,), kept by ``fit``; None where there is nobody.
+    typical_: Array | None = None
 
     @abstractmethod
     def fit(self, X: Frame, y: Any = None) -> Self:
@@ -235,6 +238,26 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             return plan
         said = advice(self.space, self.relaxations(x, limits))
         return plan.with_(note=" ".join(filter(None, (plan.note, said))))
+
+    def reasons(self, x: Any, n: int = 4) -> list[Reason]:
+        """Return the principal reasons of a refusal, most important first: the factors that the model really scored.
+
+        A reason is a factor in which the person differs from the typical accepted person, ordered by how much the score
+        gains where it alone is typical; see ``reap.recourse.reasons``. Also what nobody can change is a reason.
+
+        Parameters
+        ----------
+        x : Series, one-row DataFrame, or (d,) array for an encoded space
+        n : int
+            Reasons at most.
+
+        Returns
+        -------
+        list of Reason
+            Empty where the person is accepted.
+        """
+        self._check_fitted()
+        return reasons(self.classifier_, self.space.vector(x), self.typical_, n)
 
     def recommend(
         self,

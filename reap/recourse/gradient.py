@@ -15,6 +15,7 @@ from reap.belief import ConfidenceSet
 from reap.plan import Plan
 from reap.recourse.algorithm1 import Algorithm1, Loss
 from reap.recourse.engine import Candidates, Engine, Objective, Subject
+from reap.recourse.reasons import typical
 from reap.recourse.robust.worst_case import check_robust
 from reap.space import ActionSpace, Limits
 
@@ -110,6 +111,7 @@ class GradientRecourse(Engine):
         rows = self.space.encode(X)
         self.classifier_.gradient(zero_missing(rows[:1]))  # says now that there is none
         rows = rows[self.classifier_.accepts(rows)]
+        self.typical_ = typical(self.classifier_, rows)
         rows = rows[unique_rows(rows)] if len(rows) else rows
         if len(rows) > _ROWS:
             chosen = np.random.default_rng(self.random_state).choice(len(rows), _ROWS, replace=False)

@@ -16,6 +16,7 @@ from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan
 from reap.recourse.engine import Candidates, Engine, Objective, Subject
+from reap.recourse.reasons import typical
 from reap.recourse.robust.worst_case import check_robust
 from reap.recourse.routes.path.neighbours import NeighbourLists
 from reap.recourse.routes.path.paths import Paths, StepEffort
@@ -110,6 +111,7 @@ class GraphRecourse(Engine):
         Z = self.space.encode(X)
         if self.anonymity is not None:
             Z = prototypes(self.space, Z, self.anonymity)
+        self.typical_ = typical(self.classifier_, Z[self.classifier_.accepts(Z)])
         most = max(self.n_neighbors, self.max_neighbors)
         self.rows_ = NeighbourLists(self.space, Z, most, self.approximate, self.random_state)
         self._forget()

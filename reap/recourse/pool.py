@@ -17,6 +17,7 @@ from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan
 from reap.recourse.engine import Candidates, Engine, Objective, Subject
+from reap.recourse.reasons import typical
 from reap.recourse.robust.worst_case import WorstCase, check_robust
 from reap.space import ActionSpace, Limits
 from reap.words import counted
@@ -80,7 +81,7 @@ class PoolRecourse(Engine):
         self.random_state = random_state
 
     def fit(self, X: Frame | None = None, y: Any = None) -> Self:
-        """Check the model, the generator and the table; nothing is learned from rows.
+        """Check the model, the generator and the table; of rows it keeps only who is typically accepted.
 
         Parameters
         ----------
@@ -94,7 +95,8 @@ class PoolRecourse(Engine):
             )
         self.classifier_ = self._wrap()
         if X is not None:
-            self.space.encode(X)
+            Z = self.space.encode(X)
+            self.typical_ = typical(self.classifier_, Z[self.classifier_.accepts(Z)])
         self._made: OrderedDict[bytes, Array] = OrderedDict()
         self._lock = threading.RLock()
         return self

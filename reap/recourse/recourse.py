@@ -21,6 +21,7 @@ from reap.models.durable import accepting, durable, given, needed, retrained
 from reap.models.trees import read
 from reap.plan import Plan, Status
 from reap.recourse.engine import Candidates, Engine, Objective, Subject
+from reap.recourse.reasons import typical
 from reap.recourse.robust.worst_case import check_robust
 from reap.recourse.routes.actions import routes
 from reap.recourse.targets.boundary.boundary import Boundary
@@ -145,6 +146,7 @@ class Recourse(Engine):
         if self.anonymity is not None:
             rows = prototypes(self.space, rows, self.anonymity)
         rows = rows[self._careful.accepts(rows)]
+        self.typical_ = typical(self.classifier_, rows)
         rows = rows[unique_rows(rows)] if len(rows) else rows
         if len(rows) > _ROWS:
             chosen = np.random.default_rng(self.random_state).choice(len(rows), _ROWS, replace=False)
