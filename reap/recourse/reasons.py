@@ -25,6 +25,7 @@ from scipy.special import expit
 
 from reap._errors import InputError
 from reap._typing import Array
+from reap.language import _
 from reap.models import Classifier
 from reap.space import ActionSpace, Feature
 
@@ -90,7 +91,7 @@ def typical(classifier: Classifier, accepted: Array) -> Array | None:
             middle[columns] = np.eye(len(shares))[shares.argmax()] if shares.any() else 0.0
     middle = space.snap(middle[None])[0]  # round, as people say it
     if bool(classifier.accepts(middle[None])[0]):
-        return middle
+        return np.asarray(middle)
     away = np.abs(np.where(known & some, accepted - middle, 1.0)).sum(axis=1)
     return np.asarray(accepted[int(away.argmin())])
 
@@ -145,5 +146,11 @@ def _swapped(space: ActionSpace, features: list[Feature], base: Array, other: Ar
 
 
 def _reason(feature: Feature, value: Any, usual: Any, contribution: float, logit: float) -> Reason:
-    said = f"{feature.label}: {feature.show(value)} (typical of accepted people: {feature.show(usual)})"
-    return Reason(feature.name, feature.label, value, usual, float(contribution), float(expit(logit)), said)
+    text = words(feature, value, usual)
+    return Reason(feature.name, feature.label, value, usual, float(contribution), float(expit(logit)), text)
+
+
+def words(feature: Feature, value: Any, usual: Any) -> str:
+    """Return a reason as a person reads it, in the language in use."""
+    said = _("{label}: {value} (typical of accepted people: {typical})")
+    return said.format(label=feature.label, value=feature.show(value), typical=feature.show(usual))
