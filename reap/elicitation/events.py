@@ -196,7 +196,7 @@ def constrained(
             f"say what you wish for {feature!r}: fixed, at_least, at_most, exclude, difficulty or within_months"
         )
     if not about.is_action:
-        raise InputError(f"{feature!r} never changes by itself, so there is nothing to wish for")
+        raise InputError(f"no plan advises to change {feature!r}, so there is nothing to wish for")
     if at_least is not None and at_most is not None and about.is_number and at_least > at_most:
         raise InputError(f"the least, {about.show(at_least)}, is above the most, {about.show(at_most)}")
     if about.levels and len(set(exclude)) == len(about.levels):

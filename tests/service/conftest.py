@@ -34,6 +34,18 @@ def row(german, german_rejected):
     return german.space.values(german.space.vector(german_rejected.iloc[[0]]))
 
 
+@pytest.fixture(scope="session")
+def talkative(german, german_engine, german_rejected):
+    """The places of six rejected people who have something to decide: near the boundary one plan is best for everybody."""
+    places = []
+    for i in range(len(german_rejected)):
+        if german_engine.elicit(german_rejected.iloc[[i]], questions=1).ask() is not None:
+            places.append(i)
+        if len(places) == 6:
+            return places
+    raise AssertionError("fewer than six of the rejected people have a question")
+
+
 # databases ----------------------------------------------------------------------------------------------
 
 

@@ -160,7 +160,7 @@ def test_somebody_who_is_accepted_needs_no_questions(service, german, german_mod
 def test_the_export_replays_to_the_byte_identical_plan(service, row, german_engine):
     token, _ = walk(service, row)
     service.client.delete(f"/api/v1/sessions/{token}/answers/last")
-    service.client.post(f"/api/v1/sessions/{token}/constraints", json={"feature": "age", "fixed": True})
+    service.client.post(f"/api/v1/sessions/{token}/constraints", json={"feature": "guarantor", "fixed": True})
     service.client.get(f"/api/v1/sessions/{token}/plan")
     text = service.client.get(f"/api/v1/sessions/{token}/export").text
     (kept,) = service.store.sessions()

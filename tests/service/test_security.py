@@ -85,7 +85,8 @@ def test_every_form_is_signed_for_the_browser_that_got_it(service, row):
     started = service.start(row)
     token = started["token"]
     service.answer(token, started["state"], "left")
-    service.client.post(f"/api/v1/sessions/{token}/constraints", json={"feature": "savings", "fixed": True})
+    wish = {"feature": "guarantor", "fixed": True}
+    assert service.client.post(f"/api/v1/sessions/{token}/constraints", json=wish).status_code == 200
     with httpx.Client(base_url=service.url) as person, httpx.Client(base_url=service.url) as attacker:
         found = {}
         person.get(f"/s/{token}/plan")  # the browser's first visit brings the cookie
