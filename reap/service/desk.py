@@ -23,16 +23,14 @@ from reap.elicitation import Elicitation, Event
 from reap.plan import Plan
 from reap.service.case import Case
 from reap.service.live import Live, MissingError
-from reap.service.log import MARKS, Entry, Sent
+from reap.service.log import Entry, Sent
 from reap.service.settings import Settings
 from reap.service.store import ConflictError, Store, UnavailableError
 from reap.service.tables import Kept
 from reap.service.tokens import fingerprint, new_token
 from reap.service.turns import Turns
+from reap.service.vocabulary import NOTES, SHOWN
 from reap.space import Limits
-
-#: What a session shows; it has happened to the session in memory when it is stored.
-_SHOWN = ("asked", "recommended")
 
 
 class StaleError(Exception):
@@ -185,7 +183,7 @@ class Desk:
         """Let an event happen in memory, then store it; where another worker was first, look again."""
         begun = live.revision
         while True:
-            if event.type not in (*_SHOWN, *MARKS):
+            if event.type not in (*SHOWN, *NOTES):
                 self._foresee(live, event)
             try:
                 entry = self.store.append(
@@ -201,7 +199,7 @@ class Desk:
                 before = len(live.entries)
                 live.forget()
                 self._catch_up(live)
-                if event.type in _SHOWN:  # another worker may have shown something else: take that
+                if event.type in SHOWN:  # another worker may have shown something else: take that
                     raise StaleError from None
                 if (done := self.repeated(live, sent)) is not None:
                     return done

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from reap.elicitation import ACTS, VERBS, Elicitation, Event, in_force
 from reap.recourse import Engine
-from reap.service.log import NOTES, Entry
+from reap.service.log import Entry
 from reap.service.plan_schemas import PlanOut
 from reap.service.tables import Kept
+from reap.service.vocabulary import quiet
 
 
 class MissingError(Exception):
@@ -57,7 +58,7 @@ class Live:
     @property
     def revision(self) -> int:
         """The place of the last entry that changed what the person sees; notes do not count."""
-        return max(entry.revision for entry in self.entries if entry.type not in NOTES)
+        return max(entry.revision for entry in self.entries if not quiet(entry.type))
 
     def by_key(self, key: str) -> Entry | None:
         """Return the entry that a request with this key made, if there was one."""

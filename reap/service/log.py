@@ -15,11 +15,6 @@ from typing import Any
 
 from reap.elicitation import Event
 
-#: What the service adds to the events of a session: plans that the person wants to find again.
-MARKS = ("bookmarked", "unmarked")
-#: Entries that do not change what the person sees.
-NOTES = ("recommended", *MARKS)
-
 
 @dataclass(frozen=True)
 class Entry:

@@ -12,9 +12,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
+from reap.service import vocabulary
 from reap.service.log import Entry, Sent, fault, sealed
 from reap.service.tables import BUSY, EVENTS, META, NOTES, SESSIONS, Kept, connect, now
 
+#: How often a note looks for its place again while somebody else writes.
+_PATIENCE = 50
 _logger = logging.getLogger("reap.service")
 _COLUMNS = [SESSIONS.c[name] for name in Kept.__dataclass_fields__]
 
@@ -150,6 +153,12 @@ class Store:
         kept = Kept(**found._mapping) if found else None
         return None if kept is None or (kept.expired and not expired) else kept
 
+    def row(self, session: str) -> Kept | None:
+        """Return the row of a session by its id, or None."""
+        with self.reading() as connection:
+            found = connection.execute(sa.select(*_COLUMNS).where(SESSIONS.c.id == session)).one_or_none()
+        return Kept(**found._mapping) if found else None
+
     def delete(self, session: str) -> bool:
         """Remove a session and every event of it."""
         with self._write() as connection:
@@ -203,6 +212,7 @@ class Store:
 
         ``previous`` is the hash of the event before, where it is known; else it is looked up.
         """
+        vocabulary.check(kind)
         place = {"name": kept.id, "place": revision}
         with self._write() as connection:
             if previous is None:
@@ -216,6 +226,31 @@ class Store:
                 raise ConflictError
             connection.execute(_ADD, _columns(event))
         return event
+
+    def add_note(
+        self, session: str, kind: str, payload: Mapping[str, Any], sent: Sent | None = None
+    ) -> Entry | None:
+        """Add a note at the end of a log, whatever happens to the session meanwhile; None where there is no such session.
+
+        For notes that somebody other than the person makes, such as an operator's answer to "please look at this".
+        """
+        for _ in range(_PATIENCE):
+            if (kept := self.row(session)) is None:
+                return None
+            try:
+                return self.append(kept, kept.events, kind, payload, sent)
+            except ConflictError:
+                done = [e for e in self.events(session) if sent is not None and e.key == sent.key]
+                if done:
+                    return done[0]
+        raise ConflictError
+
+    def entries(self, *kinds: str) -> list[Entry]:
+        """Return every entry of these types, of all sessions, oldest first."""
+        known = [vocabulary.check(kind) for kind in kinds]
+        chosen = EVENTS.select().where(EVENTS.c.type.in_(known)).order_by(EVENTS.c.created, EVENTS.c.session)
+        with self.reading() as connection:
+            return [Entry(**row._mapping) for row in connection.execute(chosen)]
 
     def events(self, session: str, since: int = 0) -> list[Entry]:
         """Return the events of a session from one revision on, in order."""

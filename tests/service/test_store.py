@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import sqlalchemy as sa
 
 from reap import InputError
+from reap.service.live import Live
 from reap.service.log import Sent, digest
 from reap.service.store import ConflictError, Store, UnavailableError
 from reap.service.tables import EVENTS, SESSIONS
@@ -106,3 +109,26 @@ def test_a_database_that_is_not_there_is_unavailable(tmp_path):
         Store(f"sqlite:///{tmp_path}/no/such/folder/reap.db").prepare()
     with pytest.raises(InputError, match="cannot be used"):
         Store("nonsense://here")
+
+
+def test_a_note_goes_to_the_end_of_a_log_and_changes_nothing_that_is_seen(store):
+    kept = begin(store)
+    store.append(kept, 1, "asked", {"n": 1})
+    sent = Sent.of("k", "review answered")
+    first = store.add_note(kept.id, "review answered", {"words": "we looked"}, sent)
+    again = store.add_note(kept.id, "review answered", {"words": "we looked"}, sent)
+    assert first == again
+    assert [e.revision for e in store.entries("review answered")] == [2]
+    assert list(store.faults()) == []
+    assert store.add_note("nobody", "chosen", {}) is None
+    assert Live(kept, entries=store.events(kept.id)).revision == 1
+    with pytest.raises(InputError, match="type of entry"):
+        store.append(kept, 3, "invented", {})
+
+
+def test_notes_of_several_people_at_once_are_all_kept(store):
+    kept = begin(store)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda i: store.add_note(kept.id, "reported", {"n": i}), range(24)))
+    assert sorted(e.payload["n"] for e in store.entries("reported")) == list(range(24))
+    assert list(store.faults()) == []
