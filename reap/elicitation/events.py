@@ -1,7 +1,8 @@
 """The events of a session: one vocabulary, one undo, one JSON form, for the library and for the service.
 
 A session is the list of its events. ``started`` says who the person is and what was set. ``asked`` and ``recommended`` say
-what was shown. The *acts* say what the person did: ``answered``, ``revised``, ``constrained``, ``released``, ``replanned``.
+what was shown. The *acts* say what the person did: ``screened``, ``answered``, ``revised``, ``constrained``, ``released``,
+``replanned``.
 ``undone`` takes the last act back. What was shown is in the log, so the same events lead to the same state, to the byte,
 and no engine is asked again.
 
@@ -26,7 +27,7 @@ from reap.space import ActionSpace, Limits
 
 _FORMAT, _VERSION = "reap.session", 1
 #: What the person said or did; ``undone`` takes the last of them back.
-ACTS = ("answered", "revised", "constrained", "released", "replanned")
+ACTS = ("screened", "answered", "revised", "constrained", "released", "replanned")
 #: Every type of event of a session; a program may put events of its own between them.
 VERBS = ("started", "asked", "recommended", *ACTS, "undone")
 
@@ -129,6 +130,36 @@ def started(
 
 
 # what a person can say ---------------------------------------------------------------------------------
+
+
+def screened(
+    space: ActionSpace,
+    offered: Sequence[str],
+    changeable: Sequence[str] | None,
+    difficulty: Mapping[str, int] | None = None,
+) -> Event:
+    """Return the event of the screening: which of the ``offered`` actions the person could change, and how hard that is.
+
+    Actions that are not named stay as they are. ``changeable`` None: the screening was skipped, which says nothing.
+    """
+    levels = dict(difficulty or {})
+    if changeable is None:
+        if levels:
+            raise InputError("a skipped screening says nothing of difficulties; name what is changeable too")
+        return Event("screened", {"changeable": None, "difficulty": {}, "limits": Limits().to_dict()})
+    if isinstance(changeable, str):
+        raise InputError(f"changeable is {changeable!r}; give a list of names, or None to skip")
+    named = list(dict.fromkeys(changeable))
+    for name in (*named, *levels):
+        space.feature(name)
+        if name not in offered:
+            raise InputError(f"{name!r} is not for this person to change; offered are: {', '.join(offered)}")
+    for name, level in levels.items():
+        if name not in named:
+            raise InputError(f"a difficulty is given for {name!r}, which is not among what is changeable")
+        check_level(level)
+    rest = Limits(fixed=tuple(name for name in offered if name not in named))
+    return Event("screened", {"changeable": named, "difficulty": levels, "limits": rest.to_dict()})
 
 
 def answered(

@@ -8,7 +8,8 @@ import numpy as np
 
 from reap._typing import Array
 from reap.elicitation.difficulty import WORDS, level_of
-from reap.space import ActionSpace, Feature
+from reap.elicitation.screening import movable
+from reap.space import ActionSpace
 from reap.space.words import lowered
 
 
@@ -63,15 +64,7 @@ def learned(space: ActionSpace, A: Array, z0: Array) -> Learned:
     of crossing its whole range alone. Off-diagonals, ``A_ij / √(A_ii A_jj)``, say whether raising both at once takes
     more effort (positive) or less (negative) than raising each alone.
     """
-    lower, upper = space.box(z0)
-
-    def can_change(feature: Feature) -> bool:
-        columns = space.slices[feature.name]
-        if feature.kind == "categorical":
-            return bool(upper[columns].sum() > 1)
-        return feature.is_action and bool(upper[columns] > lower[columns] + 1e-12)
-
-    free = [feature for feature in space.features if can_change(feature)]
+    free = movable(space, z0)
     if not free:
         return Learned((), ())
     raw = np.array([np.diag(A)[space.slices[f.name]].mean() for f in free])

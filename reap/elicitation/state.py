@@ -19,6 +19,7 @@ from reap.elicitation.options import Rows, key
 from reap.elicitation.pool import Pool
 from reap.elicitation.question import Question
 from reap.elicitation.rounds import Round, read_asked, read_recommended, vector
+from reap.elicitation.screening import changeable
 from reap.elicitation.verdicts import Verdicts
 from reap.plan import Plan
 from reap.space import ActionSpace, Limits
@@ -43,6 +44,8 @@ class State:
         What happened, without what was undone.
     limits : Limits
         What the person cannot or will not do.
+    screened : bool
+        Whether the screening was answered or skipped.
     difficulties : mapping of feature to level, 1 very easy to 5 very hard
     belief : Belief
     pool : Pool
@@ -69,7 +72,9 @@ class State:
         """Go to where the person stood at first."""
         started = self.events[0].payload
         self._stand(vector(started["z"]))
-        self.limits = Limits.from_dict(started["limits"])
+        self._stated, self._screened = Limits.from_dict(started["limits"]), Limits()
+        self.limits = self._stated
+        self.screened = False
         self.difficulties: dict[str, int] = {}
         self.belief = self._prior(self.difficulties)
         self._answers: list[Answer] = []
@@ -94,6 +99,11 @@ class State:
     def answered(self) -> int:
         """Number of answers that told something: an option, or "same"."""
         return len(self._answers)
+
+    @property
+    def changeable(self) -> list[str]:
+        """The actions that this person could change at all, whatever the screening says: what to ask about in it."""
+        return changeable(self.space.tighten(self._stated), self._z)
 
     @property
     def here(self) -> Array:
@@ -128,6 +138,21 @@ class State:
         return Verdicts(self.space.tighten(self.limits), given, self._z)
 
     # what the person says ----------------------------------------------------------------------------
+
+    def screen(
+        self, changeable: Sequence[str] | None, *, difficulty: Mapping[str, int] | None = None
+    ) -> None:
+        """Say before the first question what could realistically change, and how hard that would be.
+
+        Parameters
+        ----------
+        changeable : sequence of str, or None
+            Names out of ``changeable``; every other action stays as it is. None: skipped. Another screening replaces the
+            limits of the one before.
+        difficulty : mapping of feature to level, optional
+            1 very easy to 5 very hard, for features that are named.
+        """
+        self.apply(events.screened(self.space, self.changeable, changeable, difficulty))
 
     def answer(self, choice: int | str, *, impossible: str | Sequence[str] = ()) -> None:
         """Answer the question that ``ask`` returned.
@@ -225,14 +250,18 @@ class State:
         match event.type:
             case "answered":
                 self._learn(said["choice"])
-                self._limit(self.limits.merge(Limits(fixed=tuple(said["impossible"]))))
+                self._limit(self._stated.merge(Limits(fixed=tuple(said["impossible"]))))
+            case "screened":
+                self.screened, self._screened = True, Limits.from_dict(said["limits"])
+                self._find(said["difficulty"])
+                self._limit(self._stated)
             case "constrained":
                 if said["difficulty"] is not None:
-                    self.difficulties = {**self.difficulties, said["feature"]: said["difficulty"]}
-                    self.belief = teach(self._prior(self.difficulties), self._answers)
-                self._limit(self.limits.merge(Limits.from_dict(said["limits"])))
+                    self._find({said["feature"]: said["difficulty"]})
+                self._limit(self._stated.merge(Limits.from_dict(said["limits"])))
             case "released":
-                self._limit(self.limits.without(said["feature"]))
+                self._screened = self._screened.without(said["feature"])
+                self._limit(self._stated.without(said["feature"]))
             case "replanned":
                 self._stand(vector(said["z"]))
                 self._shown, self._budget = [], self.answered + self.questions
@@ -249,8 +278,15 @@ class State:
             self._answers.append(answer)
             answer.teach(self.belief)
 
-    def _limit(self, limits: Limits) -> None:
-        """Take new limits; plans that are not legal any more leave the pool."""
+    def _find(self, difficulties: Mapping[str, int]) -> None:
+        """Take in how hard the person finds changes; what the answers taught stays."""
+        if difficulties:
+            self.difficulties = {**self.difficulties, **difficulties}
+            self.belief = teach(self._prior(self.difficulties), self._answers)
+
+    def _limit(self, stated: Limits) -> None:
+        """Take new limits, beside those of the screening; plans that are not legal any more leave the pool."""
+        self._stated, limits = stated, stated.merge(self._screened)
         if limits != self.limits:
             self.limits, self._rows = limits, None
             self.pool = self.pool.within(self.space.tighten(limits))
