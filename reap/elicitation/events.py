@@ -23,6 +23,7 @@ from reap.elicitation.answers import read_choice
 from reap.elicitation.difficulty import check_level
 from reap.elicitation.question import Question
 from reap.elicitation.rounds import numbers
+from reap.recourse.fingerprint import differences
 from reap.space import ActionSpace, Limits
 
 _FORMAT, _VERSION = "reap.session", 1
@@ -104,7 +105,12 @@ def read(text: str) -> list[Event]:
 
 
 def started(
-    space: ActionSpace, z: Array, limits: Limits, settings: Mapping[str, Any], own: Sequence[str]
+    space: ActionSpace,
+    z: Array,
+    limits: Limits,
+    settings: Mapping[str, Any],
+    own: Sequence[str],
+    engine: Mapping[str, Any],
 ) -> Event:
     """Return the first event of a session.
 
@@ -116,6 +122,8 @@ def started(
         Those of ``Elicitation``.
     own : sequence of str
         What the session needs besides them to come back: "belief", "strategy".
+    engine : mapping
+        The fingerprint of the engine: see ``reap.recourse.fingerprint``.
     """
     said = {
         "space": space.digest,
@@ -124,9 +132,25 @@ def started(
         "limits": limits.to_dict(),
         "settings": dict(settings),
         "own": list(own),
+        "engine": dict(engine),
         "reap": __version__,
     }
     return Event("started", said)
+
+
+def check_engine(started: Mapping[str, Any], space: ActionSpace, engine: Mapping[str, Any]) -> None:
+    """Refuse to go on with a session, by the payload of its first event, under another space or engine; say what differs."""
+    if started["space"] != space.digest:
+        raise InputError(
+            "the session was made with another action space; load it with the space it was made with"
+        )
+    differ = (
+        differences(started["engine"], engine) if "engine" in started else []
+    )  # sessions of before say nothing
+    if differ:
+        raise InputError(
+            f"the session was made with another engine: {', '.join(differ)}; load it with the engine it was made with"
+        )
 
 
 # what a person can say ---------------------------------------------------------------------------------

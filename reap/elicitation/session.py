@@ -121,7 +121,8 @@ class Elicitation(State):
             "objective": objective,
         }
         own = [name for name, part in (("belief", belief), ("strategy", strategy)) if part is not None]
-        started = events.started(space, space.vector(x), limits or Limits(), settings, own)
+        known = engine.fingerprint()
+        started = events.started(space, space.vector(x), limits or Limits(), settings, own, known)
 
         def prior(difficulties: Mapping[str, int]) -> Belief:
             return presets.belief(preset, space, difficulties, self.seed) if belief is None else belief.copy()
@@ -271,7 +272,8 @@ class Elicitation(State):
     ) -> Elicitation:
         """Bring a session back to the state it was saved in: same next question, same plan.
 
-        ``engine`` must be the one it was made with; a session with a belief or strategy of its own needs those too.
+        ``engine`` must be the one it was made with, or one like it: another space, kind, setting or model is an error that
+        says what differs. A session with a belief or strategy of its own needs those too.
         """
         try:
             return cls.of(events.read(text), engine, belief=belief, strategy=strategy)
@@ -291,10 +293,7 @@ class Elicitation(State):
     ) -> Elicitation:
         """Return the session that events in force lead to; the engine is not asked."""
         started = log[0].payload
-        if started["space"] != engine.space.digest:
-            raise InputError(
-                "the session was made with another action space; load it with the space it was made with"
-            )
+        events.check_engine(started, engine.space, engine.fingerprint())
         for part, given in (("belief", belief), ("strategy", strategy)):
             if part in started["own"] and given is None:
                 raise InputError(f"the session was made with a {part} of its own; give {part}=… too")

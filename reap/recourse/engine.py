@@ -23,6 +23,7 @@ from reap.belief import Belief, ConfidenceSet
 from reap.models import Classifier, wrap
 from reap.plan import Plan, Status
 from reap.questions import Strategy
+from reap.recourse.fingerprint import fingerprint
 from reap.recourse.reasons import Reason, reasons
 from reap.recourse.relaxation import advice, relaxations
 from reap.space import ActionSpace, Limits
@@ -223,6 +224,11 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             limits=limits,
             random_state=self.random_state if random_state is None else random_state,
         )
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what tells this fitted engine from another: kind, settings, and a hash of the model's scores."""
+        self._check_fitted()
+        return fingerprint(self)
 
     def relaxations(self, x: Any, limits: Limits) -> list[tuple[str, ...]]:
         """Return the sets of limits, each of which would have to go for a plan to exist, by their names.

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reap
 from reap import Elicitation, InputError
 from reap.elicitation import ACTS, VERBS, Event, in_force
 
@@ -16,10 +19,10 @@ LOG = st.lists(st.sampled_from([*(v for v in VERBS if v != "started"), OWN]), ma
 
 
 class Silent:
-    """An engine that must not be asked."""
+    """An engine that must not be asked for anything but who it is."""
 
     def __init__(self, engine):
-        self.space = engine.space
+        self.space, self.fingerprint = engine.space, engine.fingerprint
 
     def __getattr__(self, name):
         raise AssertionError(f"the engine was asked for {name}")
@@ -146,6 +149,53 @@ def test_what_is_written_is_one_line_of_events_in_plain_words(german_engine, ger
         str(c) for c in session.of(session.events[:7], german_engine).recommend().changes
     ]
     assert data["events"][7]["subject"] == data["events"][0]["subject"]
+
+
+def test_a_session_does_not_go_on_under_another_engine_and_says_what_differs(german_engine, german_rejected):
+    session = german_engine.elicit(german_rejected.iloc[0], questions=2)
+    session.ask()
+    text = session.to_json()
+    X = german_rejected.iloc[:50]
+
+    def other(rows):
+        return german_engine.model.predict_proba(rows)[:, 1] ** 1.01
+
+    def engine(**changed):
+        return type(german_engine)(**{**german_engine.get_params(deep=False), **changed}).fit(X)
+
+    for made, said in (
+        (engine(max_changes=2), "max_changes was 3 and is 2; load it"),
+        (engine(threshold=0.6), "threshold was 0.5 and is 0.6; load it"),
+        (engine(model=other), "another engine: the model gives other scores; load it"),
+        (
+            reap.GraphRecourse(german_engine.model, german_engine.space).fit(X),
+            "was Recourse and is GraphRecourse",
+        ),
+    ):
+        with pytest.raises(InputError) as caught:
+            Elicitation.from_json(text, made)
+        assert said in str(caught.value)
+    again = Elicitation.from_json(text, engine())  # the same, fitted on other people
+    assert again.ask().id == session.ask().id
+
+
+def test_an_engine_that_was_fitted_again_has_another_fingerprint():
+    X = pd.DataFrame({"income": np.arange(40.0), "job": ["a", "b"] * 20, "age": [None, 30] * 20})
+    space = reap.ActionSpace.from_frame(X, missing=["age"])
+    engine = reap.Recourse(lambda rows: rows["income"] / 50, space).fit(X)
+    known = engine.fingerprint()
+    assert engine.fingerprint() == known == json.loads(json.dumps(known))
+    engine.set_params(model=lambda rows: rows["income"] / 60)
+    assert engine.fingerprint() == known  # not fitted yet
+    assert engine.fit(X).fingerprint()["model"] != known["model"]
+    with pytest.raises(InputError, match="not fitted"):
+        reap.Recourse(len, space).fingerprint()
+
+
+def test_a_session_of_before_that_names_no_engine_still_goes_on(german_engine, german_rejected):
+    data = json.loads(german_engine.elicit(german_rejected.iloc[0]).to_json())
+    del data["events"][0]["engine"]
+    assert Elicitation.from_json(json.dumps(data), german_engine).ask() is not None
 
 
 def test_an_event_that_nobody_knows_is_refused(german_engine, german_rejected):
