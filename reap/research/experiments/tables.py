@@ -35,6 +35,7 @@ NAMES = (
     "calibration",
     "honesty",
     "coverage",
+    "horizons",
     "durability",
 )
 
