@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reap.belief.belief import Belief
 from reap.belief.confidence_set import Answer, ConfidenceSet, solve_centers
+from reap.belief.learned_prior import LearnedPrior, LearnedPriorLike, learned_prior
 from reap.belief.posterior import Posterior
 from reap.belief.results import Center, RelaxedCenter, WorstCasePlan, WorstCases
 
@@ -12,9 +13,12 @@ __all__ = [
     "Belief",
     "Center",
     "ConfidenceSet",
+    "LearnedPrior",
+    "LearnedPriorLike",
     "Posterior",
     "RelaxedCenter",
     "WorstCasePlan",
     "WorstCases",
+    "learned_prior",
     "solve_centers",
 ]

@@ -10,9 +10,10 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array, Ints, Seed
-from reap.belief.answers import Answers, grams, people
+from reap.belief.answers import Answers, People, grams, people
+from reap.belief.learned_prior import LearnedPrior
 from reap.belief.particles import Particles
-from reap.belief.prior import Prior, PriorLike
+from reap.belief.prior import Difficulties, Prior, PriorLike, opened
 
 #: Options whose efforts are taken at once, so that a large pool needs little memory.
 _CHUNK = 2048
@@ -30,10 +31,12 @@ class Posterior:
     ----------
     dimension : int
         Number of encoded columns `d`.
-    prior : str or (d,) sequence, default "people"
+    prior : str, (d,) sequence, LearnedPrior or Path, default "people"
         "people" (a mixture), one of its families ("gaussian", "positive", "rank-one", "rank-one-positive",
-        "diagonal", "scaled"), or how hard each column is to change: positive factors, or words from "very easy"
-        to "very hard", that scale the mixture.
+        "diagonal", "scaled"), what past sessions taught (`reap.learn`, or a file that `reap learn` wrote), or the
+        difficulties alone, which then scale the mixture.
+    difficulties : (d,) sequence, optional
+        How hard each column is to change: positive factors, or words from "very easy" to "very hard".
     lapse : float, optional
         Share of answers given at random. With `lapse` or `sharpness` there is one kind of people; by default there
         are three, (κ, lapse) = (200, .01), (50, .1), (20, .3), of shares .6, .3, .1.
@@ -63,6 +66,7 @@ class Posterior:
         dimension: int,
         prior: PriorLike = "people",
         *,
+        difficulties: Difficulties | None = None,
         lapse: float | None = None,
         sharpness: float | None = None,
         particles: int = 500,
@@ -79,11 +83,16 @@ class Posterior:
         self._seed = random_state
         self._answers = Answers()
         self._columns = _columns(columns, dimension)
-        if not isinstance(prior, str):
-            prior = [prior[i] for i in self._columns] if len(prior) == dimension else prior
-        self._cloud = Particles(
-            Prior(len(self._columns), prior), people(lapse, sharpness), particles, self._rng()
-        )
+        who, prior = people(lapse, sharpness), opened(prior)
+        if isinstance(prior, LearnedPrior):
+            self._columns = _learnt(prior, dimension, None if columns is None else self._columns)
+            who = _answering(prior, who)
+        elif not isinstance(prior, str):
+            prior, difficulties = "people", prior
+        if difficulties is not None and len(difficulties) == dimension:
+            difficulties = [difficulties[i] for i in self._columns]
+        known = Prior(len(self._columns), prior, difficulties)
+        self._cloud = Particles(known, who, particles, self._rng())
 
     def __len__(self) -> int:
         return self._answers.count
@@ -227,6 +236,25 @@ def _columns(given: Sequence[int] | Ints | None, dimension: int) -> Ints:
     if len(columns) == 0 or columns[0] < 0 or columns[-1] >= dimension:
         raise InputError(f"columns is {given!r}; give positions from 0 to {dimension - 1}, at least one.")
     return columns
+
+
+def _learnt(prior: LearnedPrior, dimension: int, columns: Ints | None) -> Ints:
+    """Return the columns a prior was learnt for, which must be those, or more than those, that can move here."""
+    if prior.dimension != dimension:
+        raise InputError(
+            f"the prior was learnt for {prior.dimension} encoded columns; here are {dimension}: it belongs to another space."
+        )
+    if columns is not None and not set(columns.tolist()) <= set(prior.columns):
+        raise InputError("the prior was learnt in a space where fewer columns can move; learn it again.")
+    return np.array(prior.columns, dtype=np.intp)
+
+
+def _answering(prior: LearnedPrior, who: People) -> People:
+    """Return the kinds of people with the shares learnt; where one kind is described, that one."""
+    if len(prior.kinds) != len(who.share):
+        return who
+    shares = np.array(prior.kinds)
+    return who._replace(share=shares / shares.sum())
 
 
 def _yardstick(efforts: Array) -> Array:

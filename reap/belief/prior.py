@@ -6,13 +6,16 @@ latents keeps the prior exactly, and a person can change family without drawing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
 from reap._errors import InputError, unknown
 from reap._typing import Array, Ints
+from reap.belief.learned_prior import PLAIN, LearnedPrior, learned_prior
 
 #: Weight of each family in the mixture "people". People with one single concern are rare here: they are so easily
 #: pleased that, at the weight of the others, guarding against them makes plans harder for everybody else (see docs/method.md).
@@ -29,8 +32,13 @@ DIFFICULTIES = {"very easy": 0.25, "easy": 0.5, "average": 1.0, "hard": 2.0, "ve
 #: The part of the identity added to the matrices of the family "scaled", beside their own trace.
 RIDGE = 0.3
 
-#: A mixture or a family by name, or stated difficulties: factors, or words, one for each column.
-PriorLike: TypeAlias = str | Sequence[str] | Sequence[float] | Array
+#: Families for people who hardly differ from one another, which only a learnt prior uses: `(1−ρ)B + ρI`, B ``gaussian``.
+ALIKE = {"alike-50": 0.5, "alike-80": 0.8, "alike-95": 0.95}
+
+#: Stated difficulties: factors, or words, one for each column.
+Difficulties: TypeAlias = Sequence[str] | Sequence[float] | Array
+#: A mixture or a family by name, stated difficulties, or a learnt prior or its file.
+PriorLike: TypeAlias = str | Difficulties | LearnedPrior | Path
 
 
 class Prior:
@@ -43,14 +51,17 @@ class Prior:
     - ``rank-one``, ``rank-one-positive``: `A ∝ g_1 g_1ᵀ` (a single dominant concern), of `g_1` or `|g_1|`;
     - ``diagonal``: `A ∝ D`;  ``scaled``: `A ∝ D^½ (Σ g_i g_iᵀ) D^½`, plus 30 % of the identity.
 
-    Stated difficulties `s` turn every `A` of the mixture "people" into `diag(s)^½ A diag(s)^½`.
+    A learnt prior has shares of its own, and `A = RᵀBR` with B of a family; a few of its people are those of "people".
+    Stated difficulties `s` turn every `A` into `diag(s)^½ A diag(s)^½`.
 
     Parameters
     ----------
     dimension : int
         Number of encoded columns `d`.
-    kind : str or (d,) sequence
-        "people", the name of one family, or difficulties: positive factors, or words of `DIFFICULTIES`.
+    kind : str, (d,) sequence, LearnedPrior or Path
+        "people", the name of one family, a learnt prior or its file; or difficulties, then of the mixture "people".
+    difficulties : (d,) sequence, optional
+        Positive factors, or words of `DIFFICULTIES`.
 
     Examples
     --------
@@ -60,18 +71,22 @@ class Prior:
     ((2, 4, 3), [3.0, 3.0])
     """
 
-    def __init__(self, dimension: int, kind: PriorLike = "people") -> None:
+    def __init__(
+        self, dimension: int, kind: PriorLike = "people", difficulties: Difficulties | None = None
+    ) -> None:
         self.dimension = dimension
-        self._root: Array | None = None
-        chosen = PEOPLE
-        if isinstance(kind, str):
+        kind = opened(kind)
+        if isinstance(kind, LearnedPrior):
+            self.families, self._roots, self._shares = _learnt(kind, dimension)
+        else:
+            if not isinstance(kind, str):
+                kind, difficulties = "people", kind
             if kind not in (*PEOPLE, "people"):
                 raise unknown("prior", kind, ["people", *PEOPLE])
             chosen = PEOPLE if kind == "people" else {kind: 1.0}
-        else:
-            self._root = np.sqrt(_difficulties(kind, dimension))
-        self.families = tuple(chosen)
-        self._shares = np.array(list(chosen.values())) / sum(chosen.values())
+            self.families, self._roots = tuple(chosen), [None] * len(chosen)
+            self._shares = _shares(chosen)
+        self._sizes = None if difficulties is None else np.sqrt(_difficulties(difficulties, dimension))
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Ints]:
         """Draw the latents `(n, d+1, d)` and families `(n,)` of n people."""
@@ -88,9 +103,11 @@ class Prior:
         A = np.empty((len(latents), d, d))
         for position, name in enumerate(self.families):
             of = np.flatnonzero(families == position)
-            A[of] = _FAMILIES[name](latents[of])
-        if self._root is not None:
-            A *= self._root[:, None] * self._root
+            A[of] = FAMILIES[name](latents[of])
+            if (root := self._roots[position]) is not None:
+                A[of] = root.T @ A[of] @ root
+        if self._sizes is not None:
+            A *= self._sizes[:, None] * self._sizes
         A *= (d / np.einsum("nii->n", A))[:, None, None]
         return A
 
@@ -112,18 +129,54 @@ def _scaled(latents: Array) -> Array:
     return A
 
 
+def _alike(share: float, latents: Array) -> Array:
+    A = _gram(latents[:, :-1])
+    d = A.shape[1]
+    A *= ((1 - share) * d / np.einsum("nii->n", A))[:, None, None]
+    A += share * np.eye(d)
+    return A
+
+
 #: How each family turns latents `(n, d+1, d)` into matrices `(n, d, d)` of any trace.
-_FAMILIES: dict[str, Callable[[Array], Array]] = {
+FAMILIES: dict[str, Callable[[Array], Array]] = {
     "gaussian": lambda latents: _gram(latents[:, :-1]),
     "positive": lambda latents: _gram(np.abs(latents[:, :-1])),
     "rank-one": lambda latents: _gram(latents[:, :1]),
     "rank-one-positive": lambda latents: _gram(np.abs(latents[:, :1])),
     "diagonal": _diagonal,
     "scaled": _scaled,
+    **{name: partial(_alike, share) for name, share in ALIKE.items()},
 }
 
 
-def _difficulties(stated: Sequence[str] | Sequence[float] | Array, dimension: int) -> Array:
+def opened(kind: PriorLike) -> str | Difficulties | LearnedPrior:
+    """Return a prior, read where a file of a learnt one is named."""
+    if isinstance(kind, Path) or (isinstance(kind, str) and kind.endswith(".json")):
+        return learned_prior(kind)
+    return kind
+
+
+def _learnt(learned: LearnedPrior, dimension: int) -> tuple[tuple[str, ...], list[Array | None], Array]:
+    """Return families, the root of each and their shares: those learnt, then, rare, those of the default."""
+    if len(learned.columns) != dimension:
+        raise InputError(
+            f"the prior was learnt for {len(learned.columns)} columns that can move; here are {dimension}."
+        )
+    for name in learned.families:
+        if name not in FAMILIES:
+            raise unknown("family of people in the prior", name, FAMILIES)
+    if learned.learnt == "nothing":
+        return tuple(PEOPLE), [None] * len(PEOPLE), _shares(PEOPLE)
+    names = (*learned.families, *PEOPLE)
+    roots = [learned.root] * len(learned.families) + [None] * len(PEOPLE)
+    return names, roots, np.append((1 - PLAIN) * _shares(learned.families), PLAIN * _shares(PEOPLE))
+
+
+def _shares(weights: Mapping[str, float]) -> Array:
+    return np.array(list(weights.values())) / sum(weights.values())
+
+
+def _difficulties(stated: Difficulties, dimension: int) -> Array:
     """Return stated difficulties as positive factors `(d,)`."""
     words = [value for value in stated if isinstance(value, str)]
     for word in words:

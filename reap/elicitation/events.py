@@ -111,6 +111,7 @@ def started(
     settings: Mapping[str, Any],
     own: Sequence[str],
     engine: Mapping[str, Any],
+    prior: str | None = None,
 ) -> Event:
     """Return the first event of a session.
 
@@ -124,6 +125,8 @@ def started(
         What the session needs besides them to come back: "belief", "strategy".
     engine : mapping
         The fingerprint of the engine: see ``reap.recourse.fingerprint``.
+    prior : str, optional
+        The hash of the learnt prior it begins with.
     """
     said = {
         "space": space.digest,
@@ -134,6 +137,7 @@ def started(
         "own": list(own),
         "engine": dict(engine),
         "reap": __version__,
+        **({} if prior is None else {"prior": prior}),
     }
     return Event("started", said)
 

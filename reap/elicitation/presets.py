@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from reap.belief import ConfidenceSet, Posterior
+from reap.belief import ConfidenceSet, LearnedPrior, Posterior
 from reap.elicitation.difficulty import FACTORS
 from reap.questions import Decision, SimilarCost, Strategy
 from reap.space import ActionSpace
@@ -22,14 +22,27 @@ def strategy(preset: Preset, options: int) -> Strategy:
 
 
 def belief(
-    preset: Preset, space: ActionSpace, difficulties: Mapping[str, int], seed: int
+    preset: Preset,
+    space: ActionSpace,
+    difficulties: Mapping[str, int],
+    seed: int,
+    prior: LearnedPrior | None = None,
 ) -> ConfidenceSet | Posterior:
-    """Return what a preset believes of a person before any answer, with what they said of single features."""
+    """Return what a preset believes of a person before any answer, with what they said of single features.
+
+    ``prior``: what past sessions taught.
+    """
     if preset == "reap":
         return ConfidenceSet(space.dimension)
-    if not difficulties:
-        return Posterior(space.dimension, prior="people", columns=space.movable, random_state=seed)
-    prior = np.ones(space.dimension)
-    for name, level in difficulties.items():
-        prior[space.slices[name]] = FACTORS[level]
-    return Posterior(space.dimension, prior=prior, columns=space.movable, random_state=seed)
+    factors = None
+    if difficulties:
+        factors = np.ones(space.dimension)
+        for name, level in difficulties.items():
+            factors[space.slices[name]] = FACTORS[level]
+    return Posterior(
+        space.dimension,
+        prior="people" if prior is None else prior,
+        difficulties=factors,
+        columns=space.movable,
+        random_state=seed,
+    )

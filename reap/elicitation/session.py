@@ -13,7 +13,7 @@ import numpy as np
 
 from reap._errors import InputError, unknown
 from reap._typing import Array
-from reap.belief import Belief, ConfidenceSet, Posterior
+from reap.belief import Belief, ConfidenceSet, LearnedPrior, LearnedPriorLike, Posterior, learned_prior
 from reap.effort import of_moves
 from reap.elicitation import advice, events, presets
 from reap.elicitation.answers import teach
@@ -53,6 +53,8 @@ class Elicitation(State):
         Replace the preset's own.
     limits : Limits, optional
         What the person cannot or will not do.
+    prior : LearnedPrior, str or Path, optional
+        What past sessions taught, or its file. The session records its hash, and comes back with that prior only.
     random_state : int
     samples : int
         Effort matrices for which the engine is asked in each round.
@@ -90,6 +92,7 @@ class Elicitation(State):
         belief: Belief | None = None,
         strategy: Strategy | None = None,
         limits: Limits | None = None,
+        prior: LearnedPriorLike | None = None,
         random_state: int = 0,
         samples: int = 32,
         center: advice.Center = "published",
@@ -121,13 +124,16 @@ class Elicitation(State):
             "objective": objective,
         }
         own = [name for name, part in (("belief", belief), ("strategy", strategy)) if part is not None]
-        known = engine.fingerprint()
-        started = events.started(space, space.vector(x), limits or Limits(), settings, own, known)
+        known, self.prior = engine.fingerprint(), _prior(prior, preset, belief, space.digest)
+        hashed = None if self.prior is None else self.prior.hash
+        started = events.started(space, space.vector(x), limits or Limits(), settings, own, known, hashed)
 
-        def prior(difficulties: Mapping[str, int]) -> Belief:
-            return presets.belief(preset, space, difficulties, self.seed) if belief is None else belief.copy()
+        def first(difficulties: Mapping[str, int]) -> Belief:
+            if belief is not None:
+                return belief.copy()
+            return presets.belief(preset, space, difficulties, self.seed, self.prior)
 
-        super().__init__(space, started, questions, prior)
+        super().__init__(space, started, questions, first)
 
     # asking ------------------------------------------------------------------------------------------
 
@@ -268,15 +274,21 @@ class Elicitation(State):
 
     @classmethod
     def from_json(
-        cls, text: str, engine: Engine, *, belief: Belief | None = None, strategy: Strategy | None = None
+        cls,
+        text: str,
+        engine: Engine,
+        *,
+        belief: Belief | None = None,
+        strategy: Strategy | None = None,
+        prior: LearnedPriorLike | None = None,
     ) -> Elicitation:
         """Bring a session back to the state it was saved in: same next question, same plan.
 
         ``engine`` must be the one it was made with, or one like it: another space, kind, setting or model is an error that
-        says what differs. A session with a belief or strategy of its own needs those too.
+        says what differs. A session with a belief, strategy or learnt prior needs those too.
         """
         try:
-            return cls.of(events.read(text), engine, belief=belief, strategy=strategy)
+            return cls.of(events.read(text), engine, belief=belief, strategy=strategy, prior=prior)
         except InputError:
             raise
         except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
@@ -290,6 +302,7 @@ class Elicitation(State):
         *,
         belief: Belief | None = None,
         strategy: Strategy | None = None,
+        prior: LearnedPriorLike | None = None,
     ) -> Elicitation:
         """Return the session that events in force lead to; the engine is not asked."""
         started = log[0].payload
@@ -297,12 +310,15 @@ class Elicitation(State):
         for part, given in (("belief", belief), ("strategy", strategy)):
             if part in started["own"] and given is None:
                 raise InputError(f"the session was made with a {part} of its own; give {part}=… too")
+        learnt = None if prior is None else learned_prior(prior)
+        _same_prior(started.get("prior"), learnt)
         session = cls(
             engine,
             engine.space.decode(vector(started["z"])[None]),
             limits=Limits.from_dict(started["limits"]),
             belief=belief,
             strategy=strategy,
+            prior=learnt,
             **started["settings"],
         )
         session._replay(log)
@@ -311,3 +327,28 @@ class Elicitation(State):
     def __repr__(self) -> str:
         preset = self.events[0].payload["settings"]["preset"]
         return f"Elicitation({preset!r}, {self.answered} answered, revision {self.revision})"
+
+
+def _prior(
+    given: LearnedPriorLike | None, preset: Preset, belief: Belief | None, space: str
+) -> LearnedPrior | None:
+    """Return the learnt prior of a session, checked."""
+    if given is None:
+        return None
+    if preset == "reap" or belief is not None:
+        raise InputError(
+            'a learnt prior is for the posterior of preset "bayes"; leave out prior=, or preset="reap" and belief='
+        )
+    prior = learned_prior(given)
+    prior.fits(space)
+    return prior
+
+
+def _same_prior(began: str | None, given: LearnedPrior | None) -> None:
+    """Refuse to bring a session back with another prior than the one it began with, by hash."""
+    if began == (None if given is None else given.hash):
+        return
+    if began is None:
+        raise InputError("the session began without a learnt prior; load it without prior=")
+    said = "none was given" if given is None else f"given was {given.hash[:12]}"
+    raise InputError(f"the session began with the learnt prior {began[:12]}, {said}; give prior= that file")

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from reap import effort
 from reap._errors import InputError
 from reap._typing import Array, Frame
-from reap.belief import Belief, ConfidenceSet
+from reap.belief import Belief, ConfidenceSet, LearnedPriorLike
 from reap.models import Classifier, wrap
 from reap.plan import Plan, Status
 from reap.questions import Strategy
@@ -206,6 +206,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         belief: Belief | None = None,
         strategy: Strategy | None = None,
         limits: Limits | None = None,
+        prior: LearnedPriorLike | None = None,
         random_state: int | None = None,
     ) -> Elicitation:
         """Start a session with one person; see ``reap.Elicitation`` for what can be set."""
@@ -222,6 +223,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             belief=belief,
             strategy=strategy,
             limits=limits,
+            prior=prior,
             random_state=self.random_state if random_state is None else random_state,
         )
 
