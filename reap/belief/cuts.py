@@ -14,6 +14,8 @@ import numpy as np
 from reap._errors import InputError
 from reap._typing import Array, Ints
 
+#: Numbers in the largest array of one problem, its cuts in the eigenbasis: a second a Newton step, 400 MB.
+_LARGEST = 50_000_000
 #: Singular values of the moves under this share of the largest span nothing.
 _RANK = 1e-12
 
@@ -146,6 +148,15 @@ class Reduced:
         return np.pad(self.a, pad), np.pad(self.b, pad)
 
 
+def check_size(cuts: int, dimension: int) -> None:
+    """Refuse a problem of which one Newton step would take minutes, instead of beginning it."""
+    if (cuts + 1) * dimension**2 > _LARGEST:
+        raise InputError(
+            f"{cuts} different comparisons that span {dimension} dimensions are too many to solve for; "
+            "give fewer answers, or options that change fewer columns"
+        )
+
+
 def reduce(cuts: Sequence[Cut], dimension: int, epsilon: float, *, distinct: bool = True) -> Reduced:
     """Normalise the cuts and move to the span of their moves; `distinct` keeps one of several parallel cuts."""
     if not cuts:
@@ -176,11 +187,23 @@ def parallel(cuts: Reduced) -> Ints:
     """Return, for each cut, the first one with the same normalised matrix (k,)."""
     group = np.arange(len(cuts))
     if len(cuts) > 1:
-        M = cuts.matrices().reshape(len(cuts), -1)
-        first, second = np.nonzero(np.triu(M @ M.T > 1 - 1e-9, 1))
-        same = np.linalg.norm(M[first] - M[second], axis=1) < 1e-12
+        first, second = np.nonzero(np.triu(_products(cuts.a, cuts.b) > 1 - 1e-9, 1))
+        near = np.unique(np.concatenate([first, second]))
+        M = dict(zip(near.tolist(), cuts.take(near).matrices(), strict=True))
+        pairs = zip(first.tolist(), second.tolist(), strict=True)
+        same = np.array([np.linalg.norm(M[i] - M[j]) < 1e-12 for i, j in pairs], dtype=bool)
         np.minimum.at(group, second[same], first[same])
     return group
+
+
+def _products(a: Array, b: Array) -> Array:
+    """``⟨Mᵢ, Mⱼ⟩`` (k, k) of cuts with factors (k, m, p), without the matrices: see `norm`."""
+    k, m, p = a.shape
+    rows, others = a.reshape(k * m, p), b.reshape(k * m, p)
+    across = rows @ others.T
+    sums = (rows @ rows.T) * (others @ others.T) + across * across.T
+    out: Array = 0.5 * sums.reshape(k, m, k, m).sum(axis=(1, 3))
+    return out
 
 
 def _distinct(cuts: Reduced) -> Reduced:

@@ -17,6 +17,8 @@ from reap.belief.prior import Difficulties, Prior, PriorLike, opened
 
 #: Options whose efforts are taken at once, so that a large pool needs little memory.
 _CHUNK = 2048
+#: Numbers in all particles together: about 8 s of processor time an answer, 1 GB in all.
+_LARGEST = 30_000_000
 
 
 class Posterior:
@@ -77,6 +79,12 @@ class Posterior:
             raise InputError(f"dimension is {dimension}; it must be at least 1.")
         if particles < 2:
             raise InputError(f"particles is {particles}; it must be at least 2.")
+        moving = dimension if columns is None else len(columns)
+        if particles * moving**2 > _LARGEST:
+            raise InputError(
+                f"{particles} matrices over {moving} columns are too many to learn with in seconds; "
+                "name the columns that can change, or take fewer particles."
+            )
         if isinstance(random_state, np.random.Generator):
             random_state = int(random_state.integers(2**62))
         self.dimension = dimension

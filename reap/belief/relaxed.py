@@ -6,6 +6,7 @@ multipliers say which can matter: leaving out D raises r by at most ``Σ_{k∈D}
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -18,6 +19,10 @@ from reap.belief.cuts import Reduced, parallel
 
 #: Gains of radius under this are none.
 TOLERANCE = 1e-8
+#: A bound no further than this above the radius proves it: duality gaps of the centres, not of the search.
+PROVEN = 1e-6
+#: Subsets of a search, and groups that may be in tension, that are solved side by side.
+BATCH, GROUPS = 32, 256
 #: Answers whose largest ball, choices taken as strict, is smaller than this contradict each other.
 TENSION = 1e-6
 
@@ -32,6 +37,20 @@ class Search:
     radius: float
     bound: float
     nodes: int
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A subset of the answers that is left out, those decided to stay, and the largest radius that can come of it."""
+
+    reach: float
+    gone: Answers
+    stays: Answers
+
+    @property
+    def order(self) -> tuple[float, int, list[int]]:
+        """Most promising first; among equals the deepest, so that a good subset is known soon."""
+        return -self.reach, -len(self.gone), sorted(self.gone)
 
 
 class _Family:
@@ -65,41 +84,52 @@ class _Family:
         return {answer: gain for answer, gain in out.items() if gain > TOLERANCE}
 
 
-def search(cuts: Reduced, violations: int) -> Search:
-    """Leave out at most this many answers so that the ball is largest; proven, level by level.
+def search(cuts: Reduced, violations: int, deadline: float = np.inf) -> Search:
+    """Leave out at most this many answers so that the ball is largest, most promising subsets first.
 
-    Only an answer with a cut of positive multiplier can be worth leaving out, so the children of a subset are those;
-    a subset whose bound cannot beat the best radius found has none.
+    Only an answer with a cut of positive multiplier can be worth leaving out. Sorted by what each can bring, the i-th child of
+    a subset leaves the i-th out and keeps those before it, so no subset is met twice; a child whose bound cannot beat the best
+    radius found is not solved. At the `deadline` the bound is that of the best subset not yet looked into.
     """
     family = _Family(cuts)
-    level: set[Answers] = {frozenset()}
-    best, radius, nodes, certain = frozenset[int](), -np.inf, 0, np.inf
-    for depth in range(violations + 1):
-        members = sorted(level, key=sorted)
-        slack = family.slack(members)
-        found = centers.solve(family.cuts, "chebyshev", slack)
-        nodes += len(members)
-        for gone, r in zip(members, found.r, strict=True):
-            if r > radius + TOLERANCE:
-                best, radius = gone, float(r)
-        level = set()
-        for i, gone in enumerate(members):
+    waiting = [_Node(0.5, frozenset(), frozenset())]
+    best, radius, nodes, certain = frozenset[int](), -np.inf, 0, 0.5
+    while waiting and (nodes == 0 or time.monotonic() < deadline):
+        waiting.sort(key=lambda node: node.order)
+        batch, waiting = waiting[:BATCH], waiting[BATCH:]
+        slack = family.slack(node.gone for node in batch)
+        found = centers.solve(family.cuts, "chebyshev", slack, deadline=deadline)
+        nodes += len(batch)
+        for i, node in enumerate(batch):
             rows = np.nonzero(np.isfinite(slack[i]))[0]
             ceiling = centers.upper_bound(
                 family.cuts.take(rows), found.u[i, rows], "chebyshev", slack[i, rows]
             )
-            if gone == best:
-                certain = ceiling
-            gains = family.gains(slack[i], found.u[i], gone)
-            reachable = ceiling + sum(sorted(gains.values())[::-1][: violations - depth])
-            if min(reachable, 0.5) > radius + TOLERANCE:
-                level |= {gone | {answer} for answer in gains}
-        if not level:
-            break
-    return Search(tuple(sorted(best)), radius, max(certain, radius), nodes)
+            if found.r[i] > radius + TOLERANCE:
+                best, radius, certain = node.gone, float(found.r[i]), ceiling
+            gains = family.gains(slack[i], found.u[i], node.gone)
+            waiting += _children(node, ceiling, gains, violations - len(node.gone))
+        if (
+            time.monotonic() > deadline
+        ):  # cut short: these radii can be had, but what lies beyond them is not known
+            waiting += batch
+        waiting = [node for node in waiting if node.reach > radius + TOLERANCE]
+    bound = max([certain, radius, *(node.reach for node in waiting)])
+    return Search(tuple(sorted(best)), radius, bound, nodes)
 
 
-def conflicts(cuts: Reduced, same: Bools, largest: int) -> list[tuple[int, ...]]:
+def _children(node: _Node, ceiling: float, gains: dict[int, float], left: int) -> list[_Node]:
+    """Return the subsets with one more answer left out, where `left` more may be."""
+    ordered = sorted((answer for answer in gains if answer not in node.stays), key=lambda a: (-gains[a], a))
+    out = []
+    for i, answer in enumerate(ordered if left else ()):
+        brings = sum(gains[a] for a in ordered[i : i + left])
+        reach = min(0.5, node.reach, ceiling + brings)
+        out.append(_Node(reach, node.gone | {answer}, node.stays | set(ordered[:i])))
+    return out
+
+
+def conflicts(cuts: Reduced, same: Bools, largest: int, deadline: float = np.inf) -> list[tuple[int, ...]]:
     """Smallest groups of answers that nobody could give together, choices taken as strict.
 
     Parameters
@@ -107,6 +137,7 @@ def conflicts(cuts: Reduced, same: Bools, largest: int) -> list[tuple[int, ...]]
     same : (k,) which cuts come from answers "same": those bind the matrix within ε, not the ball.
     largest : groups of up to this many answers are searched in full; if the answers conflict only in larger groups,
         one of those is given.
+    deadline : groups that are not solved by then are not told; every group told is one.
     """
     answers = sorted(set(cuts.answer.tolist()))
     found: list[tuple[int, ...]] = []
@@ -116,7 +147,11 @@ def conflicts(cuts: Reduced, same: Bools, largest: int) -> list[tuple[int, ...]]
         return found
     for size in range(1, min(largest, len(answers)) + 1):
         groups = [g for g in combinations(answers, size) if not any(set(f) <= set(g) for f in found)]
-        found += [g for g, tense in zip(groups, _tense(cuts, groups), strict=True) if tense]
+        for start in range(0, len(groups), GROUPS):
+            if time.monotonic() > deadline:
+                return found
+            some = groups[start : start + GROUPS]
+            found += [g for g, tense in zip(some, _tense(cuts, some), strict=True) if tense]
     return found or [_shrink(cuts, tuple(answers))]
 
 

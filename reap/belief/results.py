@@ -28,7 +28,7 @@ class Center:
     @property
     def gap(self) -> float:
         """How far the radius may be from the largest one."""
-        return max(0.0, self.bound - self.radius) if np.isfinite(self.bound) else 0.0
+        return max(0.0, self.bound - self.radius) if np.isfinite(self.radius) else 0.0
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,13 @@ class RelaxedCenter(Center):
     Parameters
     ----------
     dropped : indices of the answers left out.
-    nodes : how many subsets the search solved; all others are proven not to be better.
+    nodes : how many subsets the search solved.
+    proven : whether no other subset is better; else time ran out, and `bound` says how much larger a ball can be.
     """
 
     dropped: tuple[int, ...] = ()
     nodes: int = 1
+    proven: bool = True
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from reap import effort
 from reap._typing import Array, Bools
-from reap.belief.cuts import Reduced
+from reap.belief.cuts import Reduced, check_size
 from reap.belief.path import Solution, follow
 from reap.belief.results import WorstCasePlan, WorstCases
 from reap.belief.spectral import Problems, symmetric, transpose
@@ -120,6 +120,7 @@ def solve(cuts: Reduced, F: Array, start: Array) -> tuple[Solution, Array]:
     The solutions and their certified upper bounds (B,).
     """
     B, _, q = F.shape
+    check_size(len(cuts), q)
     a, b = cuts.widen(q - cuts.dimension)
     A = 0.5 * np.eye(q)
     A[: cuts.dimension, : cuts.dimension] = start
