@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Real data sets for the tests, see docs/data.md; tests that need them say why they skip where they are absent.
 export REAP_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-long test-extras lint format messages bench serve clean
+.PHONY: demo test test-long test-extras lint format messages bench serve docs clean
 
 demo: $(VENV)/.core
 	$(BIN)/reap demo
@@ -39,6 +39,11 @@ bench: $(VENV)/.bench
 	sh scripts/system-packages.sh
 	$(BIN)/python -m benchmarks
 
+# The site in build/site: offline, strict; examples are run, links and public names checked.
+docs: $(VENV)/.docs
+	OMP_NUM_THREADS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python -m scripts.site.check build/site
+
 serve: $(VENV)/.web
 	$(BIN)/reap serve
 
@@ -58,6 +63,12 @@ $(VENV)/.web: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.lint: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install --quiet -e ".[web,lint]"
+	touch $@
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet -e ".[docs]"
+	$(BIN)/pip install --quiet --no-deps dice-ml raiutils
+	$(BIN)/pip install --quiet jsonschema tqdm requests
 	touch $@
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
