@@ -11,8 +11,11 @@ import numpy as np
 from pandas.api.types import pandas_dtype
 
 from reap._errors import InputError, unknown
+from reap.language import _, localized
 from reap.space.pace import read_pace, spell_pace
 from reap.space.phrases import check_phrases, united
+from reap.space.translations import check as check_translations
+from reap.space.translations import spoken, translated
 
 Kind = Literal["numeric", "integer", "ordinal", "categorical", "binary"]
 Direction = Literal["any", "up", "down", "both"]
@@ -77,6 +80,8 @@ class Feature:
         For tables that are one-hot encoded already: the columns of this feature, one a level.
     dtype : str, optional
         The pandas dtype rows are given back in.
+    translations : mapping of language to words
+        label, unit, levels and phrases in other languages; see ``translations.py``.
 
     Examples
     --------
@@ -98,14 +103,15 @@ class Feature:
     clock: Clock | None = None
     when: Literal["application"] | None = None
     notice: float | None = None
-    label: str = ""
-    unit: str = ""
+    label: str = spoken()
+    unit: str = spoken()
     missing: bool = False
     derived: str | Callable[[Any], Any] | None = None
     forbidden: tuple[tuple[Any, Any], ...] = ()
     phrases: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     dtype: str | None = None
+    translations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:
@@ -127,7 +133,8 @@ class Feature:
         ):
             raise InputError(f"forbidden of {self.name!r} is {list(self.forbidden)!r}; give pairs (from, to)")
         put("forbidden", tuple((plain(a), plain(b)) for a, b in self.forbidden))
-        put("label", self.label or self.name)
+        put("label", self.__dict__["label"] or self.name)
+        put("translations", check_translations(self.name, self.levels, self.translations))
         self._check_words()
         if self.max_change is not None:
             if self.kind in ("categorical", "binary") or self.derived is not None:
@@ -161,8 +168,8 @@ class Feature:
                     f"{flag} of {self.name!r} is {getattr(self, flag)!r}; it must be true or false"
                 )
         for word in ("label", "unit"):
-            if not isinstance(getattr(self, word), str):
-                raise InputError(f"{word} of {self.name!r} is {getattr(self, word)!r}; it must be text")
+            if not isinstance(self.__dict__[word], str):
+                raise InputError(f"{word} of {self.name!r} is {self.__dict__[word]!r}; it must be text")
         if self.derived is not None and not isinstance(self.derived, str) and not callable(self.derived):
             raise InputError(
                 f"derived of {self.name!r} is {self.derived!r}; write a formula, such as 'debt / income'"
@@ -313,16 +320,24 @@ class Feature:
         '5,951 DM'
         """
         if value is None or (isinstance(value, float) and math.isnan(value)):
-            return "not known"
+            return _("not known")
         if not self.is_number:
-            return _yes_no(value)
+            said: str | None = (translated(self, "levels") or {}).get(str(value))
+            return _yes_no(value) if said is None else said
         number = float(value)
         decimals = self.decimals
         if decimals is None or not math.isclose(round(number, decimals), number, rel_tol=1e-9, abs_tol=1e-12):
             text = f"{number:,.4g}" if abs(number) < 1000 else f"{number:,.0f}"
         else:
             text = f"{number:,.{decimals}f}"
+        text = localized(text)
         return united(text, self.unit, number) if unit else text
+
+    def phrase(self, rises: bool) -> str | None:
+        """Return the lender's own words for a change, in the language in use where there are some."""
+        own = translated(self, "phrases")
+        phrases = self.phrases if own is None else own
+        return phrases.get("up" if rises else "down") or phrases.get("change")
 
     def describe(self) -> str:
         """Return what the feature is and may do, in plain words."""
@@ -384,7 +399,7 @@ def _step(name: str, kind: str, given: Any) -> float:
 
 def _yes_no(level: Any) -> str:
     if isinstance(level, bool | np.bool_):
-        return "yes" if level else "no"
+        return _("yes") if level else _("no")
     return str(level)
 
 

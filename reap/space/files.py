@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reap._errors import InputError, unknown
+from reap.language import LANGUAGES, speaking
 from reap.space.feature import Feature
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _HEADER = """\
 #   span       = …          the scale of effort: leave it as it is once people have answered questions
 #   derived    = "a / b"    follows from others;  missing = true: may be empty;  forbidden = [["own", "rent"]]
 #   phrases    = { up = "Repay over {after:month|months}" }   advice in your own words
+# Words in other languages: [features.NAME.de] with label, unit ("Monat|Monate"), levels (in the same order), phrases.
 # Under [space] go the horizon (months within which a plan must be done) and rules across features:
 #   rules = ["existing + 2 * new <= 5", "if job becomes self-employed then savings is at least 5000"]
 """
@@ -61,10 +63,15 @@ def read(text: str, source: str) -> dict[str, Any]:
 def _feature(name: str, facts: Any, source: str) -> Feature:
     if not isinstance(facts, dict):
         raise InputError(f"[features.{name}] of {source} must be a section, not {facts!r}")
+    facts = dict(facts)
+    spoken = {
+        language: facts.pop(language) for language in LANGUAGES if isinstance(facts.get(language), dict)
+    }
+    if spoken:
+        facts["translations"] = spoken
     for key in facts:
         if key not in _FEATURE:
             raise unknown(f"setting in [features.{name}] of {source}", key, _FEATURE)
-    facts = dict(facts)
     for key in ("range", "span", "bounds"):
         if isinstance(facts.get(key), list):
             facts[key] = tuple(facts[key])
@@ -78,8 +85,15 @@ def write(
     left_out: Mapping[str, str] | None = None,
 ) -> str:
     """Return a space as TOML; with ``comments``, as a draft to review, with what was guessed and left out."""
+    with speaking("en"):  # a file holds its own words, whoever writes it
+        return _written(space, comments, checks or {}, left_out or {})
+
+
+def _written(
+    space: ActionSpace, comments: bool, checks: Mapping[str, Sequence[str]], left_out: Mapping[str, str]
+) -> str:
     lines = [_HEADER] if comments else []
-    lines += [_comment(f"left out: {name}: {why}") for name, why in (left_out or {}).items()]
+    lines += [_comment(f"left out: {name}: {why}") for name, why in left_out.items()]
     lines.append("[space]")
     if space.title:
         lines.append(f"title = {_toml(space.title)}")
@@ -95,8 +109,11 @@ def write(
         lines += ["", f"[features.{_key(feature.name)}]"]
         if comments:
             lines.append(_comment(feature.describe()))
-        lines += [_comment(f"check: {guess}") for guess in (checks or {}).get(feature.name, ())]
+        lines += [_comment(f"check: {guess}") for guess in checks.get(feature.name, ())]
         lines += [f"{key} = {value}" for key, value in _facts(feature, comments)]
+        for language, words in feature.translations.items():
+            lines += ["", f"[features.{_key(feature.name)}.{language}]"]
+            lines += [f"{word} = {_toml(said)}" for word, said in words.items() if said]
     return "\n".join(lines) + "\n"
 
 
@@ -112,6 +129,8 @@ def _facts(feature: Feature, comments: bool) -> list[tuple[str, str]]:
     shown = {"kind", "actionable", "label"} if comments else {"kind"}
     facts = []
     for key, spec in Feature.__dataclass_fields__.items():
+        if key == "translations":  # tables of their own
+            continue
         value = getattr(feature, key)
         plain = spec.default if key != "phrases" else {}
         if key == "label" and value == feature.name:

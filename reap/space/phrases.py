@@ -73,6 +73,8 @@ def united(text: str, unit: str, value: float) -> str:
     >>> united("1", "months", 1), united("1", "hours a week", 1), united("2", "months", 2), united("1", "DM", 1)
     ('1 month', '1 hour a week', '2 months', '1 DM')
     """
+    if hasattr(unit, "one"):  # the unit says itself what one of it is called
+        return f"{text} {unit.one if abs(value) == 1 else unit}"
     first, space, rest = unit.partition(" ")
     if abs(value) == 1 and len(first) > 2 and first.endswith("s") and not first.endswith(("ss", "us")):
         unit = first[:-1] + space + rest

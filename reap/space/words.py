@@ -8,6 +8,8 @@ from datetime import date
 from typing import Any
 
 from reap._errors import InputError
+from reap.language import _, current
+from reap.language import month as month_of
 from reap.space.feature import Feature
 from reap.space.limits import Limits
 from reap.space.phrases import Counted, united
@@ -71,7 +73,7 @@ def _rises(feature: Feature, before: Any, after: Any) -> bool:
 
 def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
     old, new = feature.show(before, unit=False), feature.show(after, unit=False)
-    phrase = feature.phrases.get("up" if rises else "down") or feature.phrases.get("change")
+    phrase = feature.phrase(rises)
     unit = united("", feature.unit, float(after)) if feature.is_number and after is not None else ""
     if phrase:
         by = abs(after - before) if feature.is_number and None not in (before, after) else None
@@ -81,22 +83,28 @@ def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
             unit=unit.strip(),
             by=Counted("" if by is None else feature.show(by, unit=False), by),
         )
+    old_new = {"label": feature.label, "old": old, "new": f"{new}{unit}"}
     if feature.clock is not None:
-        return f"{feature.label} goes from {old} to {new}{unit} with time"
+        return _("{label} goes from {old} to {new} with time").format(**old_new)
     if feature.derived is not None:  # nobody does this; it follows from the rest of the advice
-        return f"{feature.label} {'rises' if rises else 'falls'} from {old} to {new}{unit} as a result"
-    label = lowered(feature.label)
+        said = (
+            _("{label} rises from {old} to {new} as a result")
+            if rises
+            else _("{label} falls from {old} to {new} as a result")
+        )
+        return said.format(**old_new)
+    old_new["label"] = lowered(feature.label)
     if feature.is_number:
-        return f"{'Increase' if rises else 'Reduce'} {label} from {old} to {new}{unit}"
-    if feature.kind == "ordinal":
-        return f"{'Raise' if rises else 'Lower'} {label} from “{old}” to “{new}”"
-    return f"Change {label} from “{old}” to “{new}”"
-
-
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
+        said = _("Increase {label} from {old} to {new}") if rises else _("Reduce {label} from {old} to {new}")
+    elif feature.kind == "ordinal":
+        said = (
+            _("Raise {label} from “{old}” to “{new}”")
+            if rises
+            else _("Lower {label} from “{old}” to “{new}”")
+        )
+    else:
+        said = _("Change {label} from “{old}” to “{new}”")
+    return said.format(**old_new)
 
 
 def date_in_words(months: float, start: Any = None) -> str:
@@ -104,19 +112,19 @@ def date_in_words(months: float, start: Any = None) -> str:
     if not months >= 0 or months != int(months):
         raise InputError(f"the time is {months!r} months; give a whole number of months, 0 or more")
     if months == 0:
-        return "at once"
+        return _("at once")
     if start is None:
-        return f"in month {int(months)}"
+        return _("in month {number}").format(number=int(months))
     try:
         day = date.fromisoformat(start) if isinstance(start, str) else start
         year, month = divmod(day.year * 12 + day.month - 1 + int(months), 12)
     except (AttributeError, ValueError):
         raise InputError(f"the start is {start!r}; give a day, such as 2026-11-16") from None
-    return f"by {_MONTHS[month]} {year}"
+    return _("by {month}").format(month=month_of(year, month + 1))
 
 
 def lowered(label: str) -> str:
-    """Return a label for the middle of a sentence; abbreviations keep their capitals.
+    """Return a label for the middle of a sentence; abbreviations keep their capitals, and German nouns theirs.
 
     Examples
     --------
@@ -124,6 +132,8 @@ def lowered(label: str) -> str:
     ('loan amount', 'FICO score')
     """
     first = label.split(" ", 1)[0]
+    if current() == "de":
+        return label
     return label if len(first) > 1 and first[1:] != first[1:].lower() else label[:1].lower() + label[1:]
 
 
