@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pandas as pd
@@ -110,7 +111,7 @@ def test_without_a_word_the_engine_is_the_one_for_people(run):
 def test_ask_with_every_kind_of_answer_then_resume(run, tmp_path):
     session = tmp_path / "me.json"
     # what tells something comes last: too much of it and nothing is left to ask
-    typed = "?\nn\n1\nu\np\nl\n2\nat most 15,000\ns\na\n=\nq\n"
+    typed = "\n?\nn\n1\nu\np\nl\n2\nat most 15,000\ns\na\n=\nq\n"
     code, out, err = run("ask", "--session", session, "--questions", "4", typed=typed)
     assert code == 0, err
     assert "is not an answer" in out
@@ -123,6 +124,22 @@ def test_ask_with_every_kind_of_answer_then_resume(run, tmp_path):
     assert "Recommended" in out
 
 
+def test_ask_begins_with_the_screening_and_ends_with_plans_to_choose_from(run, tmp_path):
+    session = tmp_path / "me.json"
+    typed = "1, 99\n2 3\n4\nhard\n1\n" + "a\n" * 12 + "n\n" + "b\n" * 12
+    code, out, err = run("ask", "--session", session, "--questions", "2", typed=typed)
+    assert code == 0, err
+    said = " ".join(out.split())
+    first = said.index("which of these could you realistically change within 24 months")
+    assert first < said.index("Recommended")
+    assert "“99” is not a number from 1 to" in said
+    assert "“hard” is not a number from 1 to 5" in said
+    events = json.loads(session.read_text())["events"]
+    (screened,) = [event for event in events if event["type"] == "screened"]
+    assert screened["changeable"] == ["duration", "amount"]
+    assert screened["difficulty"] == {"duration": 4, "amount": 1}
+
+
 def test_ask_typed_in(run, german):
     enters = "\n" * len(german.space.features)
     code, out, err = run("ask", "--type", "--questions", "0", typed="lots\n" + enters)
@@ -133,7 +150,7 @@ def test_ask_typed_in(run, german):
 
 def test_ask_at_the_end_of_input_loses_nothing(run, tmp_path):
     session = tmp_path / "me.json"
-    code, out, _ = run("ask", "--session", session, typed="a\n")
+    code, out, _ = run("ask", "--session", session, typed="\na\n")
     assert code == 0
     assert "Stopped." in out
     assert session.exists()

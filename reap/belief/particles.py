@@ -45,7 +45,7 @@ class Particles:
     """
 
     def __init__(self, prior: Prior, who: People, n: int, rng: np.random.Generator) -> None:
-        self._prior, self._people = prior, who
+        self._prior, self.people = prior, who
         self._latents, self._families = prior.draw(n, rng)
         self.matrices = prior.matrices(self._latents, self._families)
         # Per particle and kind of people: log-likelihood of the answers before the last one and how usual that kind
@@ -66,9 +66,14 @@ class Particles:
     @property
     def kinds(self) -> Array:
         """How likely each kind of people is `(t,)`, given the answers."""
-        total = self._before + self._last
-        shares: Array = np.exp(total - _log_sum(total)[:, None]).mean(axis=0)
+        shares: Array = self.care.mean(axis=0)
         return shares
+
+    @property
+    def care(self) -> Array:
+        """The same for each particle `(n, t)`."""
+        total = self._before + self._last
+        return np.asarray(np.exp(total - _log_sum(total)[:, None]))
 
     def learn(self, answers: Answers, rng: np.random.Generator) -> None:
         """Take in the last of the answers: weigh, resample, move.
@@ -126,12 +131,12 @@ class Particles:
 
     def _likelihood(self, matrices: Array, answers: Answers) -> tuple[Array, Array]:
         """Return log-likelihoods `(n, t)`: of the answers before the last one with the kind's share, and of the last."""
-        usual = np.log(self._people.share)
+        usual = np.log(self.people.share)
         if not answers.count:
             return np.tile(usual, (len(matrices), 1)), np.zeros_like(self._last)
         # ⟨A, VᵀV⟩ of all particles and options in one product of flat matrices
         efforts = np.maximum(matrices.reshape(len(matrices), -1) @ answers.grams.T, 0.0)
-        each = answers.log_likelihood(efforts, self._people)
+        each = answers.log_likelihood(efforts, self.people)
         return usual + each[:, :-1].sum(axis=1), each[:, -1]
 
     def _gain(self, power: float, following: float) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array, Ints, Seed
-from reap.belief.answers import Answers, People, grams, people
+from reap.belief.answers import Answers, People, choice_probabilities, grams, people
 from reap.belief.learned_prior import LearnedPrior
 from reap.belief.particles import Particles
 from reap.belief.prior import Difficulties, Prior, PriorLike, opened
@@ -195,6 +195,20 @@ class Posterior:
             flat @ self._grams(options[start : start + _CHUNK]).T for start in range(0, len(options), _CHUNK)
         ]
         return np.maximum(np.hstack(parts), 0.0) if parts else np.empty((len(flat), 0))
+
+    def choice_probabilities(self, options: Sequence[Array] | Array) -> Array:
+        """Return how likely each of k options, shown side by side, is to be chosen `(k,)`; slips are counted in.
+
+        Examples
+        --------
+        >>> belief = Posterior(2)
+        >>> belief.update([1.0, 0.0], [0.0, 1.0])
+        >>> belief.choice_probabilities([[1.0, 0.0], [0.0, 1.0]]).argmax()
+        np.int64(0)
+        """
+        each = choice_probabilities(self._pool(options), self._cloud.people)  # (particles, k, t)
+        result: Array = np.einsum("nkt,nt->k", each, self._cloud.care) / len(each)
+        return result
 
     def probability_best(self, options: Sequence[Array] | Array, tolerance: float = 0.0) -> Array:
         """Return `P(c_j ≤ (1 + tolerance) min_l c_l)` `(m,)` for each of m options."""

@@ -11,6 +11,8 @@ from rich.console import Console
 from reap._errors import InputError
 from reap._typing import Frame
 from reap.cli import _setup
+from reap.cli._screening import screen
+from reap.language import _
 
 if TYPE_CHECKING:
     from reap.elicitation import Elicitation, Question
@@ -74,9 +76,23 @@ def ask(
         for doubt in setup.engine.space.doubts(subject):
             console.print(f"[yellow]{doubt}[/]")
         session = setup.engine.elicit(
-            subject, questions=questions, options=options, preset=preset, limits=limits
+            subject,
+            questions=questions,
+            options=options,
+            preset=preset,
+            limits=limits,
+            warm_up=not simulate,
+            held_out=not simulate,
         )
+    if preset != "reap" and questions and not simulate and not _begun(session):
+        screen(session, console)
     _hold(session, console, file, _simulated(session, seed) if simulate else None)
+
+
+def _begun(session: Elicitation) -> bool:
+    """Whether the screening would come too late, or for somebody who needs no plan."""
+    accepted = session.engine.classifier_.accepts(session.here[None])[0]
+    return bool(session.revision or accepted)
 
 
 def _simulated(session: Elicitation, seed: int) -> Mahalanobis:
@@ -103,8 +119,13 @@ def _save(session: Elicitation, path: Path | None) -> None:
 
 
 def _hold(session: Elicitation, console: Console, path: Path | None, person: Mahalanobis | None) -> None:
-    while (question := session.ask()) is not None:
+    while True:
+        question = session.ask()
         _save(session, path)
+        if question is None:
+            if not _end(session, console, asking=person is None):
+                return
+            continue
         _show(question, session, console)
         reply = _reply(question, console, person)
         if reply in ("q", None):
@@ -120,9 +141,31 @@ def _hold(session: Elicitation, console: Console, path: Path | None, person: Mah
             continue
         if plan is not None:
             console.print(f"\n{plan}\n")
-    _save(session, path)
-    done = "Nothing is left to decide." if session.answered else "There is nothing to ask."
-    console.print(f"{done}\n\n[bold]Recommended[/]\n{session.recommend()}")
+
+
+def _end(session: Elicitation, console: Console, *, asking: bool) -> bool:
+    """Show the plans to choose from; returns whether the person wants none of them, and questions go on."""
+    console.print(_("Nothing is left to decide.") if session.answered else _("There is nothing to ask."))
+    if session.prediction is not None and session.prediction.hit is not None:
+        console.print(str(session.prediction))
+    best, *others = session.plans()
+    console.print(f"\n[bold]{_('Recommended')}[/]")
+    console.print(str(best), markup=False)
+    for other in others:
+        console.print(f"\n[bold]{_('Another way')}[/]")
+        console.print(str(other), markup=False)
+    if not asking or best.status != "ok" or not session.answered:
+        return False
+    try:
+        reply = console.input(_("Enter: done; n: none of these: "), markup=False).strip().lower()
+    except (EOFError, KeyboardInterrupt):
+        return False
+    if reply not in ("n", "none"):
+        return False
+    session.refuse([best, *others])
+    if session.ask() is None:
+        console.print(_("There is nothing more to ask; these are the plans that are left."))
+    return True
 
 
 def _show(question: Question, session: Elicitation, console: Console) -> None:

@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from reap._errors import InputError
+from reap.language import N_
 
-#: What each level is called.
-WORDS = {1: "very easy", 2: "easy", 3: "neither easy nor hard", 4: "hard", 5: "very hard"}
+#: What each level is called, in English; ``_`` says it in the language in use.
+WORDS = {
+    1: N_("very easy"),
+    2: N_("easy"),
+    3: N_("neither easy nor hard"),
+    4: N_("hard"),
+    5: N_("very hard"),
+}
 #: What each level multiplies the effort of a feature by; 1 is the average of a person's features.
 FACTORS = {1: 0.1, 2: 0.4, 3: 1.0, 4: 2.5, 5: 10.0}
 

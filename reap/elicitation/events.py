@@ -2,7 +2,7 @@
 
 A session is the list of its events. ``started`` says who the person is and what was set. ``asked`` and ``recommended`` say
 what was shown. The *acts* say what the person did: ``screened``, ``answered``, ``revised``, ``constrained``, ``released``,
-``replanned``.
+``refused``, ``replanned``.
 ``undone`` takes the last act back. What was shown is in the log, so the same events lead to the same state, to the byte,
 and no engine is asked again.
 
@@ -22,13 +22,14 @@ from reap._typing import Array
 from reap.elicitation.answers import read_choice
 from reap.elicitation.difficulty import check_level
 from reap.elicitation.question import Question
-from reap.elicitation.rounds import numbers
+from reap.elicitation.rounds import numbers, write_plans
+from reap.plan import Plan
 from reap.recourse.fingerprint import differences
 from reap.space import ActionSpace, Limits
 
 _FORMAT, _VERSION = "reap.session", 1
 #: What the person said or did; ``undone`` takes the last of them back.
-ACTS = ("screened", "answered", "revised", "constrained", "released", "replanned")
+ACTS = ("screened", "answered", "revised", "constrained", "released", "refused", "replanned")
 #: Every type of event of a session; a program may put events of its own between them.
 VERBS = ("started", "asked", "recommended", *ACTS, "undone")
 
@@ -214,12 +215,24 @@ def _said(
     space: ActionSpace, question: Question, choice: int | str, impossible: str | Sequence[str]
 ) -> dict[str, Any]:
     given = read_choice(choice, len(question.options))
-    names = [impossible] if isinstance(impossible, str) else list(dict.fromkeys(impossible))
-    for name in names:
-        space.feature(name)
+    names = _named(space, impossible)
     if names and given != "neither":
         raise InputError('impossible changes are named with the answer "neither"')
     return {"choice": given, "impossible": names}
+
+
+def _named(space: ActionSpace, impossible: str | Sequence[str]) -> list[str]:
+    names = [impossible] if isinstance(impossible, str) else list(dict.fromkeys(impossible))
+    for name in names:
+        space.feature(name)
+    return names
+
+
+def refused(space: ActionSpace, plans: Sequence[Plan], impossible: str | Sequence[str] = ()) -> Event:
+    """Return the event of "none of these", said to plans to choose from."""
+    if not plans or any(plan.status != "ok" for plan in plans):
+        raise InputError("there is no plan to refuse; call plans() first")
+    return Event("refused", {"plans": write_plans(plans), "impossible": _named(space, impossible)})
 
 
 def constrained(

@@ -122,16 +122,28 @@ class Pool:
         if len(self) < 2:
             return None
         before = asked(self.place, shown)
-        ends = np.stack([plan.path[-1] for plan in self.plans])
-        compared = Comparisons(self.space, self.plans[0].path[0], ends)
         if any(plan.along for plan in self.plans):
-            rows = np.array(compared.rows)
+            rows = np.array(self._compared().rows)
             tries = [(np.where(rows == 0, np.inf, rows), 0.0), (rows, 0.0)]
         else:
-            known = [[effort.changes(*at(name, self.space.dimension)) for name in names] for names in shown]
+            compared, known = self._compared(), self._known(shown)
             tries = [(compared.burden(most, known), least) for most, least in ROWS]
         for burden, least in tries:
             choice = strategy.choose(self.moves, belief, asked=before, burden=burden, random_state=rng)
             if choice is not None and not choice.gain < least:  # a gain may be unknown, NaN
                 return choice
         return None
+
+    def burden(self, shown: Iterable[Iterable[bytes]]) -> Array:
+        """Return in how many rows two plans differ, (n, n), infinite where a question would be unfair, long or asked before."""
+        if len(self) < 2 or any(plan.along for plan in self.plans):
+            return np.full((len(self), len(self)), np.inf)
+        return self._compared().burden(ROWS[0][0], self._known(shown))
+
+    def _compared(self) -> Comparisons:
+        ends = np.stack([plan.path[-1] for plan in self.plans])
+        return Comparisons(self.space, self.plans[0].path[0], ends)
+
+    def _known(self, shown: Iterable[Iterable[bytes]]) -> list[list[Array]]:
+        """Return the whole changes of the options that were shown."""
+        return [[effort.changes(*at(name, self.space.dimension)) for name in names] for names in shown]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reap.elicitation.question import Question
-
 
 @dataclass(frozen=True)
 class Progress:
@@ -24,13 +22,6 @@ class Progress:
     answered: int
     least: int
     most: int
-
-    @classmethod
-    def at(cls, question: Question | None, asked: int, answered: int, budget: int) -> Progress:
-        """Return the progress where a question is on the table (None: nothing is left), of `budget` answers at most."""
-        if question is None:
-            return cls(asked, answered, 0, 0)
-        return cls(asked, answered, 1, budget - answered)
 
     def __str__(self) -> str:
         if self.most == 0:

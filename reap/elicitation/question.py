@@ -6,13 +6,17 @@ import itertools
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
+from reap.language import _
 from reap.plan import Plan
 from reap.space import Change
 from reap.space.words import lowered
 from reap.words import counted
+
+Kind = Literal["warm-up", "question", "held-out"]
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,18 @@ class Question:
     id : str
         Names this question in this session.
     number : int
-        1 for the first.
+        1 for the first; a warm-up has the number of the question after it.
     options : tuple of Plan
     why : str
         One sentence on why it is asked.
     gain : float
         Share of the expected effort that the answer is expected to save; NaN where the strategy does not say.
+    kind : {"question", "warm-up", "held-out"}
+        A warm-up teaches nothing. The held-out question comes last; what will be answered was predicted.
+    predicted : int, optional
+        The option that we expect to be chosen; of a held-out question only.
+    probability : float, optional
+        How likely we think that is.
     """
 
     id: str
@@ -47,6 +57,9 @@ class Question:
     options: tuple[Plan, ...] = field(repr=False)
     why: str = ""
     gain: float = float("nan")
+    kind: Kind = "question"
+    predicted: int | None = None
+    probability: float | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,6 +89,17 @@ class Question:
                 " and ".join(_title(c, counts[c.feature] > 1) for c in telling) or "no more than that"
             )
         return tuple(titles)
+
+    @property
+    def heading(self) -> str:
+        """What is asked, and what the answer is for."""
+        if self.kind == "warm-up":
+            return _("A warm-up, which does not count. Which would be easier for you?")
+        if self.kind == "held-out":
+            return _("One last question. We have predicted your answer. Which would be easier for you?")
+        if len(self.options) == 2:
+            return _("Question {number}. Which would be easier for you?").format(number=self.number)
+        return _("Question {number}. Which would be easiest for you?").format(number=self.number)
 
     @property
     def promise(self) -> str:
@@ -133,8 +157,7 @@ class Question:
         return not self.differences
 
     def __str__(self) -> str:
-        easier = "easier" if len(self.options) == 2 else "easiest"
-        lines = [f"Question {self.number}. Which would be {easier} for you?"]
+        lines = [self.heading]
         if self.same_target:
             lines.append("All lead to the same result, by different stages:")
             for name, option in zip(self.names, self.options, strict=True):

@@ -105,6 +105,16 @@ def _named(places: Sequence[int] | None, plans: Sequence[Plan]) -> list[Plan] | 
     return None if places is None else [plans[i] for i in places]
 
 
+def write_plans(plans: Sequence[Plan]) -> list[dict[str, Any]]:
+    """Return plans as plain values, without their words."""
+    return [_write_plan(plan) for plan in plans]
+
+
+def read_plans(items: Sequence[Mapping[str, Any]], space: ActionSpace) -> list[Plan]:
+    """Undo ``write_plans``."""
+    return [_read_plan(item, space) for item in items]
+
+
 def _write_plan(plan: Plan) -> dict[str, Any]:
     return {
         "path": [numbers(row) for row in plan.path],
@@ -144,13 +154,25 @@ def _write_question(question: Question, table: _Table) -> dict[str, Any]:
         "options": table.add_all(question.options),
         "why": question.why,
         "gain": None if math.isnan(question.gain) else question.gain,
+        "kind": question.kind,
+        "predicted": question.predicted,
+        "probability": question.probability,
     }
 
 
 def _read_question(item: Mapping[str, Any], plans: Sequence[Plan]) -> Question:
     gain = math.nan if item["gain"] is None else float(item["gain"])
     options = tuple(plans[i] for i in item["options"])
-    return Question(item["id"], int(item["number"]), options, item["why"], gain)
+    return Question(
+        item["id"],
+        int(item["number"]),
+        options,
+        item["why"],
+        gain,
+        item["kind"],
+        item["predicted"],
+        item["probability"],
+    )
 
 
 def numbers(z: Array) -> list[float | None]:

@@ -21,11 +21,13 @@ from reap.elicitation.events import Event
 from reap.elicitation.learned import Learned, learned
 from reap.elicitation.options import Rows
 from reap.elicitation.pool import Pool
+from reap.elicitation.prediction import Predicting, held_out
 from reap.elicitation.presets import PRESETS, Preset
 from reap.elicitation.progress import Progress
-from reap.elicitation.question import Question, why
+from reap.elicitation.question import Kind, Question, why
 from reap.elicitation.rounds import vector, write_asked, write_recommended
 from reap.elicitation.state import State
+from reap.elicitation.warm_up import warm_up
 from reap.plan import Confidence, Plan
 from reap.questions import Strategy
 from reap.recourse import Engine
@@ -55,6 +57,12 @@ class Elicitation(State):
         What the person cannot or will not do.
     prior : LearnedPrior, str or Path, optional
         What past sessions taught, or its file. The session records its hash, and comes back with that prior only.
+    warm_up : bool
+        Whether to begin with a question that does not count, where there is one that is not worth asking. Off by
+        default: a simulated person needs none. The page and the terminal switch it on.
+    held_out : bool
+        Whether to end with a question whose answer was predicted (``prediction``), beyond ``questions``. Off by default:
+        comparisons of methods count answers. Both need a belief that can predict answers; the preset "reap" has none.
     random_state : int
     samples : int
         Effort matrices for which the engine is asked in each round.
@@ -93,6 +101,8 @@ class Elicitation(State):
         strategy: Strategy | None = None,
         limits: Limits | None = None,
         prior: LearnedPriorLike | None = None,
+        warm_up: bool = False,
+        held_out: bool = False,
         random_state: int = 0,
         samples: int = 32,
         center: advice.Center = "published",
@@ -111,6 +121,7 @@ class Elicitation(State):
             )
         self.engine, self.seed, self.samples = engine, int(random_state), samples
         self.center, self.tolerance, self.objective = center, tolerance, objective
+        self.warm_up, self.held_out = warm_up, held_out
         self.strategy = strategy or presets.strategy(preset, options)
         space = engine.space
         settings = {
@@ -122,6 +133,8 @@ class Elicitation(State):
             "center": center,
             "tolerance": tolerance,
             "objective": objective,
+            "warm_up": warm_up,
+            "held_out": held_out,
         }
         own = [name for name, part in (("belief", belief), ("strategy", strategy)) if part is not None]
         known, self.prior = engine.fingerprint(), _prior(prior, preset, belief, space.digest)
@@ -148,17 +161,53 @@ class Elicitation(State):
         return self._round.question
 
     def _choose(self) -> Question | None:
-        shown = len(self._shown)
-        if self.answered >= self._budget or shown >= 3 * self._budget + 3:
+        if self._ended:
             return None
         rng = np.random.default_rng([self.seed, self.revision, 1])
+        if self.answered >= self._budget or len(self._shown) >= 3 * self._budget + 3:
+            return self._last(rng)
         options, known = self._options()
         choice = options.choose(self.strategy, known, self._shown, rng)
         if choice is None:
+            return self._last(rng)
+        if self.warm_up and not self._shown and isinstance(options, Pool) and isinstance(known, Predicting):
+            easy = warm_up(options.burden(()), options.moves, known, choice.options)
+            if easy is not None:
+                return self._question(options, easy, rng, kind="warm-up")
+        return self._question(options, choice.options, rng, why=why(choice.gain), gain=choice.gain)
+
+    def _last(self, rng: np.random.Generator) -> Question | None:
+        """Return the held-out question with its prediction, where one is wanted and there is something to predict."""
+        if not self.held_out or not self.answered or self.prediction is not None:
             return None
+        options, known = self._options()
+        prior = self._prior(self.difficulties)
+        if not (
+            isinstance(options, Pool) and isinstance(known, Predicting) and isinstance(prior, Predicting)
+        ):
+            return None
+        pair = held_out(options.burden(self._shown), options.moves, prior, rng)
+        return None if pair is None else self._question(options, pair, rng, kind="held-out")
+
+    def _question(
+        self,
+        options: Pool | Rows,
+        places: Sequence[int],
+        rng: np.random.Generator,
+        *,
+        why: str = "",
+        gain: float = float("nan"),
+        kind: Kind = "question",
+    ) -> Question:
         # Which option stands first must not depend on how good it looks: people favour the first.
-        plans = tuple(options[choice.options[k]] for k in rng.permutation(len(choice.options)))
-        return Question(f"{self.revision}-{shown + 1}", shown + 1, plans, why(choice.gain), choice.gain)
+        plans = tuple(options[places[k]] for k in rng.permutation(len(places)))
+        shown = len(self._shown) + 1
+        number = shown - sum(question.kind == "warm-up" for question, _ in self._replies())
+        predicted = probability = None
+        if kind == "held-out" and isinstance(self.belief, Predicting):
+            likely = self.belief.choice_probabilities([plan.moves for plan in plans])
+            predicted, probability = int(likely.argmax()), float(likely.max())
+        return Question(f"{self.revision}-{shown}", number, plans, why, gain, kind, predicted, probability)
 
     def _options(self) -> tuple[Pool | Rows, Belief | Array]:
         """Return what a question compares, and what is known: plans and a belief; for a confidence set rows and its centre."""
@@ -229,6 +278,14 @@ class Elicitation(State):
         worth = set(advice.worth_recommending(pool, verdicts).tolist()) if len(pool) else set()
         return advice.different(best, [plan for i, plan in enumerate(pool) if i in worth], A, count)
 
+    def refuse(self, plans: Sequence[Plan] | None = None, *, impossible: str | Sequence[str] = ()) -> None:
+        """Say "none of these" to plans that were shown, by default those of ``plans()``.
+
+        They are set aside, as many answers as at first may be asked for again, and ``impossible`` names features that
+        cannot change.
+        """
+        self.apply(events.refused(self.space, self.plans() if plans is None else plans, impossible))
+
     def effort(self, plan: Plan) -> float:
         """Return what a plan asks of the person, as far as is known."""
         return of_moves(self.belief.estimate(), plan.moves)
@@ -248,7 +305,13 @@ class Elicitation(State):
     @property
     def progress(self) -> Progress:
         """Questions asked and answered, and how many are likely still to come."""
-        return Progress.at(self.ask(), len(self._shown), self.answered, self._budget)
+        question, shown = self.ask(), len(self._shown)
+        if question is None:
+            return Progress(shown, self.answered, 0, 0)
+        if question.kind == "held-out":
+            return Progress(shown, self.answered, 1, 1)
+        extra = (question.kind == "warm-up") + (self.held_out and self.prediction is None)
+        return Progress(shown, self.answered, 1, self._budget - self.answered + extra)
 
     @property
     def consistency(self) -> float | None:

@@ -17,8 +17,9 @@ from reap.elicitation.answers import Answer, teach
 from reap.elicitation.events import ACTS, VERBS, Event, in_force
 from reap.elicitation.options import Rows, key
 from reap.elicitation.pool import Pool
+from reap.elicitation.prediction import Prediction
 from reap.elicitation.question import Question
-from reap.elicitation.rounds import Round, read_asked, read_recommended, vector
+from reap.elicitation.rounds import Round, read_asked, read_plans, read_recommended, vector
 from reap.elicitation.screening import changeable
 from reap.elicitation.verdicts import Verdicts
 from reap.plan import Plan
@@ -79,6 +80,7 @@ class State:
         self.belief = self._prior(self.difficulties)
         self._answers: list[Answer] = []
         self._shown: list[frozenset[bytes]] = []
+        self._refused: list[Plan] = []
         self._budget = self.questions
         self._rounds: list[Round] = []
         self._round = Round()
@@ -116,9 +118,25 @@ class State:
         return self._round.found is not None and not len(self.pool)
 
     @property
+    def _ended(self) -> bool:
+        """Whether the last thing that happened is the answer to a question announced as the last."""
+        last = self._rounds[-1] if self._rounds else Round()
+        answered = last.act is not None and last.act.type == "answered"
+        return answered and last.question is not None and last.question.kind == "held-out"
+
+    @property
     def history(self) -> list[tuple[Question, int | str]]:
-        """The questions answered so far, each with its answer as it counts now."""
+        """The questions answered so far, each with its answer as it counts now; a warm-up does not count."""
         return [(question, act.payload["choice"]) for question, act in self._given()]
+
+    @property
+    def prediction(self) -> Prediction | None:
+        """What we predicted for the held-out question, and whether it was right; None where there was none."""
+        given = [*self.history, *([(self._round.question, None)] if self._round.question else [])]
+        for question, choice in given:
+            if question.predicted is not None and question.probability is not None:
+                return Prediction(question.predicted, question.probability, choice)
+        return None
 
     @property
     def impossible(self) -> list[list[str]]:
@@ -126,6 +144,10 @@ class State:
         return [list(act.payload["impossible"]) for _, act in self._given()]
 
     def _given(self) -> list[tuple[Question, Event]]:
+        """The answers that count."""
+        return [(question, act) for question, act in self._replies() if question.kind != "warm-up"]
+
+    def _replies(self) -> list[tuple[Question, Event]]:
         return [
             (done.question, done.act)
             for done in self._rounds
@@ -134,8 +156,8 @@ class State:
 
     def _verdicts(self) -> Verdicts:
         """What the answers say about single plans."""
-        given = [(question, act.payload) for question, act in self._given()]
-        return Verdicts(self.space.tighten(self.limits), given, self._z)
+        given = [(question, act.payload) for question, act in self._replies()]
+        return Verdicts(self.space.tighten(self.limits), given, self._z, self._refused)
 
     # what the person says ----------------------------------------------------------------------------
 
@@ -262,6 +284,10 @@ class State:
             case "released":
                 self._screened = self._screened.without(said["feature"])
                 self._limit(self._stated.without(said["feature"]))
+            case "refused":
+                self._refused = [*self._refused, *read_plans(said["plans"], self.space)]
+                self._budget = self.answered + self.questions
+                self._limit(self._stated.merge(Limits(fixed=tuple(said["impossible"]))))
             case "replanned":
                 self._stand(vector(said["z"]))
                 self._shown, self._budget = [], self.answered + self.questions
@@ -273,7 +299,8 @@ class State:
         if question is None:
             raise InputError("there is no question to answer; call ask() first")
         self._shown.append(frozenset(key(option) for option in question.options))
-        if choice == "same" or isinstance(choice, int):
+        counts = question.kind != "warm-up"
+        if counts and (choice == "same" or isinstance(choice, int)):
             answer = Answer.to([option.moves for option in question.options], choice)
             self._answers.append(answer)
             answer.teach(self.belief)
@@ -298,8 +325,8 @@ class State:
         asked again.
         """
         done = self._rounds
-        given = [i for i, old in enumerate(done) if old.act is not None and old.act.type == "answered"]
-        place = given[event.payload["position"]]
+        given = [act for _, act in self._given()]
+        place = next(i for i, old in enumerate(done) if old.act is given[event.payload["position"]])
         said = {name: event.payload[name] for name in ("choice", "impossible")}
         self._begin()
         for i, old in enumerate(done):

@@ -37,7 +37,7 @@ def noticed(space: ActionSpace) -> Array:
 
 
 class Verdicts:
-    """Which plans the person has set aside, and which lost a comparison that still counts.
+    """Which plans the person has set aside, and which lost a comparison that still counts; a warm-up does not.
 
     "Neither" sets every shown option aside, except one that changes a feature named as impossible: a limit sees to that.
     With an option go the plans that ask for all of it and more, and those that nobody can tell from it.
@@ -53,16 +53,22 @@ class Verdicts:
         Every answer in its order, as the payload of ``answered``; those from another situation are left out.
     start : (d,)
         Where the person stands.
+    refused : sequence of Plan
+        Plans set aside by "none of these"; those from another situation are left out.
     """
 
     def __init__(
-        self, space: ActionSpace, given: Sequence[tuple[Question, Mapping[str, Any]]], start: Array
+        self,
+        space: ActionSpace,
+        given: Sequence[tuple[Question, Mapping[str, Any]]],
+        start: Array,
+        refused: Sequence[Plan] = (),
     ) -> None:
         self._least, self._start = noticed(space), start
         self._free = np.ones(space.dimension, dtype=bool)
         for feature in space.features:
             self._free[space.slices[feature.name]] = feature.derived is None and feature.clock is None
-        self._aside: list[Plan] = []
+        self._aside = [plan for plan in refused if np.array_equal(plan.path[0], start, equal_nan=True)]
         winners: list[Plan] = []
         self._losers: list[list[Plan]] = []
         for question, said in given:
@@ -72,7 +78,7 @@ class Verdicts:
             if choice == "neither":
                 named = set(said["impossible"])
                 self._aside += [plan for plan in options if not named & {c.feature for c in plan.changes}]
-            elif isinstance(choice, int):
+            elif isinstance(choice, int) and question.kind != "warm-up":
                 winners.append(options[choice])
                 self._losers.append([plan for i, plan in enumerate(options) if i != choice])
         self._counts = np.zeros(0, dtype=bool)

@@ -207,9 +207,14 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         strategy: Strategy | None = None,
         limits: Limits | None = None,
         prior: LearnedPriorLike | None = None,
+        warm_up: bool = False,
+        held_out: bool = False,
         random_state: int | None = None,
     ) -> Elicitation:
-        """Start a session with one person; see ``reap.Elicitation`` for what can be set."""
+        """Start a session with one person; see ``reap.Elicitation`` for what can be set.
+
+        Begin with ``session.screen(…)``: what the person could change at all (``session.changeable``) and how hard it is.
+        """
         from reap.elicitation import (
             Elicitation,  # the one import against the order of layers, named in pyproject.toml
         )
@@ -224,6 +229,8 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             strategy=strategy,
             limits=limits,
             prior=prior,
+            warm_up=warm_up,
+            held_out=held_out,
             random_state=self.random_state if random_state is None else random_state,
         )
 

@@ -17,7 +17,18 @@ from reap.service.tables import Kept
 _FORMAT, _VERSION = "reap.log", 1
 #: What reading a file that nobody wrote can end in.
 _MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError)
-COLUMNS = ("session", "number", "question", "choice", "impossible", "asked_at", "answered_at", "seconds")
+COLUMNS = (
+    "session",
+    "number",
+    "question",
+    "choice",
+    "impossible",
+    "asked_at",
+    "answered_at",
+    "seconds",
+    "kind",
+    "predicted",
+)
 
 
 def as_json(kept: Kept, entries: Sequence[Entry]) -> str:
@@ -59,6 +70,9 @@ def _rows(entries: Sequence[Entry]) -> list[list[object]]:
             asked[said["question"]["id"]] = entry
         elif entry.type == "answered":
             shown = asked[said["question"]]
+            question = shown.payload["question"]
+            if question["kind"] == "warm-up":
+                continue  # it does not count
             waited = (entry.time - shown.time).total_seconds()
             row = [
                 entry.session,
@@ -67,7 +81,8 @@ def _rows(entries: Sequence[Entry]) -> list[list[object]]:
                 said["choice"],
                 ";".join(said["impossible"]),
             ]
-            given.append([*row, shown.created, entry.created, f"{waited:.1f}"])
+            told = question["kind"], "" if question["predicted"] is None else question["predicted"]
+            given.append([*row, shown.created, entry.created, f"{waited:.1f}", *told])
         elif entry.type == "revised":
             given[said["position"]][3:5] = [said["choice"], ";".join(said["impossible"])]
     return given
