@@ -41,7 +41,7 @@ def plan_html(plan: Plan) -> str:
     rows = [
         [escape(c.text), escape(c.before_text), escape(c.after_text)]
         + ([words.date(plan, done[c.feature]) or "on the day"] if done and plan.space.timed else [])
-        + ([plan.shown(done[c.feature].probability)] if done else [])
+        + ([plan.scale.number(done[c.feature].score)] if done else [])
         for c in plan.changes
     ]
     dated = ["When"] if done and plan.space.timed else []
@@ -49,7 +49,7 @@ def plan_html(plan: Plan) -> str:
     folded = ""
     if not done:
         stages = "".join(
-            f"<li>{escape(words.step(s))} (score {plan.shown(s.probability)})</li>" for s in plan.steps
+            f"<li>{escape(words.step(s))} (score {plan.scale.number(s.score)})</li>" for s in plan.steps
         )
         folded = f"<details><summary>In these stages</summary><ol>{stages}</ol></details>"
     said = "".join(f"<p>{escape(sentence)}</p>" for sentence in words.remarks(plan))
@@ -104,13 +104,15 @@ def plan_figure(plan: Plan, axes: Any = None) -> Any:
     left.set_xticks([0, 1], ["now", "then"])
     left.set_title("What to change", fontsize=10)
     stages = np.arange(len(plan.path))
-    right.plot(stages, plan.probabilities, "o-", color="#0b5394")
-    right.axhline(plan.threshold, color="#b45f06", ls="--", lw=1)
-    right.text(stages[-1], plan.threshold, "needed ", color="#b45f06", fontsize=8, ha="right", va="bottom")
-    right.set_ylim(0, 1)
+    right.plot(stages, plan.scores, "o-", color="#0b5394")
+    for end in (end for end in plan.scale.ends if np.isfinite(end)):
+        right.axhline(end, color="#b45f06", ls="--", lw=1)
+        right.text(stages[-1], end, "needed ", color="#b45f06", fontsize=8, ha="right", va="bottom")
+    if plan.scale.output == "probability":
+        right.set_ylim(0, 1)
     right.set_xticks(stages, ["now", *(str(i) for i in stages[1:])])
     right.set_xlabel("after step" if words.stepwise(plan) else "after stage", fontsize=9)
-    right.set_title("Score", fontsize=10)
+    right.set_title(f"Score, {plan.scale.unit}" if plan.scale.unit else "Score", fontsize=10)
     for ax in (left, right):
         ax.spines[["top", "right"]].set_visible(False)
     return left.figure

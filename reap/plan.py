@@ -18,6 +18,7 @@ from reap import words
 from reap._errors import InputError
 from reap._typing import Array, Frame, Series
 from reap.effort import moves
+from reap.scores import Scale, Threshold
 from reap.space import ActionSpace, Change
 
 Status = Literal["ok", "already_accepted", "none_found", "unreachable", "infeasible", "time_limit"]
@@ -61,13 +62,18 @@ class Step:
 
     number: int
     changes: tuple[Change, ...]
-    probability: float
+    score: float
     follows: tuple[Change, ...] = ()
     month: int = 0
     on_the_day: bool = False
 
     def __str__(self) -> str:
         return f"{self.number}. {words.step(self)}"
+
+    @property
+    def probability(self) -> float:
+        """The score, by its name for models that give probabilities."""
+        return self.score
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +85,13 @@ class Plan:
     space : ActionSpace
     path : (s + 1, d)
         The start, then the vector after each step; one row alone where there is no plan.
-    probabilities : (s + 1,)
-        The model's score of the favourable class along the path.
+    scores : (s + 1,)
+        The model's scores along the path: probabilities of the favourable class, or what else the scale says.
     effort : float
         ``ΔᵀAΔ`` of the whole change, for the matrix the plan was made for.
     status : str
         "ok", "already_accepted", "none_found", "unreachable", "infeasible" or "time_limit".
-    threshold : float
+    threshold : float, or (low, high)
         The score the model asks for.
     note : str
         A sentence on what could be relaxed, or on how the plan was found.
@@ -100,6 +106,8 @@ class Plan:
         The share of retrainings of the model that accept the target row; None where they were not asked.
     refits : int, optional
         How many were asked.
+    scale : Scale, optional
+        What scores mean, and which are enough; by default probabilities above the threshold.
 
     Examples
     --------
@@ -108,7 +116,7 @@ class Plan:
     >>> space = reap.ActionSpace.from_frame(X, units={"income": "EUR"})
     >>> plan = Plan(space, space.encode(X.iloc[:2]), np.array([0.2, 0.8]), effort=0.5)
     >>> print(plan)
-    Your plan: 2 changes, and the score rises from 0.20 to 0.80 (needed: more than 0.50).
+    Your plan: 2 changes, and the score rises from 20 to 80 out of 100 (needed: more than 50).
     1. Increase income from 900 to 2,000 EUR; reduce debts from 3 to 1
     >>> plan.valid, int(plan.target["income"])
     (True, 2000)
@@ -116,10 +124,10 @@ class Plan:
 
     space: ActionSpace = field(repr=False)
     path: Array = field(repr=False)
-    probabilities: Array = field(repr=False)
+    scores: Array = field(repr=False)
     effort: float = 0.0
     status: Status = "ok"
-    threshold: float = 0.5
+    threshold: Threshold = 0.5
     note: str = ""
     confidence: Confidence | None = None
     bound: float | None = None
@@ -127,11 +135,15 @@ class Plan:
     along: bool = False
     durability: float | None = None
     refits: int | None = None
+    scale: Scale = field(default=None, repr=False)  # type: ignore[assignment]  # __post_init__ puts one there
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
             raise InputError(f"the status {self.status!r} is not one of {', '.join(STATUSES)}")
-        for name in ("path", "probabilities"):
+        scale = self.scale or Scale(self.threshold)
+        object.__setattr__(self, "scale", scale)
+        object.__setattr__(self, "threshold", scale.threshold)
+        for name in ("path", "scores"):
             value = np.asarray(getattr(self, name), dtype=float)
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -141,15 +153,16 @@ class Plan:
         cls,
         space: ActionSpace,
         z0: Array,
-        probability: float,
+        score: float,
         status: Status,
         *,
-        threshold: float = 0.5,
+        scale: Scale | None = None,
         note: str = "",
     ) -> Plan:
         """Return the plan of somebody who stays where they are: accepted already, or nothing found."""
         effort = 0.0 if status == "already_accepted" else np.nan
-        return cls(space, z0[None], np.array([probability]), effort, status, threshold, note)
+        scale = scale or Scale()
+        return cls(space, z0[None], np.array([score]), effort, status, note=note, scale=scale)
 
     def with_(
         self, *, confidence: Confidence | None = None, note: str | None = None, effort: float | None = None
@@ -170,19 +183,24 @@ class Plan:
         return moves(self.path if self.along or len(self.path) < 2 else self.path[[0, -1]])
 
     @property
-    def probability(self) -> float:
+    def score(self) -> float:
         """The model's score of the target row."""
-        return float(self.probabilities[-1])
+        return float(self.scores[-1])
 
-    def shown(self, probability: float) -> str:
-        """Return a score with two decimals, or as many as tell it from the threshold."""
-        texts = [f"{probability:.{digits}f}" for digits in (2, 3, 4)]
-        return next((text for text in texts if float(text) != round(self.threshold, 2)), texts[-1])
+    @property
+    def probability(self) -> float:
+        """The score, by its name for models that give probabilities."""
+        return self.score
+
+    @property
+    def probabilities(self) -> Array:
+        """The scores, by their name for models that give probabilities."""
+        return self.scores
 
     @property
     def valid(self) -> bool:
         """Whether the model accepts the target row."""
-        return self.status in ("ok", "already_accepted") and self.probability > self.threshold
+        return self.status in ("ok", "already_accepted") and bool(self.scale.enough(self.score))
 
     @cached_property
     def _rows(self) -> Frame:
@@ -219,7 +237,7 @@ class Plan:
             month = self._month(i + 1)
             if changes and not last and not self.along:  # actions begin together, each has its own end
                 month = max(took.get(feature.name, 0) for feature in features)
-            made.append(Step(i + 1, changes, float(self.probabilities[i + 1]), follows, month, last))
+            made.append(Step(i + 1, changes, float(self.scores[i + 1]), follows, month, last))
         return tuple(made)
 
     @property
@@ -246,8 +264,13 @@ class Plan:
     @property
     def setback(self) -> Step | None:
         """The first step after which the score is lower than before it; None where every step raises it."""
-        lower = np.flatnonzero(np.diff(self.probabilities) < -1e-9)
+        lower = np.flatnonzero(np.diff(self.rising) < -1e-9)
         return self.steps[lower[0]] if len(lower) else None
+
+    @property
+    def rising(self) -> Array:
+        """The scores such that more is better, (s + 1,): of a range, how far within it."""
+        return self.scores if self.scale.output == "probability" else self.scale.logit(self.scores)
 
     # views -------------------------------------------------------------------------------------------
 
@@ -272,7 +295,7 @@ class Plan:
     def to_frame(self) -> Frame:
         """Return one row a stage ("now", "step 1", …), in units, with the score."""
         frame = self._rows.copy()
-        frame["probability"] = self.probabilities
+        frame[self.scale.output] = self.scores
         frame.index = ["now", *(f"step {i}" for i in range(1, len(self.path)))]
         return frame
 
@@ -288,12 +311,14 @@ class Plan:
             "effort": None if np.isnan(self.effort) else float(self.effort),
             "months": self.months,
             "changes": [str(change) for change in self.changes],
-            "threshold": self.threshold,
-            "probabilities": self.probabilities.tolist(),
+            "scale": self.scale.to_dict(),
+            "threshold": self.scale.to_dict()["threshold"],
+            "scores": self.scores.tolist(),
+            "said": [self.scale.say(score) for score in self.scores],
             "path": [[None if np.isnan(v) else v for v in row] for row in self.path.tolist()],
             "rows": [self.space.values(z) for z in self.path],
             "steps": [
-                {"changes": [str(c) for c in s.changes], "month": s.month, "probability": s.probability}
+                {"changes": [str(c) for c in s.changes], "month": s.month, "score": s.score}
                 for s in self.steps
             ],
             "note": self.note,
@@ -325,10 +350,10 @@ class Plan:
                 path=np.array(
                     [[np.nan if v is None else v for v in row] for row in data["path"]], dtype=float
                 ),
-                probabilities=np.array(data["probabilities"], dtype=float),
+                scores=np.array(data["scores"] if "scores" in data else data["probabilities"], dtype=float),
                 effort=np.nan if data["effort"] is None else float(data["effort"]),
                 status=data["status"],
-                threshold=float(data["threshold"]),
+                scale=_scale(data),
                 note=str(data["note"]),
                 confidence=Confidence(**data["confidence"]) if data.get("confidence") else None,
                 bound=data.get("bound"),
@@ -339,7 +364,7 @@ class Plan:
             )
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"the plan is damaged: {error}") from None
-        if made.path.ndim != 2 or made.path.shape != (len(made.probabilities), made.space.dimension):
+        if made.path.ndim != 2 or made.path.shape != (len(made.scores), made.space.dimension):
             raise InputError(f"the plan is damaged: its path has shape {made.path.shape}")
         return made
 
@@ -351,3 +376,8 @@ class Plan:
         except json.JSONDecodeError as error:
             raise InputError(f"the plan is not valid JSON: {error}") from None
         return cls.from_dict(data, space)
+
+
+def _scale(data: Mapping[str, Any]) -> Scale:
+    """Return the scale of a plan as a file has it; older ones have a threshold of probabilities only."""
+    return Scale.from_dict(data["scale"]) if data.get("scale") else Scale(float(data["threshold"]))

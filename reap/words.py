@@ -29,7 +29,7 @@ def plan(made: Plan, start: Any = None) -> str:
         return " ".join(filter(None, (_WITHOUT[made.status], made.note)))
     lines = [headline(made)]
     steps = [
-        f"{step}  ({', '.join(filter(None, (date(made, step, start), f'score {made.shown(step.probability)}')))})"
+        f"{step}  ({', '.join(filter(None, (date(made, step, start), f'score {made.scale.number(step.score)}')))})"
         for step in made.steps
     ]
     if stepwise(made):
@@ -52,7 +52,7 @@ def headline(made: Plan) -> str:
             asks += f", ready {ready}"
     return (
         f"Your plan: {asks}, and the score {goes} from "
-        f"{made.shown(made.probabilities[0])} to {made.shown(made.probability)} (needed: more than {made.threshold:.2f})."
+        f"{made.scale.number(made.scores[0])} to {made.scale.say(made.score)} (needed: {made.scale.needed})."
     )
 
 
@@ -78,7 +78,7 @@ def remarks(made: Plan) -> list[str]:
         said.append(f"As a result: {listed(made.follows)}.")
     if made.setback is not None:
         said.append(
-            f"After step {made.setback.number} the score is lower than before it ({made.shown(made.setback.probability)}); "
+            f"After step {made.setback.number} the score is lower than before it ({made.scale.number(made.setback.score)}); "
             "only all steps together lead to a yes."
         )
     if made.durability is not None:

@@ -67,10 +67,10 @@ def path(space):
 
 def test_it_reads_like_advice(plan):
     assert str(plan).splitlines() == [
-        "Your plan: 4 changes, and the score rises from 0.20 to 0.70 (needed: more than 0.50).",
-        "1. Reduce loan amount from 5,951 to 3,200 DM  (score 0.40)",
+        "Your plan: 4 changes, and the score rises from 20 to 70 out of 100 (needed: more than 50).",
+        "1. Reduce loan amount from 5,951 to 3,200 DM  (score 40)",
         "2. Raise job from “none” to “skilled”; reduce APR from 3.00 to 1.25 %; "
-        "change home owner from “no” to “yes”  (score 0.70)",
+        "change home owner from “no” to “yes”  (score 70)",
         "How sure: this fits you well.",
     ]
     assert plan.confidence.detail.startswith("in 83% of the preferences")
@@ -81,12 +81,12 @@ def test_it_reads_like_advice(plan):
 def test_a_path_says_first_what_it_comes_to_and_does_not_hide_a_setback(path):
     lines = str(path).splitlines()
     assert lines[:3] == [
-        "Your plan: 2 changes, and the score goes from 0.20 to 0.70 (needed: more than 0.50).",
+        "Your plan: 2 changes, and the score goes from 20 to 70 out of 100 (needed: more than 50).",
         "- Reduce loan amount from 5,951 to 2,000 DM",
         "- Raise job from “none” to “skilled”",
     ]
     assert path.setback is path.steps[0]
-    assert any("After step 1 the score is lower than before it (0.10)" in line for line in lines)
+    assert any("After step 1 the score is lower than before it (10)" in line for line in lines)
     assert "rises" not in str(path)
 
 
@@ -95,7 +95,7 @@ def test_the_notebook_shows_each_action_once_and_folds_the_stages_of_a_path(plan
     assert html.count("<tr>") == 1 + len(plan.changes)
     assert "<details>" not in html
     assert "<td" in html
-    assert html.index("0.40") < html.index("0.70</td>")
+    assert html.index(">40<") < html.index(">70</td>")
     html = path._repr_html_()
     assert html.count("<tr>") == 1 + len(path.changes)
     assert html.index("from 5,951 to 2,000 DM") < html.index("<details>")
@@ -195,8 +195,8 @@ def test_html_escapes(space):
 
 
 @pytest.mark.parametrize(
-    ("threshold", "score", "text"), [(0.5, 0.7, "0.70"), (0.5, 0.5021, "0.502"), (0.333, 0.3334, "0.333")]
+    ("threshold", "score", "text"), [(0.5, 0.7, "70"), (0.5, 0.5021, "50.2"), (0.333, 0.3334, "33.34")]
 )
 def test_a_score_just_above_the_threshold_shows_that_it_is(space, threshold, score, text):
     z = np.zeros((1, space.dimension))
-    assert Plan(space, z, np.array([score]), threshold=threshold).shown(score) == text
+    assert Plan(space, z, np.array([score]), threshold=threshold).scale.number(score) == text

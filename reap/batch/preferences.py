@@ -97,8 +97,8 @@ def _plan(engine: Engine, z0: Array, start: dict[str, Any], stages: Stages) -> P
     space = engine.space
     values = space.values(z0) | start
     path = np.stack([space.vector(_columns(space, values | stage)) for stage in ({}, *stages)])
-    scores = engine.classifier_.probability(path)
-    return Plan(space, path, scores, threshold=engine.threshold, along=len(stages) > 1)
+    scores = engine.classifier_.score(path)
+    return Plan(space, path, scores, scale=engine.classifier_.scale, along=len(stages) > 1)
 
 
 def _columns(space: ActionSpace, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,10 @@ from scipy.special import logit
 from reap._typing import Array, Bools, Frame
 from reap.checks.legality import Row, actions, at, missing, needed, rank, same, time_of, violations
 from reap.checks.worlds import World
-from reap.models import wrap
+from reap.models import Classifier, wrap
+from reap.models.durable import needed as enough
 from reap.recourse import Engine
+from reap.scores import Scale
 from reap.space import ActionSpace, Feature, Limits
 from reap.space.grid import shown_step
 
@@ -30,15 +32,23 @@ class Judge:
     Parameters
     ----------
     space : ActionSpace
-    score : function from a frame to the probabilities (n,) of the favourable class
+    score : function from a frame to the scores (n,) of the model
     like : DataFrame whose columns and dtypes rows get
-    threshold : float
+    scale : Scale
+        What scores mean, and which are enough.
+    others : functions like ``score``
+        Of other models that should accept as well: retrainings.
+    durability, margin : float
+        The share of them that should, and what the model's own score must have beyond the threshold.
     """
 
     space: ActionSpace
     score: Callable[[Frame], Array]
     like: Frame
-    threshold: float = 0.5
+    scale: Scale = field(default_factory=Scale)
+    others: Sequence[Callable[[Frame], Array]] = ()
+    durability: float = 0.0
+    margin: float = 0.0
 
     @classmethod
     def of_world(cls, world: World) -> Judge:
@@ -49,9 +59,20 @@ class Judge:
     def of_engine(cls, engine: Engine, X: Frame) -> Judge:
         """Return the judge for somebody's own engine and rows."""
         space = engine.space
-        classifier = wrap(engine.model, space, target=engine.target, threshold=engine.threshold)
         like = X if isinstance(X, pd.DataFrame) else space.decode(space.encode(X))
-        return cls(space, lambda frame: classifier.probability(space.encode(frame)), like, engine.threshold)
+        settings = engine.get_params(deep=False)
+        said = {name: settings[name] for name in ("output", "unit") if name in settings}
+        made = [
+            wrap(model, space, target=engine.target, threshold=engine.threshold, **said)
+            for model in (engine.model, *(one.model for one in getattr(engine, "refits_", ())))
+        ]
+
+        def scored(classifier: Classifier) -> Callable[[Frame], Array]:
+            return lambda frame: classifier.score(space.encode(frame))
+
+        asked = {name: settings[name] for name in ("durability", "margin") if name in settings}
+        today, *others = (scored(one) for one in made)
+        return cls(space, today, like, made[0].scale, tuple(others), **asked)
 
     def rows(self, Z: Array) -> list[Row]:
         """Return vectors (n, d) as rows in units."""
@@ -74,9 +95,31 @@ class Judge:
         return np.asarray(self.score(self.frame(rows)), dtype=float) if rows else np.empty(0)
 
     def accepts(self, rows: Sequence[Row]) -> Bools:
-        """Return which rows are accepted by more than the last digits of a score, (n,)."""
-        sure = np.clip(self.scores(rows), 1e-15, 1 - 1e-15)
-        return np.asarray(logit(sure) - logit(self.threshold) >= _MARGIN * (1 + 1e-6))
+        """Return which rows are accepted by more than the last digits of a score, (n,); by enough of the others too."""
+        if not rows:
+            return np.zeros(0, dtype=bool)
+        frame = self.frame(rows)
+        above = self._above(np.asarray(self.score(frame), dtype=float), self.margin)
+        count = enough(self.durability, len(self.others))
+        if count:
+            each = np.sort(
+                [self._above(np.asarray(other(frame), dtype=float)) for other in self.others], axis=0
+            )
+            above = np.minimum(above, each[-count])
+        return np.asarray(above >= _MARGIN * (1 + 1e-6))
+
+    def _above(self, scores: Array, margin: float = 0.0) -> Array:
+        """Return how far scores (n,) are above what is needed, in log-odds."""
+        if self.scale.output == "score":
+            return self.scale.logit(scores) - margin / self.scale.spread
+        return np.asarray(logit(np.clip(scores, 1e-15, 1 - 1e-15)) - logit(self.scale.ends[0] + margin))
+
+    def holding(self, rows: Sequence[Row]) -> Array:
+        """Return the share (n,) of the others that accept rows in units; NaN where there are none."""
+        if not rows or not self.others:
+            return np.full(len(rows), np.nan)
+        frame = self.frame(rows)
+        return np.asarray(np.mean([self.scale.enough(other(frame)) for other in self.others], axis=0))
 
     def legal(self, before: Row, after: Row, limits: Limits | None = None) -> bool:
         """Return whether a change is legal."""

@@ -16,6 +16,7 @@ from reap.checks.calls import Call
 from reap.checks.judge import dominates
 from reap.checks.legality import Row, actions, at, needed, same, time_of, violations
 from reap.checks.report import require
+from reap.models.durable import needed as enough
 from reap.plan import Plan
 
 Promise = Callable[[Call], Iterator[str]]
@@ -30,13 +31,26 @@ def truthful(call: Call) -> Iterator[str]:
     ends = np.cumsum([len(rows) for rows in call.stages])
     for plan, score in zip(call.plans, np.split(scores, ends[:-1]), strict=True):
         who = call.of(plan)
-        if not np.allclose(plan.probabilities, score, atol=1e-6):
-            yield f"{who} states the scores {plan.probabilities.round(4)}; the model gives {score.round(4)}"
+        if not np.allclose(plan.scores, score, atol=1e-6 * max(1.0, call.judge.scale.spread)):
+            yield f"{who} states the scores {plan.scores.round(4)}; the model gives {score.round(4)}"
         if plan.status in ("ok", "already_accepted"):
-            if not (plan.valid and score[-1] > call.judge.threshold):
+            if not (plan.valid and call.judge.scale.enough(score[-1])):
                 yield f"{who} has the status {plan.status!r} and ends at a score of {score[-1]:.4f}"
         elif plan.valid or len(plan.path) != 1 or not np.isnan(plan.effort):
             yield f"{who} has the status {plan.status!r}, but a target, an effort or a yes"
+
+
+def lasting(call: Call) -> Iterator[str]:
+    """A plan is accepted by as many retrainings as it states, and by as many as were asked for."""
+    judge, made = call.judge, call.made
+    count = enough(judge.durability, len(judge.others))
+    for (plan, rows), share in zip(made, judge.holding([rows[-1] for _, rows in made]), strict=True):
+        if judge.others and (plan.durability is None or not np.isclose(plan.durability, share)):
+            yield f"{call.of(plan)} states that {plan.durability} of the retrainings accept it; {share:.4g} do"
+        if judge.others and share * len(judge.others) < count - 1e-9:
+            yield f"{call.of(plan)} is accepted by {share:.0%} of {len(judge.others)} retrainings; {count} were asked for"
+        if judge.margin and not judge.accepts([rows[-1]])[0]:
+            yield f"{call.of(plan)} keeps less than the margin of {judge.margin:g}"
 
 
 def legal(call: Call) -> Iterator[str]:
@@ -152,14 +166,14 @@ def dated(call: Call) -> Iterator[str]:
 def open_about_setbacks(call: Call) -> Iterator[str]:
     """A score that falls on the way is said in words, and not called a rise."""
     for plan, _ in call.made:
-        falls = np.flatnonzero(np.diff(plan.probabilities) < -1e-9)
+        falls = np.flatnonzero(np.diff(plan.rising) < -1e-9)
         text = str(plan)
         if len(falls) and ("score rises" in text or f"step {falls[0] + 1} " not in text.lower()):
             yield f"{call.of(plan)} does not say that the score falls at step {falls[0] + 1}"
 
 
 #: Promises by name, as reports list them.
-EVERY: dict[str, Promise] = {"truthful": truthful, "legal": legal, "effort": counted}
+EVERY: dict[str, Promise] = {"truthful": truthful, "lasting": lasting, "legal": legal, "effort": counted}
 FOR_PEOPLE: dict[str, Promise] = {
     "irreducible": irreducible,
     "undominated": undominated,

@@ -68,8 +68,7 @@ def engine(
     if not hasattr(made, "classifier_"):
         made.fit(X)
     judge = Judge.of_engine(made, X)
-    judged = judge.score(judge.like)
-    rejected = judge.like[judged <= judge.threshold]
+    rejected = judge.like[~judge.scale.enough(judge.score(judge.like))]
     chosen = np.random.default_rng(random_state).permutation(len(rejected))[:people]
     matrix = random_matrices(made.space.dimension, matrices, random_state)
     calls = [

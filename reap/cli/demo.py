@@ -29,8 +29,8 @@ def demo(
     say(f"Trained a network on German credit data: accuracy {setup.accuracy:.2f} on people it has not seen.")
     subject = _setup.pick(setup, None)
     z0 = space.vector(subject)
-    score = float(engine.classifier_.probability(z0[None])[0])
-    say(f"\n[bold]A rejected applicant[/] (score {score:.2f}, needed: more than {engine.threshold:.2f})")
+    score, scale = float(engine.classifier_.score(z0[None])[0]), engine.classifier_.scale
+    say(f"\n[bold]A rejected applicant[/] (score {scale.say(score)}, needed: {scale.needed})")
     for feature, value in zip(space.features, space.values(z0).values(), strict=True):
         say(f"  {feature.label:<28} {feature.show(value)}")
 

@@ -17,6 +17,7 @@ from reap._errors import InputError
 from reap._typing import Array
 from reap.elicitation.question import Question
 from reap.plan import Plan
+from reap.scores import Scale
 from reap.space import ActionSpace
 
 if TYPE_CHECKING:
@@ -118,9 +119,9 @@ def read_plans(items: Sequence[Mapping[str, Any]], space: ActionSpace) -> list[P
 def _write_plan(plan: Plan) -> dict[str, Any]:
     return {
         "path": [numbers(row) for row in plan.path],
-        "probabilities": plan.probabilities.tolist(),
+        "scores": plan.scores.tolist(),
         "effort": plan.effort,
-        "threshold": plan.threshold,
+        "scale": plan.scale.to_dict(),
         "note": plan.note,
         "neighbors": plan.neighbors,
         "along": plan.along,
@@ -136,9 +137,9 @@ def _read_plan(item: Mapping[str, Any], space: ActionSpace) -> Plan:
     return Plan(
         space,
         path,
-        np.array(item["probabilities"], dtype=float),
+        np.array(item["scores"] if "scores" in item else item["probabilities"], dtype=float),
         effort=float(item["effort"]),
-        threshold=float(item["threshold"]),
+        scale=Scale.from_dict(item["scale"]) if "scale" in item else Scale(float(item["threshold"])),
         note=item["note"],
         neighbors=item["neighbors"],
         along=item["along"],

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import expit, logit
 
 from reap._errors import InputError
 from reap._typing import Array, Bools
+from reap.scores import Scale
 from reap.space import ActionSpace
 
 #: Probabilities of exactly 0 or 1 (a forest gives them) get a finite logit of about ±37.
@@ -37,6 +38,17 @@ class Smooth(ABC):
         """Return the gradient of the logit, (n, d)."""
 
 
+@runtime_checkable
+class Valued(Protocol):
+    """A kernel of scores that are no probabilities: their values, and the logits they are linked to."""
+
+    def value(self, Z: Array) -> Array:
+        """Return the scores themselves, (n,)."""
+
+    def logit(self, Z: Array) -> Array:
+        """Return the linked logits, (n,)."""
+
+
 @dataclass(frozen=True, eq=False)
 class Classifier:
     """A trained model as the engines see it: vectors in, the target's probability and gradient out.
@@ -51,9 +63,12 @@ class Classifier:
     target : hashable
         Label of the favourable class.
     threshold : float
-        A row is accepted where its probability is *above* it.
+        A row is accepted where its probability is *above* it. Scores that are no probabilities are linked to a
+        probability of .5 at their own threshold, which is in the scale.
     kernel : Scorer or Smooth
         Does the arithmetic.
+    scale : Scale
+        The unit in which the model's scores are said, and which of them are enough.
 
     Examples
     --------
@@ -75,6 +90,7 @@ class Classifier:
     target: Hashable
     threshold: float
     kernel: Scorer | Smooth
+    scale: Scale = field(default_factory=Scale)
 
     @property
     def has_gradient(self) -> bool:
@@ -86,6 +102,8 @@ class Classifier:
         name = type(self.model[-1] if hasattr(self.model, "steps") else self.model).__name__
         if self.has_gradient:
             return f"{name}: read as a smooth function; plans are found along its decision boundary."
+        if self.scale.output == "score":
+            return f"{name}: asked for scores of rows, without a gradient."
         return f"{name}: asked for probabilities of rows, without a gradient."
 
     @property
@@ -96,7 +114,7 @@ class Classifier:
     def probability(self, Z: Array) -> Array:
         """Return the probability of the target class, (n,)."""
         Z = self._rows(Z)
-        if isinstance(self.kernel, Smooth):
+        if isinstance(self.kernel, Smooth | Valued):
             p = np.asarray(expit(self.kernel.logit(Z)))
         else:
             p = self.kernel.probability(Z)
@@ -109,11 +127,23 @@ class Classifier:
             )
         return p
 
+    def score(self, Z: Array) -> Array:
+        """Return what the model itself returns, (n,), in the unit of the scale: probabilities, points, …"""
+        if isinstance(self.kernel, Valued):
+            return self.kernel.value(self._rows(Z))
+        return self.probability(Z)
+
     def logit(self, Z: Array) -> Array:
         """Return log(p / (1 − p)) of the target class, (n,); always finite."""
-        if isinstance(self.kernel, Smooth):
+        if isinstance(self.kernel, Smooth | Valued):
             return self.kernel.logit(self._rows(Z))
         return np.asarray(logit(np.clip(self.probability(Z), _SURE, 1.0 - _SURE)))
+
+    def linked(self, scores: Array) -> Array:
+        """Return the logits (n,) of scores (n,) that ``score`` returned."""
+        if self.scale.output == "score":
+            return self.scale.logit(scores)
+        return np.asarray(logit(np.clip(scores, _SURE, 1.0 - _SURE)))
 
     def gradient(self, Z: Array) -> Array:
         """Return the gradient (n, d) of the **logit** log(p / (1 − p)) with respect to the encoded row.
@@ -130,6 +160,8 @@ class Classifier:
 
     def accepts(self, Z: Array) -> Bools:
         """Return which rows the model accepts, (n,): probability strictly above the threshold."""
+        if self.scale.output == "score":  # the logit has digits where the probability has none left
+            return np.asarray(self.logit(Z) > self.boundary)
         return np.asarray(self.probability(Z) > self.threshold)
 
     def _rows(self, Z: Array) -> Array:

@@ -23,8 +23,8 @@ from reap.models.estimator import Estimator, steps_before
 from reap.models.network import network_of
 from reap.space import ActionSpace
 
-#: Rows at random on which it is compared with the pipeline, and how much probabilities may differ.
-_ROWS, _EXACT = 64, 1e-9
+#: Rows at random on which it is compared with the pipeline.
+_ROWS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +134,7 @@ def composed(scorer: Estimator) -> Smooth | None:
     if made is None:
         return None
     Z = rows_at_random(scorer.space, np.random.default_rng(1))
-    ours = expit(made.logit(Z))
-    return made if np.allclose(ours, scorer.probability(Z), rtol=0, atol=_EXACT) else None
+    return made if scorer.agrees(made, Z) else None
 
 
 def _smooth(model: Any, before: list[Any], scorer: Estimator, index: int) -> Smooth | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from reap._errors import InputError, unknown
 
-Output = Literal["logit", "probability"]
+Output = Literal["logit", "probability", "score"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def on_vectors(model: Callable[..., Any] | Any) -> OnVectors:
 
     Parameters
     ----------
-    model : callable or fitted classifier
+    model : callable or fitted estimator
         A callable returns the probability of class 1, (n,), or of every class, (n, k).
 
     Examples
@@ -42,9 +42,9 @@ def on_vectors(model: Callable[..., Any] | Any) -> OnVectors:
     >>> reap.models.wrap(rule, space).probability(np.array([[1.0, 0.0]]))
     array([0.9])
     """
-    if not callable(model) and not hasattr(model, "predict_proba"):
+    if not callable(model) and not hasattr(model, "predict_proba") and not hasattr(model, "predict"):
         raise InputError(
-            f"on_vectors needs a function or a fitted classifier; given was {type(model).__name__}"
+            f"on_vectors needs a function or a fitted classifier or regressor; given was {type(model).__name__}"
         )
     return OnVectors(model)
 
@@ -56,8 +56,8 @@ def torch_model(module: Any, output: Output) -> TorchModel:
     ----------
     module : torch.nn.Module
         Returns (n,) or (n, 1) for class 1, or (n, k) for k classes.
-    output : {"logit", "probability"}
-        Whether that is before or after the sigmoid (k columns: softmax).
+    output : {"logit", "probability", "score"}
+        Whether that is before or after the sigmoid (k columns: softmax), or a score in a unit of its own, (n,).
 
     Examples
     --------
@@ -65,8 +65,9 @@ def torch_model(module: Any, output: Output) -> TorchModel:
     >>> model = reap.models.torch_model(torch.nn.Linear(4, 1), output="logit")  # doctest: +SKIP
     >>> reap.GradientRecourse(model, space)  # doctest: +SKIP
     """
-    if output not in ("logit", "probability"):
-        raise unknown("output of a torch module", output, ("logit", "probability"))
+    allowed = get_args(Output)
+    if output not in allowed:
+        raise unknown("output of a torch module", output, allowed)
     if not is_module(module):
         raise InputError(f"torch_model needs a torch.nn.Module; given was {type(module).__name__}")
     return TorchModel(module, output)

@@ -66,12 +66,12 @@ def durable(
     """
     if not (isinstance(share, int | float | np.number) and 0 <= share <= 1):
         raise InputError(f"durability is {share!r}; give a share of retrainings between 0 and 1")
-    if not (isinstance(margin, int | float | np.number) and 0 <= margin < 1 - classifier.threshold):
-        raise InputError(
-            f"margin is {margin!r}; give at least 0, and less than {1 - classifier.threshold:g}, which is all there is "
-            "above the threshold"
-        )
-    shift = float(logit(classifier.threshold + margin) - classifier.boundary)
+    scale = classifier.scale
+    margin = scale.checked_margin(margin)
+    if scale.output == "score":
+        shift = margin / scale.spread
+    else:
+        shift = float(logit(classifier.threshold + margin) - classifier.boundary)
     members = [one.kernel for one in (classifier, *others)]
     smooth = [kernel for kernel in members if isinstance(kernel, Smooth)]
     count = needed(share, len(others))
@@ -80,7 +80,7 @@ def durable(
         if len(smooth) == len(members)
         else Minimum([classifier, *others], count, shift)
     )
-    return Classifier(kernel, classifier.space, classifier.target, classifier.threshold, kernel)
+    return Classifier(kernel, classifier.space, classifier.target, classifier.threshold, kernel, scale)
 
 
 def needed(share: float, count: int) -> int:
@@ -157,18 +157,33 @@ class Minimum(Scorer):
     count: int
     shift: float
 
+    def logit(self, Z: Array) -> Array:
+        """Return the binding logit, (n,)."""
+        asked = self.members if self.count else self.members[:1]
+        scores = np.stack([member.logit(Z) for member in asked])
+        scores[0] -= self.shift
+        return np.asarray(scores[_binding(scores, self.count), np.arange(len(Z))])
+
     def probability(self, Z: Array) -> Array:
         """Return the binding probability, (n,)."""
-        asked = self.members if self.count else self.members[:1]
-        scores = np.stack([member.probability(Z) for member in asked])
-        if self.shift:
-            scores[0] = expit(self.members[0].logit(Z) - self.shift)
-        return np.asarray(scores[_binding(scores, self.count), np.arange(len(Z))])
+        return np.asarray(expit(self.logit(Z)))
 
 
 def given(models: Iterable[Any], like: Classifier) -> list[Classifier]:
     """Return models that the user gives, each behind the interface of today's model."""
-    return [wrap(model, like.space, target=like.target, threshold=like.threshold) for model in models]
+    scale = like.scale
+    return [
+        wrap(
+            model,
+            like.space,
+            target=like.target,
+            threshold=scale.threshold,
+            output=scale.output,
+            unit=scale.unit,
+            spread=scale.spread,
+        )
+        for model in models
+    ]
 
 
 def retrained(
@@ -211,11 +226,13 @@ def _material(model: Any, space: ActionSpace, X: Frame, y: Any) -> tuple[Any, An
     vectors = space.encoded or isinstance(model, OnVectors)
     estimator = model.model if isinstance(model, OnVectors) else model
     estimator = getattr(estimator, "best_estimator_", estimator)
-    if not all(hasattr(estimator, name) for name in ("fit", "get_params", "classes_")):
+    if not all(hasattr(estimator, name) for name in ("fit", "get_params", "predict")):
         raise InputError(f"{type(estimator).__name__} cannot be retrained on rows and labels; {_INSTEAD}")
     labels = np.asarray(y)
     if labels.shape != (len(X),):
         raise InputError(f"y has shape {labels.shape}; give one label for each of the {len(X)} rows")
+    if not hasattr(estimator, "classes_"):
+        return estimator, _rows(estimator, space, X, vectors), labels
     strange = set(labels.tolist()) - set(np.asarray(estimator.classes_).tolist())
     if strange or len(set(labels.tolist())) < len(estimator.classes_):
         raise InputError(
@@ -255,9 +272,10 @@ def _retrain(estimator: Any, rows: Any, labels: Array, seed: int) -> Any:
 
 def _sample(labels: Array, rng: np.random.Generator) -> Ints:
     """Return a bootstrap sample of positions (n,) in which every class is present."""
-    classes = np.unique(labels)
+    known = np.unique(labels)
+    classes = len(known) if labels.dtype.kind != "f" or len(known) <= 2 else 0  # a regression has none
     for _ in range(_DRAWS):
         picked = rng.integers(len(labels), size=len(labels))
-        if len(np.unique(labels[picked])) == len(classes):
+        if not classes or len(np.unique(labels[picked])) == classes:
             return np.asarray(picked)
     raise InputError(f"a class has too few of the {len(labels)} rows to retrain the model; {_INSTEAD}")

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from reap._errors import InputError
 from reap._typing import Array
+from reap.models.classifier import Smooth
 from reap.models.frames import Frames
 from reap.space import ActionSpace
 
@@ -41,6 +43,10 @@ class Estimator:
     def probability(self, Z: Array) -> Array:
         """Return the probability of the target class, (n,)."""
         return np.asarray(self.estimator.predict_proba(self.rows(Z))[:, self.index], dtype=float)
+
+    def agrees(self, smooth: Smooth, Z: Array) -> bool:
+        """Return whether a reading of the model says what the model says: a subclass may go its own way."""
+        return bool(np.allclose(expit(smooth.logit(Z)), self.probability(Z), rtol=0, atol=1e-9))
 
     def rows(self, Z: Array) -> Any:
         """Return vectors (n, d) as the model wants them."""

@@ -106,20 +106,25 @@ class Network(Smooth):
 
 
 def network_of(estimator: Any, index: int) -> Network | None:
-    """Return the layers of a fitted scikit-learn classifier; None where it has none that we know."""
+    """Return the layers of a fitted scikit-learn classifier or regressor; None where it has none that we know."""
+    from sklearn.base import is_regressor
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     from sklearn.linear_model import LogisticRegression, SGDClassifier
-    from sklearn.neural_network import MLPClassifier
+    from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-    if isinstance(estimator, MLPClassifier):
+    if isinstance(estimator, MLPClassifier | MLPRegressor):
         return Network(
             [np.asarray(w, dtype=float) for w in estimator.coefs_],
             [np.asarray(b, dtype=float) for b in estimator.intercepts_],
             estimator.activation,
             index,
         )
-    if isinstance(estimator, LogisticRegression | LinearDiscriminantAnalysis | SGDClassifier):
-        weight = np.asarray(estimator.coef_, dtype=float).T
-        bias = np.broadcast_to(np.asarray(estimator.intercept_, dtype=float), weight.shape[1:])
+    linear = isinstance(estimator, LogisticRegression | LinearDiscriminantAnalysis | SGDClassifier)
+    if linear or (
+        is_regressor(estimator) and hasattr(estimator, "coef_") and hasattr(estimator, "intercept_")
+    ):
+        coefficients = np.asarray(estimator.coef_, dtype=float)
+        weight = coefficients.reshape(-1, coefficients.shape[-1]).T
+        bias = np.broadcast_to(np.asarray(estimator.intercept_, dtype=float).ravel(), weight.shape[1:])
         return Network([weight], [bias], "identity", index)
     return None

@@ -13,16 +13,27 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.utils.validation import check_is_fitted
 
 from reap._errors import InputError
-from reap.models.classifier import Classifier, Scorer, Smooth
+from reap.models.classifier import Classifier, Smooth
 from reap.models.composed import composed
 from reap.models.declared import OnVectors, TorchModel, is_module
 from reap.models.estimator import Estimator, Function
-from reap.models.network import Network, network_of
+from reap.models.linked import Linked, ScoreFunction, SmoothLinked, Values, scale_of
+from reap.models.network import network_of
+from reap.scores import Output, Scale, Threshold
 from reap.space import ActionSpace
 from reap.space.encoder import SpaceEncoder
 
 
-def wrap(model: Any, space: ActionSpace, *, target: Hashable = 1, threshold: float = 0.5) -> Classifier:
+def wrap(
+    model: Any,
+    space: ActionSpace,
+    *,
+    target: Hashable = 1,
+    threshold: Threshold = 0.5,
+    output: Output = "probability",
+    unit: str = "",
+    spread: float | None = None,
+) -> Classifier:
     """Return any trained model as a ``Classifier`` on the vectors of a space.
 
     Parameters
@@ -35,8 +46,16 @@ def wrap(model: Any, space: ActionSpace, *, target: Hashable = 1, threshold: flo
     space : ActionSpace
     target : hashable
         Label of the favourable class, as in the model's ``classes_``.
-    threshold : float
-        Rows with a probability above it are accepted.
+    threshold : float, or (low, high)
+        Rows with a score above it are accepted. A range, for ``output="score"``: rows from low to high, ends included;
+        one of them may be None.
+    output : {"probability", "score"}
+        "score": points, margins, a regression. A regressor's ``predict`` is used, a classifier's ``decision_function``, or what
+        a function returns, one number a row.
+    unit : str
+        Said behind a score: "points", "EUR".
+    spread : float, optional
+        How much of a score counts as one logit; by default from how scores spread over rows at random.
 
     Examples
     --------
@@ -47,21 +66,35 @@ def wrap(model: Any, space: ActionSpace, *, target: Hashable = 1, threshold: flo
     >>> space = reap.ActionSpace.from_frame(X)
     >>> reap.models.wrap(tree, space, target="yes").probability(space.encode(X))
     array([0., 0., 1., 1.])
+    >>> card = lambda frame: 500 + 4 * frame["income"]
+    >>> points = reap.models.wrap(card, space, threshold=620, output="score", unit="points")
+    >>> points.score(space.encode(X)), points.accepts(space.encode(X))
+    (array([540., 580., 620., 660.]), array([False, False, False,  True]))
     """
     if isinstance(model, Classifier):
         model = model.model
-    if not (isinstance(threshold, int | float | np.number) and 0 < threshold < 1):
-        raise InputError(f"threshold is {threshold!r}; give a probability between 0 and 1")
-    return Classifier(model, space, target, float(threshold), _kernel(model, space, target))
+    if output == "score":
+        values = _kernel(model, space, target, True)
+        scale = scale_of(values, space, threshold, unit, spread)
+        kernel = SmoothLinked(values, scale) if isinstance(values, Smooth) else Linked(values, scale)
+        return Classifier(model, space, target, 0.5, kernel, scale)
+    scale = Scale(threshold, output, unit)
+    return Classifier(model, space, target, scale.ends[0], _kernel(model, space, target, False), scale)
 
 
-def _kernel(model: Any, space: ActionSpace, target: Any) -> Scorer | Smooth:
+def _kernel(model: Any, space: ActionSpace, target: Any, scores: bool) -> Any:
+    """Return the arithmetic of a model: of probabilities, or of its scores as they are."""
     if isinstance(model, type):
         raise InputError(f"the model is the class {model.__name__}; give a fitted object of it")
     if isinstance(model, TorchModel):
         from reap.models.torch_module import TorchKernel
 
-        kernel = TorchKernel(model, target)
+        if scores != (model.output == "score") and not (scores and model.output == "logit"):
+            raise InputError(
+                f"the torch module was declared to return a {model.output}, and output is "
+                f"{'score' if scores else 'probability'!r}; let both agree"
+            )
+        kernel = TorchKernel(model, 1 if model.output == "score" else target)
         kernel.logit(
             np.zeros((2, space.dimension))
         )  # says now what is wrong, not in the middle of a dialogue
@@ -71,13 +104,15 @@ def _kernel(model: Any, space: ActionSpace, target: Any) -> Scorer | Smooth:
         model = model.model
     if is_module(model):
         raise InputError(
-            "say what the torch module returns: reap.models.torch_model(module, output='logit') or output='probability'"
+            "say what the torch module returns: reap.models.torch_model(module, output='logit'), 'probability' or 'score'"
         )
     if hasattr(model, "best_estimator_"):
         model = model.best_estimator_
-    if hasattr(model, "fit") or hasattr(model, "predict_proba"):
-        return _estimator(model, space, target, vectors)
+    if hasattr(model, "fit") or hasattr(model, "predict_proba") or (scores and hasattr(model, "predict")):
+        return _estimator(model, space, target, vectors, scores)
     if callable(model):
+        if scores:
+            return ScoreFunction(model, space, raw=not vectors)
         return Function(model, space, target, raw=not vectors)
     raise InputError(
         f"the model is {type(model).__name__}; give a fitted classifier, a function that returns probabilities, or "
@@ -85,8 +120,8 @@ def _kernel(model: Any, space: ActionSpace, target: Any) -> Scorer | Smooth:
     )
 
 
-def _estimator(model: Any, space: ActionSpace, target: Any, vectors: bool) -> Scorer | Smooth:
-    index = _target_index(model, target)
+def _estimator(model: Any, space: ActionSpace, target: Any, vectors: bool, scores: bool) -> Any:
+    index = _score_index(model, target) if scores else _target_index(model, target)
     if _starts_with(model, space):
         vectors, model = True, model[1:]
     names = getattr(_flat(model)[0], "feature_names_in_", None)
@@ -99,25 +134,48 @@ def _estimator(model: Any, space: ActionSpace, target: Any, vectors: bool) -> Sc
                 f"the model was trained on the column {name!r}, which the action space lacks; declare it there "
                 "(actionable=False where nobody can change it)"
             )
-    scorer = Estimator(model, space, index, raw, names)
+    scorer = (Values if scores else Estimator)(model, space, index, raw, names)
     if raw or (names is not None and names != list(space.columns)):
         return composed(scorer) or scorer
     return _smooth(scorer) or composed(scorer) or scorer
 
 
-def _target_index(model: Any, target: Any) -> int:
+def _score_index(model: Any, target: Any) -> int:
+    """Return which way a model's scores point: 1 as they are; 0 for the first of two classes, against its margin."""
     name = type(model).__name__
+    classes = _classes(model)
+    if classes is None:
+        if not hasattr(model, "predict"):
+            raise InputError(
+                f"{name} has no predict; give a fitted regressor, or a function that returns scores"
+            )
+        return 1
+    if not hasattr(model, "decision_function") or len(classes) != 2:
+        raise InputError(
+            f"{name} is a classifier without a margin for two classes; use output='probability', or give a function that "
+            "returns its scores"
+        )
+    return _place(classes, target)
+
+
+def _classes(model: Any) -> Any:
+    """Return the classes of a fitted model; None where it has none."""
     try:
         check_is_fitted(model)
-        classes = getattr(model, "classes_", None)
     except TypeError:  # not a scikit-learn estimator, but one that behaves like it
-        classes = getattr(model, "classes_", None)
+        pass
     except NotFittedError:
-        raise InputError(f"the model ({name}) is not fitted; call fit(X, y) first") from None
+        raise InputError(f"the model ({type(model).__name__}) is not fitted; call fit(X, y) first") from None
+    return getattr(model, "classes_", None)
+
+
+def _target_index(model: Any, target: Any) -> int:
+    name = type(model).__name__
+    classes = _classes(model)
     if not hasattr(model, "predict_proba"):
         raise InputError(
-            f"{name} gives no probabilities; use a classifier that does, or wrap it in "
-            "sklearn.calibration.CalibratedClassifierCV before fitting"
+            f"{name} gives no probabilities; say output='score' where it returns points, margins or another number, or "
+            "wrap a classifier in sklearn.calibration.CalibratedClassifierCV before fitting"
         )
     if classes is None:
         raise InputError(f"the model ({name}) has no classes_; is it fitted, and a classifier?")
@@ -125,6 +183,10 @@ def _target_index(model: Any, target: Any) -> int:
         raise InputError(
             f"the model knows one class only ({next(iter(classes))!r}); train it on accepted and rejected rows"
         )
+    return _place(classes, target)
+
+
+def _place(classes: Any, target: Any) -> int:
     for index, label in enumerate(classes):
         if label == target:
             return index
@@ -178,7 +240,8 @@ def _smooth(scorer: Estimator) -> Smooth | None:
         ):
             return None
         network = network.scaled(*_affine(scaler))
-    return network if _agrees(network, scorer) else None
+    Z = np.random.default_rng(0).random((16, scorer.space.dimension))
+    return network if scorer.agrees(network, Z) else None
 
 
 def _flat(estimator: Any) -> list[Any]:
@@ -197,10 +260,3 @@ def _affine(scaler: Any) -> Any:
         ends = pd.DataFrame(ends, columns=names)
     zero, one = np.asarray(scaler.transform(ends), dtype=float)
     return one - zero, zero
-
-
-def _agrees(network: Network, scorer: Estimator) -> bool:
-    # A subclass, a solver or a loss may define probabilities its own way: what the model says goes.
-    Z = np.random.default_rng(0).random((16, scorer.space.dimension))
-    ours = Classifier(scorer.estimator, scorer.space, None, 0.5, network).probability(Z)
-    return bool(np.allclose(ours, scorer.probability(Z), rtol=0, atol=1e-9))

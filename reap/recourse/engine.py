@@ -23,9 +23,11 @@ from reap.belief import Belief, ConfidenceSet, LearnedPriorLike
 from reap.models import Classifier, wrap
 from reap.plan import Plan, Status
 from reap.questions import Strategy
+from reap.recourse.acceptance import Acceptance
 from reap.recourse.fingerprint import fingerprint
 from reap.recourse.reasons import Reason, reasons
 from reap.recourse.relaxation import advice, relaxations
+from reap.scores import Scale, Threshold
 from reap.space import ActionSpace, Limits
 
 if TYPE_CHECKING:
@@ -40,10 +42,15 @@ class Subject:
 
     z: Array
     space: ActionSpace
-    probability: float
-    threshold: float
+    score: float
+    scale: Scale
     accepted: bool
     obstacle: str | None
+
+    @property
+    def probability(self) -> float:
+        """The score, by its name for models that give probabilities."""
+        return self.score
 
     @property
     def verdict(self) -> Plan | None:
@@ -56,16 +63,16 @@ class Subject:
 
     def refused(self, status: Status, note: str = "") -> Plan:
         """Return the plan of somebody who stays where they are, and why."""
-        return Plan.none(self.space, self.z, self.probability, status, threshold=self.threshold, note=note)
+        return Plan.none(self.space, self.z, self.score, status, scale=self.scale, note=note)
 
-    def plan_to(self, row: Array, probability: float, effort: float, note: str = "") -> Plan:
+    def plan_to(self, row: Array, score: float, effort: float, note: str = "") -> Plan:
         """Return the plan that leads to a row (d,) with this score in one step."""
         return Plan(
             self.space,
             np.stack([self.z, row]),
-            np.array([self.probability, probability]),
+            np.array([self.score, score]),
             effort=float(effort),
-            threshold=self.threshold,
+            scale=self.scale,
             note=note,
         )
 
@@ -77,11 +84,16 @@ class Candidates(Sequence[Plan]):
     ----------
     subject : Subject
     targets : (N, d) vectors of the rows
-    probabilities : (N,) the model's scores of them
+    scores : (N,) the model's scores of them
     """
 
-    def __init__(self, subject: Subject, targets: Array, probabilities: Array) -> None:
-        self.subject, self.targets, self.probabilities = subject, targets, probabilities
+    def __init__(self, subject: Subject, targets: Array, scores: Array) -> None:
+        self.subject, self.targets, self.scores = subject, targets, scores
+
+    @property
+    def probabilities(self) -> Array:
+        """The scores, by their name for models that give probabilities."""
+        return self.scores
 
     @property
     def moves(self) -> Array:
@@ -101,7 +113,7 @@ class Candidates(Sequence[Plan]):
         if not -len(self) <= i < len(self):
             raise IndexError(i)
         change = effort.changes(self.targets[i], self.subject.z)
-        return self.subject.plan_to(self.targets[i], float(self.probabilities[i]), float(effort.size(change)))
+        return self.subject.plan_to(self.targets[i], float(self.scores[i]), float(effort.size(change)))
 
     def __iter__(self) -> Iterator[Plan]:
         return (self[i] for i in range(len(self)))
@@ -110,14 +122,19 @@ class Candidates(Sequence[Plan]):
 class Engine(BaseEstimator, ABC):  # type: ignore[misc]
     """A recourse generator that can be asked for plans under many matrices.
 
-    Subclasses set ``model, space, target, threshold, random_state`` in ``__init__`` (and nothing else there).
+    Subclasses set ``model, space, target, threshold, random_state`` in ``__init__`` (and nothing else there); those that also
+    take ``output, unit`` speak in points and other scores, those with ``durability, refits, models, margin`` make plans that
+    hold. All of these are read by ``_accept``.
     """
 
     model: Any
     space: ActionSpace
     target: Any
-    threshold: float
+    threshold: Threshold
     random_state: int
+    #: Today's model, and who must accept a plan: set by ``_accept``.
+    classifier_: Classifier
+    acceptance_: Acceptance
     #: The typical accepted person (d,), kept by ``fit``; None where there is nobody.
     typical_: Array | None = None
 
@@ -145,13 +162,33 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
 
     # for subclasses ----------------------------------------------------------------------------------
 
+    def _accept(self, X: Frame | None = None, y: Any = None) -> Acceptance:
+        """Learn who must accept a plan, from the engine's settings; call it first in ``fit``."""
+        self.classifier_ = self._wrap()
+        names = ("durability", "refits", "models", "margin", "n_jobs", "verbose", "random_state")
+        settings = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        self.acceptance_ = Acceptance.learnt(self.classifier_, X, y, **settings)
+        return self.acceptance_
+
+    @property
+    def refits_(self) -> Sequence[Classifier]:
+        """The models that should accept a plan beside today's: its retrainings, or those given."""
+        return self.acceptance_.others if hasattr(self, "acceptance_") else ()
+
     def _wrap(self) -> Classifier:
-        """Return the model behind one interface; call it in ``fit``."""
+        """Return the model behind one interface."""
         if not isinstance(self.space, ActionSpace):
             raise InputError(
                 f"space must be an ActionSpace, not {type(self.space).__name__}; ActionSpace.from_frame(X) makes one"
             )
-        return wrap(self.model, self.space, target=self.target, threshold=self.threshold)
+        return wrap(
+            self.model,
+            self.space,
+            target=self.target,
+            threshold=self.threshold,
+            output=getattr(self, "output", "probability"),
+            unit=getattr(self, "unit", ""),
+        )
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "classifier_"):
@@ -164,11 +201,10 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         self._check_fitted()
         z = self.space.vector(x)
         space = self.space.tighten(limits)
-        probability = float(self.classifier_.probability(z[None])[0])
-        accepted = probability > self.threshold
-        return Subject(
-            z, space, probability, self.threshold, accepted, None if accepted else space.obstacle(z)
-        )
+        score = float(self.classifier_.score(z[None])[0])
+        scale = self.classifier_.scale
+        accepted = bool(scale.enough(score))
+        return Subject(z, space, score, scale, accepted, None if accepted else space.obstacle(z))
 
     def _matrices(self, matrices: Array) -> Array:
         """Return matrices as (b, d, d), checked, symmetric."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from reap.recourse.algorithm1 import Algorithm1, Loss
 from reap.recourse.engine import Candidates, Engine, Objective, Subject
 from reap.recourse.reasons import typical
 from reap.recourse.robust.worst_case import check_robust
+from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
 
 Method = Literal["algorithm1"]
@@ -37,8 +39,12 @@ class GradientRecourse(Engine):
     space : ActionSpace
     target : hashable
         Label of the favourable class.
-    threshold : float
-        Rows with a probability above it are accepted.
+    threshold : float, or (low, high)
+        Rows with a score above it are accepted; see ``reap.models.wrap``.
+    output, unit
+        As of ``Recourse``: a model that returns points, margins or another score, and their unit.
+    durability, refits, models, margin, n_jobs
+        As of ``Recourse``: what else must accept a plan beside today's model. By default nothing.
     method : {"algorithm1"}
     loss, learning_rate, weight, max_iterations, stop_early
         The loss, α, λ, T, and whether to stop at the first accepted point, as the authors' scripts do.
@@ -70,7 +76,9 @@ class GradientRecourse(Engine):
         space: ActionSpace,
         *,
         target: Any = 1,
-        threshold: float = 0.5,
+        threshold: Threshold = 0.5,
+        output: Output = "probability",
+        unit: str = "",
         method: Method = "algorithm1",
         loss: Loss = "quadratic",
         learning_rate: float = 0.01,
@@ -78,6 +86,11 @@ class GradientRecourse(Engine):
         max_iterations: int = 1000,
         stop_early: bool = False,
         constraints: bool = True,
+        durability: float = 0.0,
+        refits: int = 20,
+        models: Sequence[Any] | None = None,
+        margin: float = 0.0,
+        n_jobs: int | None = None,
         random_state: int = 0,
         time_limit: float | None = None,
         verbose: bool = False,
@@ -86,6 +99,8 @@ class GradientRecourse(Engine):
         self.space = space
         self.target = target
         self.threshold = threshold
+        self.output = output
+        self.unit = unit
         self.method = method
         self.loss = loss
         self.learning_rate = learning_rate
@@ -93,6 +108,11 @@ class GradientRecourse(Engine):
         self.max_iterations = max_iterations
         self.stop_early = stop_early
         self.constraints = constraints
+        self.durability = durability
+        self.refits = refits
+        self.models = models
+        self.margin = margin
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.time_limit = time_limit
         self.verbose = verbose
@@ -104,13 +124,14 @@ class GradientRecourse(Engine):
         ----------
         X : DataFrame
             Rows of other people, usually those the model was trained on.
-        y : ignored
+        y : (n,), optional
+            Their labels; needed where ``durability`` is asked for without ``models``.
         """
         self._check()
-        self.classifier_ = self._wrap()
+        careful = self._accept(X, y).classifier
         rows = self.space.encode(X)
         self.classifier_.gradient(zero_missing(rows[:1]))  # says now that there is none
-        rows = rows[self.classifier_.accepts(rows)]
+        rows = rows[careful.accepts(rows)]
         self.typical_ = typical(self.classifier_, rows)
         rows = rows[unique_rows(rows)] if len(rows) else rows
         if len(rows) > _ROWS:
@@ -173,9 +194,9 @@ class GradientRecourse(Engine):
             return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
         rows = subject.space.project(self.rows_, subject.z)
         rows = rows[unique_rows(rows)]
-        scores = self.classifier_.probability(rows)
-        fine = (scores > self.threshold) & subject.space.allows(subject.z, rows)
-        rows, scores = rows[fine], scores[fine]
+        fine = self.acceptance_.classifier.accepts(rows) & subject.space.allows(subject.z, rows)
+        rows = rows[fine]
+        scores = self.classifier_.score(rows) if len(rows) else np.empty(0)
         order = np.argsort(effort.size(effort.changes(rows, subject.z)), kind="stable")
         return Candidates(subject, rows[order], scores[order])
 
@@ -191,8 +212,9 @@ class GradientRecourse(Engine):
         def project(Z: Array) -> Array:
             return subject.space.relax(Z, subject.z) if self.constraints else np.clip(Z, 0.0, 1.0)
 
+        careful = self.acceptance_.classifier
         descent = Algorithm1(
-            self.classifier_,
+            careful,
             project,
             self.loss,
             self.learning_rate,
@@ -202,16 +224,21 @@ class GradientRecourse(Engine):
         )
         points, weights = descent.run(subject.z, matrix, count, deadline)
         rows = subject.space.project(points, subject.z) if self.constraints else points
-        scores = self.classifier_.probability(rows)
+        scores, fine = self.classifier_.score(rows), careful.accepts(rows)
         late = time.monotonic() > deadline
         plans = []
         for i, (row, score) in enumerate(zip(rows, scores, strict=True)):
-            if score > self.threshold:
+            if fine[i]:
                 change = effort.changes(row, subject.z)
                 A = matrix(np.array([i]), change[None])[0]
                 note = f"λ = {weights[i]:g}." if weights[i] != self.weight else ""
                 plans.append(subject.plan_to(row, score, effort.of_moves(A, change), note))
             else:
-                note = f"Algorithm 1 ended at a row that scores {score:.2f}; more than {self.threshold:.2f} is needed."
+                scale = subject.scale
+                note = (
+                    f"Algorithm 1 ended at a row that scores {scale.number(score)}; {scale.needed} is needed."
+                )
+                if scale.enough(score):
+                    note = self.acceptance_.short(rows[[i]])
                 plans.append(subject.refused("time_limit" if late else "none_found", note))
-        return plans
+        return self.acceptance_.told(plans)

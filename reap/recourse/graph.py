@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -22,6 +22,7 @@ from reap.recourse.routes.path.neighbours import NeighbourLists
 from reap.recourse.routes.path.paths import Paths, StepEffort
 from reap.recourse.routes.path.positions import Positions
 from reap.recourse.targets.prototypes import prototypes
+from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
 
 #: Bytes for what is kept of subjects, and how many of them at least and at most: a session asks for plans of the same
@@ -45,8 +46,12 @@ class GraphRecourse(Engine):
     space : ActionSpace
     target : hashable
         Label of the favourable class.
-    threshold : float
-        Rows with a probability above it are accepted.
+    threshold : float, or (low, high)
+        Rows with a score above it are accepted; see ``reap.models.wrap``.
+    output, unit
+        As of ``Recourse``: a model that returns points, margins or another score, and their unit.
+    durability, refits, models, margin, n_jobs
+        As of ``Recourse``: what else must accept a plan beside today's model. By default nothing.
     n_neighbors : int
         Neighbours of each row, K.
     max_neighbors : int
@@ -83,11 +88,18 @@ class GraphRecourse(Engine):
         space: ActionSpace,
         *,
         target: Any = 1,
-        threshold: float = 0.5,
+        threshold: Threshold = 0.5,
+        output: Output = "probability",
+        unit: str = "",
         n_neighbors: int = 10,
         max_neighbors: int = 160,
         anonymity: int | None = None,
         approximate: bool = False,
+        durability: float = 0.0,
+        refits: int = 20,
+        models: Sequence[Any] | None = None,
+        margin: float = 0.0,
+        n_jobs: int | None = None,
         random_state: int = 0,
         time_limit: float | None = None,
         verbose: bool = False,
@@ -96,18 +108,28 @@ class GraphRecourse(Engine):
         self.space = space
         self.target = target
         self.threshold = threshold
+        self.output = output
+        self.unit = unit
         self.n_neighbors = n_neighbors
         self.max_neighbors = max_neighbors
         self.anonymity = anonymity
         self.approximate = approximate
+        self.durability = durability
+        self.refits = refits
+        self.models = models
+        self.margin = margin
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.time_limit = time_limit
         self.verbose = verbose
 
     def fit(self, X: Frame, y: Any = None) -> Self:
-        """Link every row of other people, usually those the model was trained on, with its nearest ones; y is ignored."""
+        """Link every row of other people, usually those the model was trained on, with its nearest ones.
+
+        The labels y are needed where ``durability`` is asked for without ``models``.
+        """
         self._check()
-        self.classifier_ = self._wrap()
+        self._accept(X, y)
         Z = self.space.encode(X)
         if self.anonymity is not None:
             Z = prototypes(self.space, Z, self.anonymity)
@@ -167,7 +189,7 @@ class GraphRecourse(Engine):
         if len(matrices) == 0:
             return []
         with self._paths(subject, limits) as paths:
-            return paths.least(matrices, deadline)
+            return self.acceptance_.told(paths.least(matrices, deadline))
 
     def path(self, x: Any, effort_of: StepEffort, limits: Limits | None = None) -> Plan:
         """Return the path of least effort where steps are measured by a function, none of them negative.
@@ -189,7 +211,7 @@ class GraphRecourse(Engine):
         if subject.verdict is not None:
             return subject.verdict
         with self._paths(subject, limits) as paths:
-            return paths.least_by(effort_of, deadline)
+            return self.acceptance_.told([paths.least_by(effort_of, deadline)])[0]
 
     def robust(
         self,
@@ -209,7 +231,7 @@ class GraphRecourse(Engine):
         if subject.verdict is not None:
             return subject.verdict
         with self._paths(subject, limits) as paths:
-            return paths.robust(confidence_set, objective, deadline)
+            return self.acceptance_.told([paths.robust(confidence_set, objective, deadline)])[0]
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
         """Return the accepted rows the subject could become, as one-step plans, nearest first."""
@@ -229,7 +251,7 @@ class GraphRecourse(Engine):
         with self._lock:
             paths = self._kept.get(key)
             if paths is None:
-                positions = Positions(subject, self.rows_, self.classifier_)
+                positions = Positions(subject, self.rows_, self.acceptance_)
                 paths = self._kept[key] = Paths(positions, self.n_neighbors, self.max_neighbors)
         with paths.lock:
             yield paths

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from reap.plan import Plan
 from reap.recourse.engine import Candidates, Engine, Objective, Subject
 from reap.recourse.reasons import typical
 from reap.recourse.robust.worst_case import WorstCase, check_robust
+from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
 from reap.words import counted
 
@@ -42,8 +43,12 @@ class PoolRecourse(Engine):
     space : ActionSpace
     target : hashable
         Label of the favourable class.
-    threshold : float
-        Rows with a probability above it are accepted.
+    threshold : float, or (low, high)
+        Rows with a score above it are accepted; see ``reap.models.wrap``.
+    output, unit
+        As of ``Recourse``: a model that returns points, margins or another score, and their unit.
+    durability, refits, models, margin, n_jobs
+        As of ``Recourse``: what else must accept a plan beside today's model. By default nothing.
     repair : bool
         Move a row that breaks the action space to the nearest one that does not, and score that. False: drop it.
     random_state : int
@@ -68,8 +73,15 @@ class PoolRecourse(Engine):
         space: ActionSpace,
         *,
         target: Any = 1,
-        threshold: float = 0.5,
+        threshold: Threshold = 0.5,
+        output: Output = "probability",
+        unit: str = "",
         repair: bool = True,
+        durability: float = 0.0,
+        refits: int = 20,
+        models: Sequence[Any] | None = None,
+        margin: float = 0.0,
+        n_jobs: int | None = None,
         random_state: int = 0,
     ) -> None:
         self.generate = generate
@@ -77,7 +89,14 @@ class PoolRecourse(Engine):
         self.space = space
         self.target = target
         self.threshold = threshold
+        self.output = output
+        self.unit = unit
         self.repair = repair
+        self.durability = durability
+        self.refits = refits
+        self.models = models
+        self.margin = margin
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def fit(self, X: Frame | None = None, y: Any = None) -> Self:
@@ -86,14 +105,15 @@ class PoolRecourse(Engine):
         Parameters
         ----------
         X : DataFrame, optional
-        y : ignored
+        y : (n,), optional
+            Their labels; needed where ``durability`` is asked for without ``models``.
         """
         if not callable(self.generate) and not isinstance(self.generate, pd.DataFrame):
             raise InputError(
                 f"generate is {type(self.generate).__name__}; give a function from a one-row frame to a frame of "
                 "counterfactual rows, or such a frame"
             )
-        self.classifier_ = self._wrap()
+        self._accept(X, y)
         if X is not None:
             Z = self.space.encode(X)
             self.typical_ = typical(self.classifier_, Z[self.classifier_.accepts(Z)])
@@ -124,10 +144,12 @@ class PoolRecourse(Engine):
         if len(rows) == 0:
             return [self._nothing(subject)] * len(matrices)
         costs = effort.of_changes(matrices, effort.changes(rows, subject.z))
-        return [
-            subject.plan_to(rows[i], scores[i], cost[i])
-            for i, cost in zip(costs.argmin(axis=1), costs, strict=True)
-        ]
+        return self.acceptance_.told(
+            [
+                subject.plan_to(rows[i], scores[i], cost[i])
+                for i, cost in zip(costs.argmin(axis=1), costs, strict=True)
+            ]
+        )
 
     def robust(
         self,
@@ -146,7 +168,7 @@ class PoolRecourse(Engine):
             return self._nothing(subject)
         moves = effort.changes(rows, subject.z)
         place, cost = WorstCase(confidence_set).cheapest(moves, most=len(rows))
-        return subject.plan_to(rows[place], scores[place], cost)
+        return self.acceptance_.told([subject.plan_to(rows[place], scores[place], cost)])[0]
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
         """Return the legal and accepted rows of the generator as one-step plans, nearest first."""
@@ -169,8 +191,8 @@ class PoolRecourse(Engine):
             legal[:] = True
         rows = rows[legal]
         rows = rows[unique_rows(rows)] if len(rows) else rows
-        scores = self.classifier_.probability(rows) if len(rows) else np.empty(0)
-        rows, scores = rows[scores > self.threshold], scores[scores > self.threshold]
+        rows = rows[self.acceptance_.classifier.accepts(rows)] if len(rows) else rows
+        scores = self.classifier_.score(rows) if len(rows) else np.empty(0)
         order = np.argsort(effort.size(effort.changes(rows, subject.z)), kind="stable")
         return rows[order], scores[order]
 

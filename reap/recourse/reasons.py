@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from reap._errors import InputError
 from reap._typing import Array
@@ -45,7 +44,7 @@ class Reason:
     contribution : float
         What the logit gains where this factor alone is typical.
     score : float
-        The model's score then.
+        The model's score then, in its own unit.
     text : str
         "Duration: 48 months (typical of accepted people: 18 months)".
     """
@@ -122,13 +121,14 @@ def reasons(classifier: Classifier, z: Array, reference: Array | None, n: int = 
         return []
     m = len(differ)
     put_right, put_wrong = _swapped(space, differ, z, reference), _swapped(space, differ, reference, z)
-    logits = classifier.logit(np.stack([*put_right, z, *put_wrong, reference]))
+    rows = np.stack([*put_right, z, *put_wrong, reference])
+    logits, scores = classifier.logit(rows), classifier.score(put_right)
     alone, within = logits[:m] - logits[m], logits[-1] - logits[m + 1 : -1]
     first = [j for j in np.argsort(-alone, kind="stable") if alone[j] > _NOISE]
     then = [j for j in np.argsort(-within, kind="stable") if within[j] > _NOISE and j not in first]
     mine, theirs = space.values(z), space.values(reference)
     return [
-        _reason(differ[j], mine[differ[j].name], theirs[differ[j].name], alone[j], logits[j])
+        _reason(differ[j], mine[differ[j].name], theirs[differ[j].name], alone[j], scores[j])
         for j in [*first, *then][:n]
     ]
 
@@ -145,9 +145,9 @@ def _swapped(space: ActionSpace, features: list[Feature], base: Array, other: Ar
     return rows
 
 
-def _reason(feature: Feature, value: Any, usual: Any, contribution: float, logit: float) -> Reason:
+def _reason(feature: Feature, value: Any, usual: Any, contribution: float, score: float) -> Reason:
     text = words(feature, value, usual)
-    return Reason(feature.name, feature.label, value, usual, float(contribution), float(expit(logit)), text)
+    return Reason(feature.name, feature.label, value, usual, float(contribution), float(score), text)
 
 
 def words(feature: Feature, value: Any, usual: Any) -> str:

@@ -9,15 +9,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit
 
 from reap import effort
 from reap._arrays import row_keys, unique_rows
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
-from reap.models import Classifier
-from reap.models.durable import accepting, durable, given, needed, retrained
 from reap.models.trees import read
 from reap.plan import Plan, Status
 from reap.recourse.engine import Candidates, Engine, Objective, Subject
@@ -30,6 +27,7 @@ from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.prototypes import prototypes
 from reap.recourse.targets.targets import Targets
 from reap.recourse.targets.trees import Trees
+from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
 from reap.words import counted
 
@@ -55,8 +53,12 @@ class Recourse(Engine):
     space : ActionSpace
     target : hashable
         Label of the favourable class.
-    threshold : float
-        Rows with a probability above it are accepted.
+    threshold : float, or (low, high)
+        Rows with a score above it are accepted; a range, for ``output="score"``, is to be reached, ends included.
+    output : {"probability", "score"}
+        What the model returns: "score" for points, margins, a regression; ``threshold=620, output="score"``.
+    unit : str
+        The word behind such a score: "points".
     max_changes : int, optional
         Actions of a plan at most; more only where no such plan is found, and the plan says so. None: any number.
     anonymity : int, optional
@@ -72,7 +74,8 @@ class Recourse(Engine):
     models : list of models, optional
         Models to use in their place: last year's, challengers.
     margin : float
-        What a score must have above the threshold, where a model cannot be retrained and there are no others: 0.03.
+        What a score must have beyond the threshold, in its own unit, where a model cannot be retrained and there are no
+        others: 0.03 of a probability, 5 points.
     n_jobs : int, optional
         Processes in which to retrain, as in joblib.
     random_state : int
@@ -101,7 +104,9 @@ class Recourse(Engine):
         space: ActionSpace,
         *,
         target: Any = 1,
-        threshold: float = 0.5,
+        threshold: Threshold = 0.5,
+        output: Output = "probability",
+        unit: str = "",
         max_changes: int | None = 3,
         anonymity: int | None = None,
         durability: float = 0.0,
@@ -117,6 +122,8 @@ class Recourse(Engine):
         self.space = space
         self.target = target
         self.threshold = threshold
+        self.output = output
+        self.unit = unit
         self.max_changes = max_changes
         self.anonymity = anonymity
         self.durability = durability
@@ -139,64 +146,31 @@ class Recourse(Engine):
             Their labels, to retrain the model with; needed where ``durability`` is asked for without ``models``.
         """
         self._check()
-        self.classifier_ = self._wrap()
-        self.refits_ = self._others(X, y)
-        self._careful = self._carefully()
+        careful = self._accept(X, y).classifier
         rows = self.space.encode(X)
         if self.anonymity is not None:
             rows = prototypes(self.space, rows, self.anonymity)
-        rows = rows[self._careful.accepts(rows)]
+        rows = rows[careful.accepts(rows)]
         self.typical_ = typical(self.classifier_, rows)
         rows = rows[unique_rows(rows)] if len(rows) else rows
         if len(rows) > _ROWS:
             chosen = np.random.default_rng(self.random_state).choice(len(rows), _ROWS, replace=False)
             rows = rows[np.sort(chosen)]
         self.rows_ = rows
-        self.reader_ = read(self._careful, self.space, X)
+        self.reader_ = read(careful, self.space, X)
         self._forget()
         if self.verbose:
             print(f"{len(rows):,} accepted rows kept of {len(X):,}")
         return self
 
     def _check(self) -> None:
-        for name in ("max_changes", "anonymity", "refits"):
+        for name in ("max_changes", "anonymity"):
             value = getattr(self, name)
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not (whole and value >= 1) and (value is not None or name == "refits"):
-                allowed = "" if name == "refits" else ", or None"
-                raise InputError(f"{name} is {value!r}; give a whole number of at least 1{allowed}")
+            if not (whole and value >= 1) and value is not None:
+                raise InputError(f"{name} is {value!r}; give a whole number of at least 1, or None")
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError(f"time_limit is {self.time_limit!r}; give seconds above 0, or None")
-
-    def _others(self, X: Frame, y: Any) -> list[Classifier]:
-        """Return the models that should accept a plan beside today's."""
-        durable(
-            self.classifier_, [], share=self.durability, margin=self.margin
-        )  # says what is wrong before the work
-        if self.models is not None:
-            return given(self.models, self.classifier_)
-        if not self.durability:
-            return []
-        if y is None:
-            raise InputError(
-                "durability needs the labels to retrain the model with: fit(X, y); without them, give models=[…] to "
-                "compare with, or margin= instead of durability="
-            )
-        return retrained(
-            self.classifier_,
-            X,
-            y,
-            self.refits,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
-
-    def _carefully(self) -> Classifier:
-        """Return what decides whether a row will do: today's model, or with it enough of the others and the margin."""
-        if not self.refits_ and not self.margin:
-            return self.classifier_
-        return durable(self.classifier_, self.refits_, share=self.durability, margin=self.margin)
 
     def _forget(self) -> None:
         self._known: OrderedDict[Any, Targets] = OrderedDict()
@@ -269,8 +243,8 @@ class Recourse(Engine):
         with self._lock:
             targets = self._targets(subject, limits, self._deadline())
             order = np.argsort(effort.size(targets.problem.moves(targets.pool.rows)), kind="stable")
-            rows, scores = targets.pool.rows[order], expit(targets.pool.logits[order])
-            return Candidates(subject, rows, scores if self._exact else self.classifier_.probability(rows))
+            rows = targets.pool.rows[order]
+            return Candidates(subject, rows, self.classifier_.score(rows) if len(rows) else np.empty(0))
 
     def describe(self) -> str:
         """Return in a sentence how this engine works with its model; it must be fitted."""
@@ -279,17 +253,9 @@ class Recourse(Engine):
             said = "Its trees were read; every change of up to three features is known."
         else:
             said = self.classifier_.describe()
-        if not self.refits_:
-            return said
-        count = len(self.refits_)
-        return f"{said} Of {counted(count, 'retraining')} {needed(self.durability, count)} must agree."
+        return f"{said} {self.acceptance_.describe()}".strip()
 
     # how ---------------------------------------------------------------------------------------------
-
-    @property
-    def _exact(self) -> bool:
-        """Whether today's model alone decides."""
-        return self._careful is self.classifier_
 
     def _deadline(self) -> float:
         return np.inf if self.time_limit is None else time.monotonic() + self.time_limit
@@ -300,7 +266,9 @@ class Recourse(Engine):
         kept = self._known.pop(key, None)
         if kept is None:
             for count, waits in self._ways(subject.space):
-                problem = Problem(subject.space, self._careful, subject.z, count, deadline, waits)
+                problem = Problem(
+                    subject.space, self.acceptance_.classifier, subject.z, count, deadline, waits
+                )
                 kept = Targets(self._source(problem))
                 if len(kept):
                     break
@@ -334,27 +302,23 @@ class Recourse(Engine):
         _, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
         paths = routes(targets.problem, rows[first])
         ends = np.cumsum([len(path) for path in paths])[:-1]
-        scores = np.split(self.classifier_.probability(np.concatenate(paths)), ends)
-        fine = subject.space.allows(subject.z, rows[first]) & [s[-1] > self.threshold for s in scores]
-        held = np.full(len(first), None)
-        if not self._exact:
-            fine &= self._careful.accepts(rows[first])
-        if self.refits_:
-            held = accepting(self.refits_, rows[first]) / len(self.refits_)
-        return [
+        scores = np.split(self.classifier_.score(np.concatenate(paths)), ends)
+        fine = subject.space.allows(subject.z, rows[first]) & self.acceptance_.classifier.accepts(rows[first])
+        made = [
             Plan(
                 subject.space,
                 paths[k],
                 scores[k],
-                float(value),
-                "ok",
-                self.threshold,
-                self._note(rows[first[k]], targets),
-                durability=held[k],
-                refits=len(self.refits_) or None,
+                note=self._note(rows[first[k]], targets),
+                scale=subject.scale,
             )
             if fine[k]
             else self._nothing(subject, targets)
+            for k in range(len(first))
+        ]
+        made = self.acceptance_.told(made)
+        return [
+            made[k].with_(effort=float(value)) if fine[k] else made[k]
             for k, value in zip(which.ravel(), efforts, strict=True)
         ]
 
@@ -376,7 +340,7 @@ class Recourse(Engine):
         """Return the honest refusal: proven or not, and how close it came."""
         problem, complete = targets.problem, targets.pool.complete
         status: Status = "infeasible" if complete else "time_limit" if problem.late else "none_found"
-        if not self._exact and not problem.late:
+        if not self.acceptance_.exact and not problem.late:
             problem = Problem(
                 subject.space,
                 self.classifier_,
@@ -386,19 +350,12 @@ class Recourse(Engine):
                 problem.waits,
             )
             rows = Boundary(problem, self.rows_, np.random.default_rng(self.random_state)).pool.rows
-            if len(rows) and self.refits_:
-                return subject.refused(status, self._fragile(rows))
+            if len(rows):
+                return subject.refused(status, self.acceptance_.short(rows))
         note = "No legal row could be tried."
         if np.isfinite(problem.closest):
             said = "Of all rows there are" if complete else "Of the rows tried"
-            least = self.threshold + self.margin
-            note = f"{said}, the best scores {problem.probability:.2f}; more than {least:.2f} is needed."
+            scale = subject.scale
+            best = scale.number(float(self.classifier_.score(problem.nearest[None])[0]))
+            note = f"{said}, the best scores {best}; {scale.needed} is needed."
         return subject.refused(status, note)
-
-    def _fragile(self, rows: Array) -> str:
-        """Return what is to be said where today's model accepts rows (n, d), but not enough of the others do."""
-        count, most = len(self.refits_), accepting(self.refits_, rows).max()
-        return (
-            f"Today's model would accept a plan, but none was found that holds: {needed(self.durability, count)} of {count} "
-            f"retrainings must accept it. Of the plans that today's model accepts the best is accepted by {most} of them."
-        )

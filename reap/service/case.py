@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from reap._typing import Array, Frame
 from reap.recourse import Engine
+from reap.scores import Scale
 
 #: Settings of an engine that change no plan, and what the fingerprints cover in other ways.
 _SILENT = ("model", "space", "verbose", "n_jobs")
@@ -40,7 +40,7 @@ class Case:
     @classmethod
     def of(cls, engine: Engine, X: Frame, rejected: Frame, title: str = "") -> Case:
         """Return the case of an engine that was fitted on ``X``."""
-        scores = engine.classifier_.probability(engine.space.encode(X))
+        scores = engine.classifier_.score(engine.space.encode(X))
         settings = {
             name: value if isinstance(value, str | int | float | None) else type(value).__name__
             for name, value in engine.get_params(deep=False).items()
@@ -60,21 +60,20 @@ class Case:
         )
 
     @property
-    def threshold(self) -> float:
-        """The score that must be exceeded."""
-        return float(self.engine.threshold)
+    def scale(self) -> Scale:
+        """What scores mean, and which are enough."""
+        return self.engine.classifier_.scale
 
     def score(self, z: Array) -> float:
         """Return the model's score of one vector (d,)."""
-        return float(self.engine.classifier_.probability(z[None])[0])
+        return float(self.engine.classifier_.score(z[None])[0])
 
-    def points(self, z: Array) -> int:
-        """Return the score in whole points of 100, rounded so that it stays on its side of the threshold.
+    def rough(self, z: Array) -> float:
+        """Return the score as it is shown, rounded so that it stays on its side of the threshold.
 
         An exact score of any row gives the model away: a logistic one of d columns after d + 1 rows.
         """
-        points = 100 * self.score(z)
-        return math.ceil(points) if self.accepts(z) else math.floor(points)
+        return self.scale.rough(self.score(z))
 
     def accepts(self, z: Array) -> bool:
         """Return whether the model accepts one vector (d,)."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from math import isfinite
 
 from markupsafe import Markup
 
+from reap.language import _
+from reap.scores import Scale
 from reap.service.plan_schemas import Effort, Hard, PlanOut
 
 
@@ -31,41 +34,31 @@ def _line(x: float, top: float, bottom: float, kind: str) -> str:
     return f'<line x1="{x:.2f}%" x2="{x:.2f}%" y1="{top:g}" y2="{bottom:g}" class="{kind}"/>'
 
 
-def points(score: float, threshold: float) -> str:
-    """Return a score out of 100, with as many decimals as it takes to tell it from the score needed.
-
-    Examples
-    --------
-    >>> points(0.113, 0.5), points(0.5002, 0.5)
-    ('11', '50.02')
-    """
-    for decimals in range(4):
-        shown, needed = round(100 * score, decimals), round(100 * threshold, decimals)
-        if (shown > needed) == (score > threshold) and (shown != needed or score == threshold):
-            return f"{shown:.{decimals}f}"
-    return f"{100 * score:.4f}"
-
-
-def track(scores: Sequence[float], threshold: float) -> Markup:
-    """Return a scale from 0 to 100 with the score needed, and the score now and after each step."""
-    x = [3 + 94 * score for score in scores]
-    needed, y = 3 + 94 * threshold, 44
+def track(scores: Sequence[float], scale: Scale) -> Markup:
+    """Return a scale with the scores that are enough, and the score now and after each step."""
+    low, high = scale.ends
+    x, y = [3 + 94 * scale.place(score) for score in scores], 44
+    left, right = 3 + 94 * scale.place(low), 3 + 94 * scale.place(high)
     near = len(x) > 1 and abs(x[-1] - x[0]) < 35
-    body = _bar(3, y - 6, 94, 12, "track") + _bar(needed, y - 6, 97 - needed, 12, "good-zone")
-    body += _bar(min(x[0], x[-1]), y - 6, abs(x[-1] - x[0]), 12, "travel") + _line(
-        needed, y - 16, y + 16, "need"
-    )
-    body += _text(needed, y - 24, f"needed: more than {100 * threshold:g}", "small")
+    body = _bar(3, y - 6, 94, 12, "track") + _bar(left, y - 6, right - left, 12, "good-zone")
+    body += _bar(min(x[0], x[-1]), y - 6, abs(x[-1] - x[0]), 12, "travel")
+    marks = [place for place, end in ((left, low), (right, high)) if isfinite(end)]
+    for mark in marks:
+        body += _line(mark, y - 16, y + 16, "need")
+    needed = _("needed: {score}").format(score=scale.needed)
+    body += _text(sum(marks) / len(marks), y - 24, needed, "small")
     for i, place in enumerate(x):
         end = i == len(x) - 1
         kind = "stop last" if i and end else "stop"
         body += f'<circle cx="{place:.2f}%" cy="{y}" r="{9 if i == 0 or end else 5}" class="{kind}"/>'
-    words = [f"now {points(scores[0], threshold)}"]
+    words = [_("now {score}").format(score=scale.number(scores[0]))]
     body += _text(x[0], y + 34, words[0], "strong")
     if len(x) > 1:
-        words.append(f"after the plan {points(scores[-1], threshold)}")
-        body += _text(x[-1], y + (56 if near else 34), f"after {points(scores[-1], threshold)}", "strong")
-    label = f"Score out of 100: {', '.join(words)}; needed is more than {100 * threshold:g}"
+        last = scale.number(scores[-1])
+        words.append(_("after the plan {score}").format(score=last))
+        body += _text(x[-1], y + (56 if near else 34), _("after {score}").format(score=last), "strong")
+    label = _("Score, {unit}: {words}; {needed}") if scale.shown_unit else _("Score: {words}; {needed}")
+    label = label.format(unit=scale.shown_unit, words=", ".join(words), needed=needed)
     return _svg(108 if near else 86, label, body)
 
 

@@ -179,7 +179,7 @@ def _columns(desk: Desk, live: Live) -> list[dict[str, Any]]:
             "kept": kept,
             "target": desk.space.values(plan.path[-1]),
             "changes": len(plan.changes),
-            "score": plan.probability,
+            "score": plan.score,
             "effort": effort / most,
         }
         for (name, plan, kept), effort in zip(shown, efforts, strict=True)

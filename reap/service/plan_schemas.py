@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from reap.service.schemas import Named, Row
+from reap.service.schemas import Named, Row, Threshold
 
 
 class ChangeOut(BaseModel):
@@ -18,6 +18,7 @@ class ChangeOut(BaseModel):
     signed: str
     step: int | None
     score: float | None
+    said: str | None
 
 
 class Stage(BaseModel):
@@ -26,6 +27,7 @@ class Stage(BaseModel):
     number: int
     changes: list[str]
     score: float
+    said: str
 
 
 class Effort(BaseModel):
@@ -74,7 +76,10 @@ class PlanOut(BaseModel):
     note: str
     score_now: float
     score: float
-    threshold: float
+    said_now: str
+    said: str
+    needed: str
+    threshold: Threshold
     changes: list[ChangeOut]
     follows: list[str]
     setback: str

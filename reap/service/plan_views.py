@@ -9,7 +9,6 @@ from reap.elicitation import Elicitation
 from reap.elicitation.learned import Learned
 from reap.plan import Plan
 from reap.service import plan_schemas as out
-from reap.service.charts import points
 from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.schemas import Named
@@ -45,8 +44,11 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         valid=made.valid,
         headline=_headline(made),
         note=made.note,
-        score_now=float(made.probabilities[0]),
-        score=made.probability,
+        score_now=float(made.scores[0]),
+        score=made.score,
+        said_now=made.scale.say(made.scores[0]),
+        said=made.scale.say(made.score),
+        needed=made.scale.needed,
         threshold=made.threshold,
         changes=_changes(made),
         follows=[str(change) for change in made.follows],
@@ -87,7 +89,8 @@ def _changes(made: Plan) -> list[out.ChangeOut]:
             after=c.after_text,
             signed=c.signed,
             step=None if step is None else step.number,
-            score=None if step is None else step.probability,
+            score=None if step is None else step.score,
+            said=None if step is None else made.scale.say(step.score),
         )
 
     return [change(c) for c in made.changes]
@@ -97,7 +100,9 @@ def _stages(made: Plan) -> list[out.Stage]:
     if stepwise(made):
         return []
     return [
-        out.Stage(number=s.number, changes=[str(c) for c in s.changes], score=s.probability)
+        out.Stage(
+            number=s.number, changes=[str(c) for c in s.changes], score=s.score, said=made.scale.say(s.score)
+        )
         for s in made.steps
     ]
 
@@ -108,7 +113,7 @@ def _setback(made: Plan) -> str:
     if step is None:
         return ""
     what = "step" if stepwise(made) else "stage"
-    score = points(step.probability, made.threshold)
+    score = made.scale.number(step.score)
     return f"After {what} {step.number} the score is lower than before it ({score}). Only all of them together lead to a yes."
 
 

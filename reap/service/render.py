@@ -56,7 +56,6 @@ def _environment() -> Environment:
     )
     made.globals["LANGUAGES"] = language.LANGUAGES
     made.globals["charts"] = charts
-    made.filters["points"] = charts.points
     return made
 
 
@@ -72,6 +71,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
         key=secrets.token_urlsafe(12),
         note=language.gettext(NOTES.get(request.query_params.get("note", ""), "")),
         title=request.app.state.desk.case.title,
+        scale=request.app.state.desk.case.scale,
         language=language.current(),
         **values,
     )

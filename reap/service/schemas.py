@@ -9,13 +9,17 @@ from pydantic import BaseModel, StrictBool, StrictFloat, StrictInt, StrictStr
 #: A value of one feature: a number, a level, or null where it is not known.
 Value = StrictBool | StrictInt | StrictFloat | StrictStr | None
 Row = dict[str, Value]
+#: The score to exceed, or a range to reach, in which an end may be open.
+Threshold = float | tuple[float | None, float | None]
 
 
 class Score(BaseModel):
-    """The model's score of a row that nobody has to be in."""
+    """The model's score of a row that nobody has to be in, as a number and as it is said, and what is needed."""
 
     score: float
-    threshold: float
+    said: str
+    needed: str
+    threshold: Threshold
     accepted: bool
     allowed: bool
     hypothetical: Literal[True] = True
@@ -37,6 +41,7 @@ class Option(BaseModel):
     changes: list[str]
     stages: list[str]
     score: float
+    said: str
 
 
 class Named(BaseModel):
@@ -98,7 +103,9 @@ class State(BaseModel):
     wishes: list[Wish]
     subject: Row
     score: float
-    threshold: float
+    said: str
+    needed: str
+    threshold: Threshold
     accepted: bool
     can_undo: bool
     expires: str
@@ -144,7 +151,9 @@ class Schema(BaseModel):
 
     title: str
     features: list[FeatureOut]
-    threshold: float
+    output: str
+    unit: str
+    threshold: Threshold
     model: str
     data: str
     version: str

@@ -39,7 +39,9 @@ def schema(case: Case) -> out.Schema:
     return out.Schema(
         title=case.title,
         features=features,
-        threshold=case.threshold,
+        output=case.scale.output,
+        unit=case.scale.unit,
+        threshold=case.scale.threshold,
         model=case.model,
         data=case.data,
         version=__version__,
@@ -51,7 +53,7 @@ def state(desk: Desk, live: Live) -> out.State:
     session = live.session
     question = session.ask()
     z = session.here
-    score, accepted = desk.case.points(z) / 100, desk.case.accepts(z)
+    score, accepted, scale = desk.case.rough(z), desk.case.accepts(z), desk.case.scale
     return out.State(
         revision=live.revision,
         status=_status(session, accepted),
@@ -64,7 +66,9 @@ def state(desk: Desk, live: Live) -> out.State:
         ],
         subject=session.space.values(z),
         score=score,
-        threshold=desk.case.threshold,
+        said=scale.say(score),
+        needed=scale.needed,
+        threshold=scale.threshold,
         accepted=accepted,
         can_undo=session.revision > 0,
         expires=live.kept.expires,
@@ -81,10 +85,12 @@ def trial(desk: Desk, live: Live, z: Array) -> out.Score:
 def hypothetical(desk: Desk, live: Live, z: Array) -> out.Score:
     """Return the score of a row, and whether the person could get there."""
     session = live.session
-    accepted = desk.case.accepts(z)
+    accepted, score, scale = desk.case.accepts(z), desk.case.rough(z), desk.case.scale
     return out.Score(
-        score=desk.case.points(z) / 100,
-        threshold=desk.case.threshold,
+        score=score,
+        said=scale.say(score),
+        needed=scale.needed,
+        threshold=scale.threshold,
         accepted=accepted,
         allowed=bool(session.space.tighten(session.limits).allows(session.here[None], z[None])[0]),
     )
@@ -107,7 +113,8 @@ def _question(question: Question) -> out.Asked:
                 name=name,
                 changes=[str(c) for c in option.changes],
                 stages=[str(step) for step in option.steps] if option.along else [],
-                score=option.probability,
+                score=option.score,
+                said=option.scale.say(option.score),
             )
             for name, option in zip(question.names, question.options, strict=True)
         ],

@@ -71,7 +71,7 @@ class Nearest(Engine):
         subject = self._subject(x, limits)
         Z = subject.space.project(self.rows_, subject.z)
         scores = self.classifier_.probability(Z)
-        fine = (scores > self.threshold) & subject.space.allows(subject.z, Z)
+        fine = self.classifier_.scale.enough(scores) & subject.space.allows(subject.z, Z)
         return Candidates(subject, Z[fine], scores[fine])
 
     def plans(self, x, matrices, limits=None):
@@ -81,9 +81,7 @@ class Nearest(Engine):
             return [subject.verdict] * len(matrices)
         rows = self.candidates(x, limits)
         if len(rows) == 0:
-            none = Plan.none(
-                subject.space, subject.z, subject.probability, "none_found", note="Nobody is near."
-            )
+            none = Plan.none(subject.space, subject.z, subject.score, "none_found", note="Nobody is near.")
             return [none] * len(matrices)
         efforts = of_changes(matrices, rows.moves)
         return [rows[int(e.argmin())].with_(effort=float(e.min())) for e in efforts]

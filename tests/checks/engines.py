@@ -41,7 +41,7 @@ class Rows(Engine):
             )
         efforts = effort.of_changes(matrices, found.moves)
         return [
-            found.subject.plan_to(found.targets[i], found.probabilities[i], each[i])
+            found.subject.plan_to(found.targets[i], found.scores[i], each[i])
             for i, each in zip(efforts.argmin(axis=1), efforts, strict=True)
         ]
 
@@ -49,4 +49,4 @@ class Rows(Engine):
         check_robust(confidence_set, objective, self.space.dimension)
         found = self.candidates(x, limits)
         place, worst = WorstCase(confidence_set).cheapest(found.moves, most=len(found))
-        return found.subject.plan_to(found.targets[place], found.probabilities[place], worst)
+        return found.subject.plan_to(found.targets[place], found.scores[place], worst)

@@ -31,9 +31,7 @@ class Twice(Rows):
 
     def candidates(self, x, limits=None):
         found = super().candidates(x, limits)
-        return type(found)(
-            found.subject, np.repeat(found.targets, 2, axis=0), np.repeat(found.probabilities, 2)
-        )
+        return type(found)(found.subject, np.repeat(found.targets, 2, axis=0), np.repeat(found.scores, 2))
 
 
 class Paths(Rows):

@@ -18,7 +18,7 @@ def test_the_blocks_run_top_to_bottom(capsys, monkeypatch):
     for block in re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL):
         exec(compile(block, "checks.md", "exec"), page.__dict__)  # our own documentation
     said = capsys.readouterr().out
-    assert "Neighbours on 20 people, 4 matrices each: 4 of 4 promises hold" in said
+    assert "Neighbours on 20 people, 4 matrices each: 5 of 5 promises hold" in said
     assert re.search(r"✗ irreducible +broken \d+ times", said)
     assert "13 cases hold" in said
 

@@ -13,6 +13,7 @@ from reap.checks.calls import Call
 from reap.checks.judge import Judge, dominates
 from reap.checks.promises import EVERY, FOR_PEOPLE, keep
 from reap.checks.report import CheckFailed
+from reap.scores import Scale
 
 ALL = {**EVERY, **FOR_PEOPLE}
 A = np.eye(3)[None]
@@ -66,7 +67,7 @@ def test_a_good_plan_keeps_every_promise(judge):
 
 def test_lies_about_scores_and_verdicts(judge):
     good = plan_of(judge, OWN, *GOOD)
-    higher = replace(good, probabilities=good.probabilities + 0.1)
+    higher = replace(good, scores=good.scores + 0.1)
     assert "states the scores" in broken(judge, "truthful", higher)[0]
     rejected = plan_of(judge, OWN, (2500, 2, True))
     assert "ends at a score of 0.17" in broken(judge, "truthful", rejected)[0]
@@ -110,7 +111,7 @@ def test_what_a_margin_of_the_last_digits_accepts_is_no_alternative(judge):
     # 2.05 log-odds are needed: at a threshold a hair below the score of 4,000 that row is accepted by a hair only
     plan = plan_of(judge, OWN, (4100, 2, True))
     near = float(model(pd.DataFrame({"income": [4000], "debts": [2]}))[0])
-    strict, clear = (replace(judge, threshold=near - gap) for gap in (1e-5, 1e-2))
+    strict, clear = (replace(judge, scale=Scale(near - gap)) for gap in (1e-5, 1e-2))
     assert broken(strict, "irreducible", plan) == []
     assert broken(clear, "irreducible", plan)
 

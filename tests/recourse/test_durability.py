@@ -58,7 +58,7 @@ def test_plans_hold_as_asked_and_say_so(case):
     engine = reap.Recourse(model, space, durability=0.7, refits=6).fit(X, y)
     assert engine.describe().endswith("Of 6 retrainings 5 must agree.")
     today = wrap(model, space)
-    judge = Judge(space, lambda frame: engine._careful.probability(space.encode(frame)), X)
+    judge = Judge(space, lambda frame: engine.acceptance_.classifier.probability(space.encode(frame)), X)
     found = 0
     for i in range(0, 40, 20):
         x = rejected.iloc[[i]]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
 
 from reap import effort
 from reap._arrays import zero_missing
@@ -45,12 +44,14 @@ class Problem:
     max_changes: int | None = None
     deadline: float = np.inf
     waits: bool = False
-    closest: float = -np.inf  # the highest logit of any legal row scored
+    closest: float = -np.inf  # the highest logit of any legal row scored, and that row
+    nearest: Array = field(init=False)
     numbers: Numbers = field(init=False)
     choices: list[Levels] = field(init=False)
 
     def __post_init__(self) -> None:
         self.numbers, self.choices = grid(self.space, self.z0)
+        self.nearest = self.z0
         self.gaps = bool(np.isnan(self.z0).any())
         self.goal = self.classifier.boundary + MARGIN
         self.derived = np.array(self.space.following, dtype=np.intp)
@@ -113,11 +114,6 @@ class Problem:
         off_grid = n.stays & (np.abs(n.on_grid(n.start) - n.start) > 1e-9)
         grids = n.last - n.first + 1 + off_grid
         return float(np.prod(grids) * np.prod([float(len(c.options)) for c in self.choices]))
-
-    @property
-    def probability(self) -> float:
-        """The highest probability of any legal row scored so far."""
-        return float(expit(self.closest))
 
     def moves(self, Z: Array) -> Array:
         """Return the whole changes (…, d) of rows; what is missing does not change."""
@@ -222,7 +218,9 @@ class Problem:
         scores[legal] = self.score(flat[legal])
         scores = self.honest(flat, scores)
         if legal.any() and counted:
-            self.closest = max(self.closest, float(scores.max()))
+            best = int(scores.argmax())
+            if scores[best] > self.closest:
+                self.closest, self.nearest = float(scores[best]), flat[best].copy()
         return scores.reshape(Z.shape[:-1])
 
     def honest(self, Z: Array, scores: Array) -> Array:

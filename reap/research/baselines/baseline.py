@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from reap.plan import Plan
 from reap.recourse import Candidates, Engine, GraphRecourse, Subject
 from reap.recourse.engine import Objective
 from reap.recourse.robust.worst_case import check_robust
+from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Feature, Limits
 
 #: What a feature is and how it is spoken of. Whatever else a feature can carry restricts it.
@@ -67,8 +69,10 @@ class Baseline(Engine):
     space : ActionSpace
     target : hashable
         Label of the favourable class.
-    threshold : float
-        Rows with a probability above it are accepted.
+    threshold, output, unit
+        As of ``reap.Recourse``.
+    durability, refits, models, margin
+        As of ``reap.Recourse``. By default today's model alone decides, as the papers have it.
     constraints : bool
         False: the paper's setting. Anything may become anything, nothing is rounded.
     random_state : int
@@ -78,8 +82,14 @@ class Baseline(Engine):
     space: ActionSpace
     _: KW_ONLY
     target: Any = 1
-    threshold: float = 0.5
+    threshold: Threshold = 0.5
+    output: Output = "probability"
+    unit: str = ""
     constraints: bool = True
+    durability: float = 0.0
+    refits: int = 20
+    models: Sequence[Any] | None = None
+    margin: float = 0.0
     random_state: int = 0
 
     @abstractmethod
@@ -108,6 +118,7 @@ class Baseline(Engine):
         plan = subject.verdict or self._plan(subject, limits)
         if plan.status != "ok":
             return [plan] * len(matrices)
+        plan = self.acceptance_.told([plan])[0]
         return [plan.with_(effort=effort.of_moves(A, plan.moves)) for A in matrices]
 
     def robust(
@@ -123,6 +134,7 @@ class Baseline(Engine):
         plan = subject.verdict or self._plan(subject, limits)
         if plan.status != "ok":
             return plan
+        plan = self.acceptance_.told([plan])[0]
         return plan.with_(effort=confidence_set.worst_case_plan(plan.moves).cost)
 
 
@@ -141,12 +153,17 @@ class PathBaseline(Baseline):
 
     def fit(self, X: Frame, y: Any = None) -> Self:
         """Link every row with its nearest ones."""
-        self.classifier_ = self._wrap()
+        self._accept(X, y)
         self.graph_ = GraphRecourse(
             self.model,
             self.space if self.constraints else free(self.space),
             target=self.target,
             threshold=self.threshold,
+            output=self.output,
+            unit=self.unit,
+            durability=self.durability,
+            models=[one.model for one in self.refits_] or None,
+            margin=self.margin,
             n_neighbors=self.n_neighbors,
             max_neighbors=self.max_neighbors,
             random_state=self.random_state,
@@ -164,9 +181,9 @@ class RowBaseline(Baseline):
 
     def fit(self, X: Frame, y: Any = None) -> Self:
         """Wrap the model and keep the rows of other people."""
-        self.classifier_ = self._wrap()
+        careful = self._accept(X, y).classifier
         self.rows_ = np.unique(self.space.encode(X), axis=0)
-        self.accepted_ = self.classifier_.accepts(self.rows_)
+        self.accepted_ = careful.accepts(self.rows_)
         return self
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
@@ -176,8 +193,8 @@ class RowBaseline(Baseline):
             return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
         rows = np.unique(self._legal(self.rows_[self.accepted_], subject), axis=0)
         rows = rows[subject.space.allows(subject.z, rows)]
-        scores = self.classifier_.probability(rows) if len(rows) else np.empty(0)
-        rows, scores = rows[scores > self.threshold], scores[scores > self.threshold]
+        rows = rows[self.acceptance_.classifier.accepts(rows)] if len(rows) else rows
+        scores = self.classifier_.score(rows) if len(rows) else np.empty(0)
         order = np.argsort(effort.size(effort.changes(rows, subject.z)), kind="stable")
         return Candidates(subject, rows[order], scores[order])
 
@@ -189,8 +206,7 @@ class RowBaseline(Baseline):
         """Return the plan to the first of rows (n, d) that, made legal, the model accepts; None where none is."""
         rows = self._legal(rows, subject)
         rows = rows[unique_rows(rows)]
-        scores = self.classifier_.probability(rows)
-        good = scores > self.threshold
+        scores, good = self.classifier_.score(rows), self.acceptance_.classifier.accepts(rows)
         if self.constraints:
             good &= subject.space.allows(subject.z, rows)
         if not good.any():

@@ -62,8 +62,8 @@ class DiCE(RowBaseline):
         if self.method not in _METHODS:
             raise unknown("method", self.method, _METHODS)
         package()
-        super().fit(X)
-        smooth = self.classifier_.has_gradient
+        super().fit(X, y)
+        smooth = self.acceptance_.classifier.has_gradient
         if self.method == "gradient" and not smooth:
             raise InputError(f"{type(self.model).__name__} has no gradient; use method='random' or 'genetic'")
         self.method_ = (
@@ -114,7 +114,7 @@ class DiCE(RowBaseline):
         later = [c for c in blocks if c not in numbers]
         order = [j for c in (*numbers, *later) for j in range(blocks[c].start, blocks[c].stop)]
         return dice.Model(
-            model=Module(self.classifier_.kernel, np.argsort(order)),  # type: ignore[arg-type]
+            model=Module(self.acceptance_.classifier.kernel, np.argsort(order)),  # type: ignore[arg-type]
             backend="PYT",
             func="ohe-min-max",
         )
@@ -144,7 +144,7 @@ class DiCE(RowBaseline):
                 "diversity_weight": self.diversity,
                 "min_iter": min(500, self.max_iterations),
                 "max_iter": self.max_iterations,
-                "stopping_threshold": max(self.threshold, 0.5),
+                "stopping_threshold": max(self.classifier_.threshold, 0.5),
             }
         else:
             options |= {"random_seed": self.random_state} if self.method_ == "random" else {}
@@ -191,9 +191,9 @@ class _Frames:
 
     def predict_proba(self, frame: Frame) -> Array:
         """Return the probabilities (n, 2)."""
-        p = self.engine.classifier_.probability(self.engine.dice_rows_.vectors(frame))
+        p = self.engine.acceptance_.classifier.probability(self.engine.dice_rows_.vectors(frame))
         return np.column_stack([1 - p, p])
 
     def predict(self, frame: Frame) -> Any:
         """Return 1 where the model accepts."""
-        return (self.predict_proba(frame)[:, 1] > self.engine.threshold).astype(int)
+        return (self.predict_proba(frame)[:, 1] > self.engine.classifier_.threshold).astype(int)

@@ -53,7 +53,8 @@ class FACE(PathBaseline):
         """Link every row in a dense enough place with its nearest ones."""
         above("min_neighbors", self.min_neighbors, 0)
         space = self.space if self.constraints else free(self.space)
-        return super().fit(X[self._dense(self.space.encode(X), space)])
+        dense = self._dense(self.space.encode(X), space)
+        return super().fit(X[dense], None if y is None else np.asarray(y)[dense])
 
     def _dense(self, Z: Array, space: ActionSpace) -> Array:
         """Return which rows (n,) enough others have among their nearest; equal rows share one place."""

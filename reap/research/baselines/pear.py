@@ -62,7 +62,7 @@ class PEAR(PathBaseline):
         self.cost_ = Cost(self.space, self.dag or {})
         rng = np.random.default_rng(self.random_state)
         self.means_ = rng.uniform(-_REACH, _REACH, (_COMPONENTS, self.cost_.size))
-        return super().fit(X)
+        return super().fit(X, y)
 
     def session(self, x: Any, *, limits: Limits | None = None, estimate: Estimate = "best") -> Session:
         """Start PEAR's own session with one person.

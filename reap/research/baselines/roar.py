@@ -71,13 +71,13 @@ class ROAR(RowBaseline):
         above("learning_rate", self.learning_rate, 0.0, strict=True)
         above("max_iterations", self.max_iterations, 1)
         above("tolerance", self.tolerance, 0.0)
-        super().fit(X)
+        super().fit(X, y)
         self.spread_ = np.nanstd(self.rows_, axis=0)
         return self
 
     def _plan(self, subject: Subject, limits: Limits | None) -> Plan:
         slope, constant = self._line(subject.z)
-        end = self._descend(subject, slope, constant - self.classifier_.boundary)
+        end = self._descend(subject, slope, constant - self.acceptance_.classifier.boundary)
         plan = self._first(end[None], subject)
         return plan or subject.refused(
             "none_found", "The model does not accept the row where the descent ends."
@@ -93,7 +93,7 @@ class ROAR(RowBaseline):
         root = np.sqrt(near)
         columns = np.column_stack([zero_missing(offsets), np.ones(_POINTS)])
         fitted = np.linalg.lstsq(
-            columns * root[:, None], self.classifier_.logit(z + offsets) * root, rcond=None
+            columns * root[:, None], self.acceptance_.classifier.logit(z + offsets) * root, rcond=None
         )[0]
         return fitted[:-1], float(fitted[-1] - fitted[:-1] @ zero_missing(z))
 

@@ -77,10 +77,11 @@ class Wachter(RowBaseline):
         above("learning_rate", self.learning_rate, 0.0, strict=True)
         above("weight", self.weight, 0.0)
         above("max_iterations", self.max_iterations, 1)
-        super().fit(X)
+        super().fit(X, y)
         self.slope_: Smooth | None = None
-        if isinstance(self.classifier_.kernel, Smooth):
-            self.slope_ = self.classifier_.kernel
+        careful = self.acceptance_.classifier
+        if isinstance(careful.kernel, Smooth):
+            self.slope_ = careful.kernel
         elif self.accepted_.any() and not self.accepted_.all():
             self.slope_ = Linear(self.rows_, self.accepted_)
         return self
@@ -110,7 +111,7 @@ class Wachter(RowBaseline):
         """Return the slope of the loss in the logit, (n,)."""
         if self.loss == "cross-entropy":
             return np.asarray(expit(logits) - 1.0)
-        goal = self.classifier_.boundary + _MARGIN
+        goal = self.acceptance_.classifier.boundary + _MARGIN
         if self.loss == "hinge":
             return -(logits < goal).astype(float)
         f = expit(logits)

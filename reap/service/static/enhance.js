@@ -36,14 +36,6 @@ for (const form of document.querySelectorAll("form[data-whatif]")) {
   const rest = JSON.parse(form.dataset.rest);
   const result = form.querySelector("[data-result]");
   let timer, latest = 0;
-  const points = (score, needed) => {
-    for (let digits = 0; digits < 4; digits++) {
-      const shown = (100 * score).toFixed(digits);
-      const apart = Number(shown) - Number((100 * needed).toFixed(digits));
-      if (apart !== 0 && apart > 0 === score > needed) return shown;
-    }
-    return (100 * score).toFixed(4);
-  };
   const update = async () => {
     const turn = ++latest, subject = { ...rest };
     for (const field of form.querySelectorAll("[name^='f.']")) {
@@ -58,13 +50,10 @@ for (const form of document.querySelectorAll("form[data-whatif]")) {
     const big = document.createElement("p"), words = document.createElement("p");
     if (answer.ok) {
       big.className = "big " + (found.accepted ? "yes" : "no");
-      big.textContent = points(found.score, found.threshold);
-      const unit = document.createElement("span");
-      unit.textContent = " out of 100";
-      big.append(unit);
+      big.textContent = found.said;
       words.textContent = (found.accepted ? "This would be accepted" : "This would not be accepted")
         + (found.allowed === false ? ", but you could not get there from where you are" : "")
-        + `. Needed: more than ${100 * found.threshold}.`;
+        + `. Needed: ${found.needed}.`;
       result.replaceChildren(big, words);
     } else {
       words.textContent = found.error;

@@ -90,9 +90,8 @@ class Paths:
     def candidates(self) -> Candidates:
         """Return the accepted positions, nearest first."""
         nearest = self.positions.nearest(len(self.positions))
-        scores = self.positions.score(nearest)
-        fine = self.positions.accepts(scores)
-        return Candidates(self.positions.subject, self.positions.vectors(nearest[fine]), scores[fine])
+        fine = nearest[self.positions.accepts(self.positions.score(nearest))]
+        return Candidates(self.positions.subject, self.positions.vectors(fine), self.positions.scores[fine])
 
     def _search(
         self, efforts_in: Callable[[Subgraph], EdgeEfforts], width: int, deadline: float
@@ -127,7 +126,7 @@ class Paths:
             graph.path(edges),
             graph.scores(edges),
             effort=total,
-            threshold=self.positions.subject.threshold,
+            scale=self.positions.subject.scale,
             note=" ".join(said),
             bound=bound,
             neighbors=graph.neighbors,

@@ -10,7 +10,7 @@ import numpy as np
 
 from reap._arrays import zero_missing
 from reap._typing import Array, Bools, Ints
-from reap.models import Classifier
+from reap.recourse.acceptance import Acceptance
 from reap.recourse.engine import Subject
 from reap.recourse.routes.path.neighbours import NeighbourLists
 from reap.recourse.routes.path.subgraph import distinct
@@ -30,7 +30,8 @@ class Positions:
     ----------
     subject : Subject
     neighbours : NeighbourLists
-    classifier : Classifier
+    acceptance : Acceptance
+        Who decides which rows will do.
 
     Attributes
     ----------
@@ -39,11 +40,11 @@ class Positions:
     of_row : (n,) position of each row, −1 where the subject may not become it
     members, begins : the rows of position i are ``members[begins[i] : begins[i + 1]]``
     distances : (N,) squared distance of each position from the subject
-    probability : (N,) the model's scores, ``nan`` where nobody asked yet
+    scores, logits : (N,) what today's model says, and what decides; ``nan`` where nobody asked yet
     """
 
-    def __init__(self, subject: Subject, neighbours: NeighbourLists, classifier: Classifier) -> None:
-        self.subject, self.neighbours, self.classifier = subject, neighbours, classifier
+    def __init__(self, subject: Subject, neighbours: NeighbourLists, acceptance: Acceptance) -> None:
+        self.subject, self.neighbours, self.acceptance = subject, neighbours, acceptance
         self.space, self.z0, self.movable = subject.space, subject.z, neighbours.movable
         features = self.space.features
         derived = any(f.derived is not None for f in features)
@@ -79,8 +80,9 @@ class Positions:
             self._first = np.append(self._first, 0)  # any row: ``vectors`` puts the subject's values there
             here = np.array([len(begins)])
         self.origin = int(here[0])
-        self.probability = np.full(len(self), np.nan)
-        self.probability[self.origin] = self.subject.probability
+        self.scores, self.logits = np.full(len(self), np.nan), np.full(len(self), np.nan)
+        self.scores[self.origin] = self.subject.score
+        self.logits[self.origin] = -np.inf  # the subject is refused, or would need no plan
         self._scored, self._queue = 1, np.arange(0)
 
     def __len__(self) -> int:
@@ -104,20 +106,25 @@ class Positions:
         return np.asarray(first[first != self.origin][: count - 1])
 
     def score(self, positions: Ints) -> Array:
-        """Return the model's scores of positions; others near the subject are scored along, so that calls are few."""
-        unknown = positions[np.isnan(self.probability[positions])]
+        """Return the logits of positions; others near the subject are scored along, so that calls are few."""
+        unknown = positions[np.isnan(self.logits[positions])]
         if len(unknown):
             more = max(_BATCH, self._scored)
             near = self.nearest(self._scored + more)
-            near = near[np.isnan(self.probability[near])]
+            near = near[np.isnan(self.logits[near])]
             batch = distinct(np.concatenate([unknown, near[:more]]))
-            self.probability[batch] = self.classifier.probability(self.vectors(batch))
+            Z, today = self.vectors(batch), self.acceptance.today
+            self.scores[batch] = today.score(Z)
+            exact = self.acceptance.exact
+            self.logits[batch] = (
+                today.linked(self.scores[batch]) if exact else self.acceptance.classifier.logit(Z)
+            )
             self._scored += len(batch)
-        return np.asarray(self.probability[positions])
+        return np.asarray(self.logits[positions])
 
-    def accepts(self, probabilities: Array) -> Bools:
-        """Return which scores are enough, and would be in any batch: the last digits depend on its size."""
-        return np.asarray(probabilities > self.classifier.threshold + _CLEAR)
+    def accepts(self, logits: Array) -> Bools:
+        """Return which logits are enough, and would be in any batch: the last digits depend on its size."""
+        return np.asarray(logits > self.acceptance.classifier.boundary + _CLEAR)
 
     def short(self, Z: Array) -> Array:
         """Return the columns (n, m) of rows that can change, with 0 where a value is missing: it stays so."""

@@ -81,7 +81,7 @@ class Subgraph:
 
     def scores(self, edges: Ints) -> Array:
         """Return the model's scores (s + 1,) of the rows that a path of s edges passes."""
-        return self.positions.score(self.position[np.append(0, self.target[edges])])
+        return np.asarray(self.positions.scores[self.position[np.append(0, self.target[edges])]])
 
     def full_moves(self, edges: Ints) -> Array:
         """Return the moves (k, d) of edges in all encoded columns."""

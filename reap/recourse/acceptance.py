@@ -1,0 +1,124 @@
+"""Who decides whether a row will do: today's model, or with it enough of its retrainings, and a margin.
+
+Every engine learns this in ``fit`` and asks ``classifier``; what a plan shows are scores of today's model alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from reap._errors import InputError
+from reap._typing import Array, Frame
+from reap.models import Classifier
+from reap.models.durable import accepting, durable, given, needed, retrained
+from reap.plan import Plan
+from reap.words import counted
+
+
+@dataclass(frozen=True, eq=False)
+class Acceptance:
+    """Today's model, the others that should accept as well, and how many of them.
+
+    Parameters
+    ----------
+    today : Classifier
+    others : sequence of Classifier
+        Retrainings, or models that the user gave.
+    durability : float
+        The share of them that should accept.
+    margin : float
+        What today's score must have beyond the threshold, in the unit of the scores.
+    """
+
+    today: Classifier
+    others: Sequence[Classifier] = ()
+    durability: float = 0.0
+    margin: float = 0.0
+
+    @classmethod
+    def learnt(
+        cls,
+        today: Classifier,
+        X: Frame | None,
+        y: Any,
+        *,
+        durability: float = 0.0,
+        refits: int = 20,
+        models: Sequence[Any] | None = None,
+        margin: float = 0.0,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Acceptance:
+        """Return who must accept, by an engine's settings; retrainings are made here, of rows X and labels y."""
+        whole = isinstance(refits, int | np.integer) and not isinstance(refits, bool)
+        if not (whole and refits >= 1):
+            raise InputError(f"refits is {refits!r}; give a whole number of at least 1")
+        durable(today, [], share=durability, margin=margin)  # says what is wrong before the work
+        others: list[Classifier] = []
+        if models is not None:
+            others = given(models, today)
+        elif durability:
+            if y is None or X is None:
+                raise InputError(
+                    "durability needs the labels to retrain the model with: fit(X, y); without them, give models=[…] to "
+                    "compare with, or margin= instead of durability="
+                )
+            others = retrained(today, X, y, refits, random_state=random_state, n_jobs=n_jobs, verbose=verbose)
+        return cls(today, others, durability, margin)
+
+    @property
+    def exact(self) -> bool:
+        """Whether today's model alone decides."""
+        return not self.others and not self.margin
+
+    @cached_property
+    def classifier(self) -> Classifier:
+        """What decides whether a row will do."""
+        if self.exact:
+            return self.today
+        return durable(self.today, self.others, share=self.durability, margin=self.margin)
+
+    @property
+    def needed(self) -> int:
+        """How many of the others must accept."""
+        return needed(self.durability, len(self.others))
+
+    def told(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Return plans with the share of the others that accept where they end; the same plan is asked about once."""
+        made = [plan for plan in plans if plan.status == "ok"]
+        if not self.others or not made:
+            return list(plans)
+        count = len(self.others)
+        held = accepting(self.others, np.stack([plan.path[-1] for plan in made])) / count
+        shares = {id(plan): float(share) for plan, share in zip(made, held, strict=True)}
+        return [
+            replace(plan, durability=shares[id(plan)], refits=count) if id(plan) in shares else plan
+            for plan in plans
+        ]
+
+    def describe(self) -> str:
+        """Return in a sentence who must agree beside today's model; empty where nobody must."""
+        if not self.others:
+            return ""
+        return f"Of {counted(len(self.others), 'retraining')} {self.needed} must agree."
+
+    def fragile(self, rows: Array) -> str:
+        """Return what is to be said where today's model accepts rows (n, d), but not enough of the others do."""
+        most = accepting(self.others, rows).max()
+        return (
+            f"Today's model would accept a plan, but none was found that holds: {self.needed} of {len(self.others)} "
+            f"retrainings must accept it. Of the plans that today's model accepts the best is accepted by {most} of them."
+        )
+
+    def short(self, rows: Array) -> str:
+        """Return why rows (n, d) that today's model accepts will not do: too few of the others, or too little above."""
+        if self.others:
+            return self.fragile(rows)
+        scale = self.today.scale
+        return f"Today's model would accept a plan, but only just: {scale.needed}, and {self.margin:g} beyond it, is needed."
