@@ -156,6 +156,66 @@ def test_ask_at_the_end_of_input_loses_nothing(run, tmp_path):
     assert session.exists()
 
 
+@pytest.mark.parametrize("menu", ["n", "l", "l\n2"])
+def test_the_end_of_input_in_a_menu_loses_nothing_either(run, tmp_path, menu):
+    session = tmp_path / "me.json"
+    code, out, _ = run("ask", "--session", session, typed=f"\na\na\n{menu}\n")
+    assert code == 0
+    assert "Stopped." in out
+    assert "The plan so far" in out
+    assert '"answered"' in session.read_text()
+
+
+def test_a_session_goes_on_for_the_same_person_seed_and_model_only(run, tmp_path):
+    file = tmp_path / "me.json"
+    assert (
+        run("ask", "--data", "synthetic", "--row", 3, "--session", file, "--questions", 2, typed="q\n")[0]
+        == 0
+    )
+    before = file.read_text()
+    same = ("ask", "--data", "synthetic", "--session", file)
+    for more, sentence in (
+        (("--row", 4), "holds the session of another person: First number is"),
+        (
+            ("--seed", 1),
+            "made with another engine: random_state was 0 and is 1, the model gives other scores",
+        ),
+        (("--threshold", 0.6), "threshold was 0.5 and is 0.6"),
+        (("--engine", "gradient"), "the engine was Recourse and is GradientRecourse"),
+        (("--type",), "holds a session already; leave out --type"),
+    ):
+        code, _, err = run(*same, *more)
+        assert code == 2
+        assert sentence in " ".join(err.split())
+    assert file.read_text() == before
+    code, out, err = run(*same, "--row", 3, typed="q\n")
+    assert code == 0, err
+    assert "Resumed from" in out
+
+
+def test_what_nobody_in_the_table_has_is_asked_back(run, german):
+    names = list(german.space.names)
+    rest = "\n" * len(names)
+    age = names.index("age")
+    typed = "\n" * age + "91\nn\n19\n" + rest
+    code, out, err = run("ask", "--type", "--questions", "0", typed=typed)
+    assert code == 0, err
+    assert "Age is 91 years? In the table it runs from 19 to 75 years." in " ".join(out.split())
+    code, out, err = run("ask", "--type", "--questions", "0", typed="\n" * age + "150\n19\n" + rest)
+    assert "'age' is 150; the action space allows 18 to" in " ".join(out.split())
+    code, out, err = run("ask", "--type", typed="\n")
+    assert code == 2
+    assert "nothing was started" in err
+
+
+@pytest.mark.parametrize("command", ["ask", "recommend", "batch", "audit", "reasons", "serve"])
+def test_other_peoples_data_is_named_alike_everywhere_and_flags_have_no_type(run, command):
+    out = run(command, "--help")[1]
+    for option in ("--label", "--favourable", "--model", "--target", "--threshold", "--trust", "--space"):
+        assert re.search(rf"{option} ", out), option
+    assert "bool" not in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -14,6 +14,7 @@ from rich.markup import escape
 
 from reap import __version__
 from reap._errors import InputError
+from reap.cli._flags import Command, Group
 from reap.cli.ask import ask
 from reap.cli.audit import audit
 from reap.cli.batch import batch
@@ -48,6 +49,7 @@ _EXTRAS = {
 }
 
 app = typer.Typer(
+    cls=Group,
     help="Recourse that learns what effort means to the person who has to make it.\n\n"
     "Start with `reap demo`. Then `reap ask` holds the dialogue with you; `reap recommend` gives a plan without questions.",
     no_args_is_help=True,
@@ -70,7 +72,7 @@ for command in (
     export,
     reproduce,
 ):
-    app.command()(command)
+    app.command(cls=Command)(command)
 
 
 def _version(wanted: bool) -> None:

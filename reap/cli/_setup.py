@@ -76,11 +76,11 @@ def prepare(
     from reap.models.files import load_model
 
     kind = engine_class(engine)
-    table = _table(data, label, favourable, space)
+    table = read_table(data, label, favourable, space)
     trained, accuracy, rest = (
         (load_model(model, allow_pickle=allow_pickle, trusted=trusted), None, table.X)
         if model
-        else _train(table, seed)
+        else train(table, seed)
     )
     chosen = class_of(trained, target)
     made = kind(trained, table.space, target=chosen, threshold=threshold, random_state=seed).fit(table.X)
@@ -99,7 +99,8 @@ def class_of(model: Any, text: str) -> Any:
     raise unknown("class", text, classes)
 
 
-def _table(data: str, label: str | None, favourable: str, space: Path | None) -> Any:
+def read_table(data: str, label: str | None, favourable: str, space: Path | None) -> Any:
+    """Return a data set by its name, or of a CSV file with its label; with the space of a file, or the set's own."""
     import reap
 
     own = reap.ActionSpace.load(space) if space else None
@@ -113,7 +114,7 @@ def _table(data: str, label: str | None, favourable: str, space: Path | None) ->
     return reap.datasets.from_csv(data, label=label, space=own, favourable=favourable)
 
 
-def _train(table: Any, seed: int) -> tuple[Any, float, Frame]:
+def train(table: Any, seed: int) -> tuple[Any, float, Frame]:
     """Train the paper's network on four fifths of the rows; return it, its accuracy, and the other fifth.
 
     What is missing takes the median.

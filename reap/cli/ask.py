@@ -13,6 +13,7 @@ from reap._typing import Frame
 from reap.cli import _setup
 from reap.cli._screening import screen
 from reap.language import _
+from reap.space.doubts import doubt
 
 if TYPE_CHECKING:
     from reap.elicitation import Elicitation, Question
@@ -69,12 +70,13 @@ def ask(
             threshold=threshold,
             trusted=trust,
         )
-    session = _resume(setup, file, console) if file is not None and file.exists() else None
+    session = _resume(setup, file, row, typed, console) if file is not None and file.exists() else None
     if session is None:
         subject = _type_in(setup, console) if typed else _setup.pick(setup, row)
         limits = setup.engine.space.limits(within_months=within_months)
-        for doubt in setup.engine.space.doubts(subject):
-            console.print(f"[yellow]{doubt}[/]")
+        if not typed:  # what is typed is asked back at once
+            for question in setup.engine.space.doubts(subject):
+                console.print(f"[yellow]{question}[/]")
         session = setup.engine.elicit(
             subject,
             questions=questions,
@@ -103,10 +105,24 @@ def _simulated(session: Elicitation, seed: int) -> Mahalanobis:
     return Mahalanobis.random(session.space.dimension, np.random.default_rng(seed + 1))
 
 
-def _resume(setup: _setup.Setup, path: Path, console: Console) -> Elicitation:
+def _resume(setup: _setup.Setup, path: Path, row: int | None, typed: bool, console: Console) -> Elicitation:
+    """Return the session in a file; an error where it is another person's or another model's."""
     from reap.elicitation import Elicitation
 
     session = Elicitation.from_json(path.read_text(encoding="utf-8"), setup.engine)
+    if typed:
+        raise InputError(
+            f"{path} holds a session already; leave out --type to go on with it, or name another file"
+        )
+    if row is not None:
+        space, started = session.space, session.events[0].payload["subject"]
+        asked = space.values(space.vector(_setup.pick(setup, row)))
+        for feature in space.features:
+            if asked[feature.name] != started[feature.name]:
+                raise InputError(
+                    f"{path} holds the session of another person: {feature.label} is {feature.show(started[feature.name])} "
+                    f"there and {feature.show(asked[feature.name])} in row {row}; leave out --row, or name another file"
+                )
     console.print(f"Resumed from {path}: {session.progress}.")
     return session
 
@@ -128,14 +144,16 @@ def _hold(session: Elicitation, console: Console, path: Path | None, person: Mah
             continue
         _show(question, session, console)
         reply = _reply(question, console, person)
-        if reply in ("q", None):
+        try:
+            if reply in ("q", None):
+                raise EOFError
+            plan = _act(session, question, reply, console)
+        except (EOFError, KeyboardInterrupt):  # also in a menu
             resume = (
                 f" Resume with --session {path}." if path else " (With --session FILE it could be resumed.)"
             )
             console.print(f"Stopped.{resume}\n\n[bold]The plan so far[/]\n{session.recommend()}")
             return
-        try:
-            plan = _act(session, question, reply, console)
         except InputError as error:
             console.print(f"[yellow]{error}[/]")
             continue
@@ -272,16 +290,32 @@ def _type_in(setup: _setup.Setup, console: Console) -> Frame:
     for feature in space.features:
         while True:
             hint = f" [dim]({', '.join(map(str, feature.levels))})[/]" if feature.levels else ""
-            text = console.input(
-                f"  {feature.label}{hint} [dim]\\[{feature.show(default[feature.name])}][/]: "
-            ).strip()
+            text = _typed(
+                console, f"  {feature.label}{hint} [dim]\\[{feature.show(default[feature.name])}][/]: "
+            )
             try:
                 row[feature.name] = _parse(text, feature, default[feature.name])
                 space.vector({**default, **row})
-                break
+                if not text or _meant(feature, row[feature.name], console):
+                    break
             except InputError as error:
                 console.print(f"  [yellow]{error}[/]")
     return pd.DataFrame([row], dtype=object).infer_objects()
+
+
+def _meant(feature: Feature, value: Any, console: Console) -> bool:
+    """Return whether a person meant a value: asked back only where nobody in the table has such a one."""
+    question = doubt(feature, value)
+    if question is None:
+        return True
+    return _typed(console, _("  {question} (y/n): ").format(question=question)).lower() in ("y", "yes")
+
+
+def _typed(console: Console, prompt: str) -> str:
+    try:
+        return console.input(prompt).strip()
+    except EOFError:
+        raise InputError("the input ended before your situation was complete; nothing was started") from None
 
 
 def _parse(text: str, feature: Feature, default: Any) -> Any:

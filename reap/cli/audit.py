@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
+from reap._errors import InputError
+from reap._typing import Frame
+from reap.cli import _setup
+
 
 def audit(
-    plans: Path = typer.Argument(..., help="What `reap batch` wrote: a Parquet file or a folder."),
+    plans: Path = typer.Argument(
+        ...,
+        help="What `reap batch` wrote: a Parquet file or a folder. Or a CSV file of people with --label: they get plans first.",
+    ),
     by: list[str] = typer.Option(..., "--by", "-b", help="A column to group by; repeatable."),
     html: Path | None = typer.Option(None, "--html", help="Write the report, one self-contained page, here."),
     json: Path | None = typer.Option(None, "--json", help="Write the figures here."),
     space: Path | None = typer.Option(
-        None, "--space", help="The action space (TOML), where the plans do not say it."
+        None, "--space", help="The action space (TOML), where the plans do not say it, or for a CSV file."
+    ),
+    label: str | None = _setup.LABEL,
+    favourable: str = _setup.FAVOURABLE,
+    model: Path | None = _setup.MODEL,
+    target: str = _setup.TARGET,
+    threshold: float = _setup.THRESHOLD,
+    trust: list[str] = _setup.TRUST,
+    engine: str = _setup.ENGINE,
+    jobs: int = typer.Option(
+        -1, "--jobs", "-j", help="Processes for the plans of a CSV file; -1: as many as there are cores."
     ),
     matrices: int = typer.Option(
         200, "--matrices", help="Effort matrices under which differences are measured again."
@@ -26,11 +44,41 @@ def audit(
     import reap
 
     rules = reap.ActionSpace.load(space) if space else None
+    given: Any = plans
+    if plans.name.lower().endswith((".csv", ".csv.gz")):
+        setup = _setup.prepare(
+            str(plans),
+            label,
+            model,
+            space,
+            engine,
+            seed,
+            favourable=favourable,
+            target=target,
+            threshold=threshold,
+            trusted=trust,
+        )
+        given, rules = _planned(setup, plans, jobs), setup.engine.space
+    elif label is not None or model is not None:
+        raise InputError(
+            f"{plans.name} holds plans already; --label and --model are for a CSV file of people who have none yet"
+        )
     found = reap.audit(
-        plans, by, space=rules, matrices=matrices, resamples=resamples, least=least, random_state=seed
+        given, by, space=rules, matrices=matrices, resamples=resamples, least=least, random_state=seed
     )
     print(found)
     if html is not None:
         found.to_html(html)
     if json is not None:
         found.to_json(json)
+
+
+def _planned(setup: _setup.Setup, path: Path, jobs: int) -> Frame:
+    """Return plans for everybody in a CSV file, with the columns that the space leaves out: people may be grouped by them."""
+    import reap
+    from reap.datasets import read_csv
+
+    others = read_csv(path).drop(columns=list(setup.X.columns))
+    people = setup.X.join(others.set_axis([str(name) for name in others.columns], axis=1))
+    frame: Any = reap.batch.run(setup.engine, people, reference=setup.X, n_jobs=jobs)
+    return frame

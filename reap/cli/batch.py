@@ -16,7 +16,11 @@ _REFERENCE = 50_000
 
 
 def batch(
-    model: Path = typer.Option(..., "--model", help="A trained model (skops file)."),
+    model: Path | None = typer.Option(
+        None,
+        "--model",
+        help="A trained model (skops file); without one a small network is trained on --data and its --label.",
+    ),
     space: Path = typer.Option(
         ..., "--space", help="The action space (TOML); `reap space data.csv` drafts one."
     ),
@@ -30,6 +34,10 @@ def batch(
         "-d",
         help="Rows of other people, accepted ones among them; by default the beginning of the input.",
     ),
+    label: str | None = typer.Option(
+        None, "--label", help="Without --model: the column of --data with the decision."
+    ),
+    favourable: str = _setup.FAVOURABLE,
     engine: str = _setup.ENGINE,
     preferences: Path | None = typer.Option(
         None, "--preferences", "-p", help="Answers of people who were asked, by row (CSV or Parquet)."
@@ -61,10 +69,18 @@ def batch(
     from reap.models.files import load_model
 
     kind = _setup.engine_class(engine)
-    loaded = load_model(model, allow_pickle=allow_pickle, trusted=trust)
     rules = reap.ActionSpace.load(space)
     open_table(input, rules)  # a table that does not fit is refused before the engine is prepared
-    people = read_frame(data, rules) if data else _sample(input, rules)
+    if model is not None:
+        loaded = load_model(model, allow_pickle=allow_pickle, trusted=trust)
+        people = read_frame(data, rules) if data else _sample(input, rules)
+    elif data is not None:
+        table = _setup.read_table(str(data), label, favourable, space)
+        loaded, people = _setup.train(table, seed)[0], table.X
+    else:
+        raise InputError(
+            "give a trained model with --model, or a CSV file with the decisions with --data and --label to train one on"
+        )
     made = kind(
         loaded, rules, target=_setup.class_of(loaded, target), threshold=threshold, random_state=seed
     ).fit(people)
@@ -89,8 +105,8 @@ def batch(
         chunk_size=chunk,
         resume=resume,
         provenance={
-            "model": model.name,
-            "model_sha256": file_digest(model),
+            "model": "a small network" if model is None else model.name,
+            "model_sha256": None if model is None else file_digest(model),
             "space": space.name,
             "input": input.name,
             "data": (data or input).name,

@@ -21,9 +21,12 @@ CONFIG = typer.Option(None, "--config", help="A TOML file with settings; see doc
 
 def serve(
     data: str = _setup.DATA,
-    label: str = _setup.LABEL,
-    model: Path = _setup.MODEL,
-    space: Path = _setup.SPACE,
+    label: str | None = _setup.LABEL,
+    favourable: str = _setup.FAVOURABLE,
+    model: Path | None = _setup.MODEL,
+    target: str = _setup.TARGET,
+    threshold: float = _setup.THRESHOLD,
+    space: Path | None = _setup.SPACE,
     engine: str = _setup.ENGINE,
     database: str | None = DATABASE,
     host: str = typer.Option("127.0.0.1", "--host", help="Address to listen on."),
@@ -39,9 +42,7 @@ def serve(
         "--allow-pickle",
         help="Load a model that pickle wrote. It can run any code: only your own files.",
     ),
-    trust: list[str] = typer.Option(
-        [], "--trust", help="A further type that a model file may contain; repeatable."
-    ),
+    trust: list[str] = _setup.TRUST,
     seed: int = _setup.SEED,
 ) -> None:
     """Serve the pages and the API; without options the embedded German credit example."""
@@ -51,7 +52,17 @@ def serve(
 
     print("Preparing the model …", flush=True)
     setup = _setup.prepare(
-        data, label, model, space, engine, seed, allow_pickle=allow_pickle, trusted=tuple(trust)
+        data,
+        label,
+        model,
+        space,
+        engine,
+        seed,
+        favourable=favourable,
+        target=target,
+        threshold=threshold,
+        allow_pickle=allow_pickle,
+        trusted=tuple(trust),
     )
     case = Case.of(setup.engine, setup.X, setup.rejected)
     run(case, settings, host=host, port=port, workers=workers)

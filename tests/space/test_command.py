@@ -67,6 +67,26 @@ def test_the_four_commands_of_the_docs_end_in_a_plan(table, tmp_path, capsys, mo
     assert "Your plan: " in out
 
 
+def test_a_batch_and_an_audit_need_no_model_of_ones_own(table, tmp_path, capsys):
+    space = tmp_path / "space.toml"
+    decided = ["--label", "decision", "--favourable", "approved", "--space", str(space), "--jobs", "1"]
+    plans, few = tmp_path / "plans.parquet", ["--matrices", "5", "--resamples", "20"]
+    for command, code, said in (
+        (["space", table, "--label", "decision", "-o", space], 0, "Wrote"),
+        (["batch", "-i", table, "-d", table, "-o", plans, "--quiet", *decided], 0, "120 rows in"),
+        (["audit", table, "--by", "sex", "--by", "rate", *few, *decided], 0, "m: "),
+        (["audit", plans, "--by", "sex", *few], 0, "m: "),
+        (["audit", plans, "--by", "sex", "--label", "decision"], 2, "holds plans already"),
+        (["batch", "-i", table, "-o", plans, "--space", space], 2, "Give a trained model with --model, or"),
+        (["audit", table, "--by", "sex"], 2, "is the decision? Name it with --label"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            cli.main([str(word) for word in command])
+        out, err = capsys.readouterr()
+        assert (ended.value.code or 0) == code, err
+        assert said in " ".join((out + err).split())
+
+
 def test_a_draft_on_the_terminal_and_its_review(run, table):
     code, out, _ = run(table, "--label", "decision", "--fixed", "sex", "--drop", "notes")
     assert code == 0

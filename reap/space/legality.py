@@ -1,0 +1,167 @@
+"""What is legal: a person's limits, whether a change may be made, and the legal row nearest to a wish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from reap._errors import InputError
+from reap._typing import Array, Bools
+from reap.space.derived import Derived
+from reap.space.inputs import names_of
+from reap.space.limits import Limits, checked
+from reap.space.projection import Projection
+from reap.space.reach import Reach
+from reap.space.rules import SAME
+from reap.space.timing import Timing
+
+
+class Legality(Timing):
+    """What an ``ActionSpace`` knows of changes that may be made; ``reach.py``, ``rules.py`` and ``projection.py`` judge them."""
+
+    max_changes: int | None
+    _derived: Derived
+    _limits: Limits
+    _parsed: list[Any]
+
+    # limits ------------------------------------------------------------------------------------------
+
+    def limits(
+        self,
+        *,
+        fixed: Iterable[str] = (),
+        at_least: Mapping[str, Any] | None = None,
+        at_most: Mapping[str, Any] | None = None,
+        exclude: Mapping[str, Sequence[Any]] | None = None,
+        max_changes: int | None = None,
+        within_months: int | None = None,
+    ) -> Limits:
+        """Return a person's limits, checked against the space; apply them with ``tighten``."""
+        made = Limits(
+            fixed=names_of(fixed),
+            at_least=dict(at_least or {}),
+            at_most=dict(at_most or {}),
+            exclude={
+                name: (levels,) if isinstance(levels, str) else tuple(levels)
+                for name, levels in (exclude or {}).items()
+            },
+            max_changes=max_changes,
+            within_months=within_months,
+        )
+        return checked(made, self.features)
+
+    def tighten(self, limits: Limits | None) -> Self:
+        """Return this space within a person's limits; vectors keep their meaning."""
+        if not limits:
+            return self
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)  # all but the limits is shared, not parsed again
+        made._set_limits(self._limits.meet(checked(limits, self.features), self.features))
+        return made
+
+    def _set_limits(self, limits: Limits) -> None:
+        self._limits = limits
+        self._reach = Reach(self._encoding, limits, self._clocks.until(limits))
+        counts = [k for k in (self.max_changes, limits.max_changes) if k is not None]
+        self._count = min(counts) if counts else None
+        self._last: Projection | None = None
+
+    @property
+    def most_changes(self) -> int | None:
+        """How many features may change at most, by the space and by the person's limits; None: any number."""
+        return self._count
+
+    # judging -----------------------------------------------------------------------------------------
+
+    def allows(self, before: Any, after: Any) -> Bools:
+        """Return whether each change is legal, (n,): frames, or vectors (d,) or (n, d); one side may serve all.
+
+        A vector that is not the vector of a row (half a step, two halves of a one-hot group) is not legal.
+        Stages of one plan run side by side, so each is judged against the start, not against the stage before it.
+        """
+        old, _ = self._codes(before)
+        new, sound = self._codes(after)
+        if len(old) != len(new):
+            if 1 not in (len(old), len(new)):
+                raise InputError(f"{len(old)} rows before and {len(new)} after; give as many, or one for all")
+            if len(new) == 1:
+                new = np.broadcast_to(new, old.shape)
+        legal = self._reach.allows(old, new) & sound
+        for rule in self._parsed:
+            legal &= rule.allows(old, new)
+        if self._count is not None:
+            moved = np.abs(new - old) > SAME * self._encoding.scale
+            legal &= moved[:, self._reach.free].sum(axis=1) <= self._count
+        if self.timed or len(self._clocks.which):
+            legal &= self._clocks.within(np.broadcast_to(old, new.shape), new, self._limits)
+        return legal & self._derived.holds(np.broadcast_to(old, new.shape), new)
+
+    def _of(self, z0: Array) -> Projection:
+        """Return what is legal for one person, made once: engines ask again and again."""
+        if self._last is None or not np.array_equal(self._last.z0, z0, equal_nan=True):
+            z0 = np.array(self._vectors(z0)[0], dtype=float)
+            self._last = Projection(self._reach, self._parsed, self._count, self._clocks, z0)
+        return self._last
+
+    def project(self, Z: Array, z0: Array, *, exact: bool = True) -> Array:
+        """Return the legal rows nearest to ``Z`` for the subject ``z0``, as vectors (n, d).
+
+        Nearest in Euclidean distance over the columns that a person sets; clocks go as far as the actions take, or as the
+        leading clock of ``Z`` asks if that is longer (see ``clocks.py``); derived features follow, and where one cannot
+        be computed (a ratio to nothing) what it follows from stays. With ``exact=False`` linear rules
+        and implications are not searched (rows may then break them: ask ``allows``). Raises InputError where
+        no row at all is legal.
+        """
+        Z, person = self._vectors(Z), self._of(z0)
+        codes = self._derived.recompute(person.codes(Z, exact), person.start[None])
+        known = self._derived.defined(codes, person.start[None])
+        out = self._encoding.vectors(codes)
+        if not known.all():
+            held = self.tighten(Limits(fixed=self._derived.sources))
+            out[~known] = held.project(Z[~known], z0, exact=exact)
+        return out
+
+    def follow(self, Z: Array, z0: Array) -> Array:
+        """Return vectors (n, d) with clocks and derived features where the rest of each row puts them; the rest stays.
+
+        Quicker than ``project``, for rows that are put together from the grid. What cannot be computed keeps the subject's
+        own value, and ``allows`` refuses it.
+        """
+        if not self.following or not len(Z):
+            return Z
+        Z, person = np.array(self._vectors(Z)), self._of(z0)
+        codes = person.passed(self._encoding.codes_of(Z), Z)
+        codes = self._derived.recompute(codes, person.start[None])
+        codes = np.where(np.isfinite(codes), codes, person.start)
+        Z[:, self.following] = self._encoding.vectors(codes)[:, self.following]
+        return Z
+
+    def relax(self, Z: Array, z0: Array) -> Array:
+        """Return the projection of ``Z`` on the continuous relaxation, (n, d): box, direction, one-hot simplex, clocks."""
+        return self._of(z0).relax(self._vectors(Z))
+
+    def box(self, z0: Array) -> tuple[Array, Array]:
+        """Return the least and greatest value of every encoded column (d,), (d,) the subject may reach.
+
+        One-hot columns: 0 and 1 for a level that can be reached, 0 and 0 for one that cannot. Derived columns and
+        clocks stay where they are: nobody sets them; only the leading clock is open, for waiting (see ``clocks.py``).
+        """
+        lower, upper = self._of(z0).box
+        return lower.copy(), upper.copy()
+
+    def reachable(self, name: str, z0: Array) -> list[Any]:
+        """Return the levels a subject may choose for a feature with levels, in units."""
+        feature = self.feature(name)
+        if feature.is_number:
+            raise InputError(f"{name!r} is a number and has no levels; ask for its box")
+        return [feature.levels[k] for k in self._of(z0).room.open[self.names.index(name)]]
+
+    def obstacle(self, z0: Array) -> str | None:
+        """Return why no row at all is legal for a subject, in a sentence; None where one is."""
+        try:
+            self.project(z0, z0)
+        except InputError as error:
+            return str(error)
+        return None
