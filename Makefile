@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Real data sets for the tests, see docs/data.md; tests that need them say why they skip where they are absent.
 export REAP_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-long test-extras lint format messages bench serve docs clean
+.PHONY: demo test test-long test-extras lint format messages bench serve docs pictures release-check clean
 
 demo: $(VENV)/.core
 	$(BIN)/reap demo
@@ -44,6 +44,19 @@ docs: $(VENV)/.docs
 	OMP_NUM_THREADS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	$(BIN)/python -m scripts.site.check build/site
 
+# The drawings of the concepts. (The README's pictures of real pages: scripts/screenshots.py.)
+pictures: $(VENV)/.docs
+	$(BIN)/python -m scripts.site.pictures
+
+# What a release must pass: sdist and wheel, and the wheel alone in an environment that knows nothing of this folder.
+release-check: $(VENV)/.release
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist . > build-release.log 2>&1 || (cat build-release.log; exit 1)
+	rm -f build-release.log
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	PYTHON=$(PYTHON) sh scripts/release-check.sh dist/*.whl
+
 serve: $(VENV)/.web
 	$(BIN)/reap serve
 
@@ -63,6 +76,10 @@ $(VENV)/.web: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.lint: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install --quiet -e ".[web,lint]"
+	touch $@
+
+$(VENV)/.release: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet "build>=1.2" "twine>=6" "check-wheel-contents>=0.6"
 	touch $@
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python

@@ -36,6 +36,7 @@ _MODULES = {
             "datasets",
             "effort",
             "models",
+            "notebook",
             "questions",
             "recourse",
             "research",

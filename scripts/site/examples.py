@@ -23,6 +23,13 @@ EXAMPLES = ROOT / "examples"
 ORDER = (
     "lightgbm_in_ten_lines",
     "coming_from_dice",
+    "draft_and_review",
+    "notebook_session",
+    "limits_time_durability",
+    "any_generator",
+    "audit_a_portfolio",
+    "paper_in_five_minutes",
+    "rest_client",
 )
 
 

@@ -1,0 +1,22 @@
+#!/bin/sh
+# The core tests with every dependency at its lowest allowed release, or at the newest there is: sh scripts/versions.sh lowest
+# Needs uv. Makes build/<which>; nothing else is touched.
+set -eu
+which=${1:?lowest or newest}
+cd "$(dirname "$0")/.."
+home=build/$which
+case $which in
+  lowest) how="--resolution lowest-direct" ;;
+  newest) how="--resolution highest --prerelease allow" ;;
+  *) echo "give lowest or newest" >&2; exit 2 ;;
+esac
+mkdir -p "$home"
+uv venv --quiet --clear "$home/env"
+# shellcheck disable=SC2086
+uv pip compile --quiet $how --python "$home/env/bin/python" --extra plots --extra neighbors --extra web --extra cluster --extra boosters \
+  pyproject.toml -o "$home/requirements.txt"
+uv pip install --quiet --python "$home/env/bin/python" -r "$home/requirements.txt" \
+  pytest pytest-timeout pytest-xdist pytest-rerunfailures hypothesis clarabel networkx httpx psutil
+# Old releases warn about newer ones beneath them: not ours to mend, so warnings are no errors here.
+OMP_NUM_THREADS=1 PYTHONPATH=. "$home/env/bin/python" -m pytest -q -n 2 -o filterwarnings=default -m "not extras and not long and not slow" \
+  tests/space tests/belief tests/questions tests/recourse tests/models tests/elicitation tests/test_plan.py tests/test_package.py tests/test_cli.py
