@@ -15,7 +15,7 @@ import numpy as np
 
 from reap._typing import Array
 from reap.space import ActionSpace
-from reap.space.feature import plain
+from reap.space.declaration import plain
 
 #: Settings that change no plan, and those that the hashes of space and model cover.
 _SILENT = ("model", "models", "space", "verbose", "n_jobs", "time_limit")

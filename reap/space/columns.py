@@ -12,7 +12,8 @@ import pandas as pd
 
 from reap._errors import InputError, unknown
 from reap._typing import Array, Bools, Series
-from reap.space.feature import Feature, plain
+from reap.space.declaration import plain
+from reap.space.feature import Feature
 
 #: How the dtype of a column of ordered categories is written; pandas has one word for both.
 ORDERED = "category[ordered]"

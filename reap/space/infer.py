@@ -12,7 +12,8 @@ import pandas as pd
 from reap._errors import InputError, unknown
 from reap._typing import Frame, Series
 from reap.space.columns import ORDERED
-from reap.space.feature import Clock, Direction, Feature, Kind, plain
+from reap.space.declaration import plain
+from reap.space.feature import Clock, Direction, Feature, Kind
 from reap.space.inputs import as_frame
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})

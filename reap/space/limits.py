@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from reap._errors import InputError, unknown
-from reap.space.feature import Feature, plain
+from reap.space.declaration import plain
+from reap.space.feature import Feature
 from reap.space.phrases import united
 
 
