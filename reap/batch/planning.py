@@ -73,12 +73,7 @@ class Planner:
         answers : what the person in row i (0 … n − 1) answered, for those who were asked
         unread : why row i could not be read, for those who could not
         """
-        found = [
-            Failure(INVALID, unread[i])
-            if unread and i in unread
-            else self._one(rows.iloc[i : i + 1], answers.get(i))
-            for i in range(len(rows))
-        ]
+        found = self._found(rows, answers, unread or {})
         frame = self._targets(rows, found)
         frame["recourse_probability"] = [_or_nan(o, "probability") for o in found]
         frame["recourse_reason"] = [o.reason if isinstance(o, Failure) else o.note for o in found]
@@ -88,13 +83,25 @@ class Planner:
         frame["recourse_path"] = paths
         return frame
 
+    def _found(
+        self, rows: Frame, answers: Mapping[int, Answers], unread: Mapping[int, str]
+    ) -> list[Plan | Failure]:
+        """Return what was found for every row; those whom nobody asked are handed over together."""
+        found: dict[int, Plan | Failure] = {i: Failure(INVALID, why) for i, why in unread.items()}
+        plain = [i for i in range(len(rows)) if i not in found and i not in answers]
+        together = self.engine.plan_each(rows.iloc[plain], self.matrix, self.limits) if plain else []
+        for i, one in zip(plain, together, strict=True):
+            found[i] = one if isinstance(one, Plan) else _failure(one)
+        return [
+            found[i] if i in found else self._one(rows.iloc[i : i + 1], answers.get(i))
+            for i in range(len(rows))
+        ]
+
     def _one(self, row: Frame, answers: Answers | None) -> Plan | Failure:
         try:
             return self._asked(row, answers) if answers else self._plan(row, self.matrix, self.limits)
-        except InputError as error:
-            return Failure(INVALID, str(error))
         except Exception as error:  # one row must not end a run of a million
-            return Failure(FAILED, f"{type(error).__name__}: {error}")
+            return _failure(error)
 
     def _plan(self, row: Frame, A: Array, limits: Limits | None) -> Plan:
         plan: Plan = self.engine.plans(row, A[None], limits)[0]
@@ -128,6 +135,12 @@ class Planner:
             return tables[0]
         order = np.argsort(np.concatenate([np.flatnonzero(planned), np.flatnonzero(~planned)]))
         return pd.concat([tables[0], tables[1][tables[0].columns]]).iloc[order]
+
+
+def _failure(error: Exception) -> Failure:
+    if isinstance(error, InputError):
+        return Failure(INVALID, str(error))
+    return Failure(FAILED, f"{type(error).__name__}: {error}")
 
 
 def _or_nan(found: Plan | Failure, name: str) -> float:

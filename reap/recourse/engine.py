@@ -5,6 +5,7 @@ An engine answers ``fit``, ``plans``, ``robust`` and ``candidates``; it gets ``e
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from reap.elicitation import Elicitation
 
 Objective = Literal["worst-case", "minimax"]
+#: People whose plans the model judges together.
+TOGETHER = 32
 
 
 @dataclass(frozen=True)
@@ -199,12 +202,15 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
     def _subject(self, x: Any, limits: Limits | None = None) -> Subject:
         """Return the subject checked, scored, and the space within their limits; the engine must be fitted."""
         self._check_fitted()
-        z = self.space.vector(x)
-        space = self.space.tighten(limits)
-        score = float(self.classifier_.score(z[None])[0])
-        scale = self.classifier_.scale
-        accepted = bool(scale.enough(score))
-        return Subject(z, space, score, scale, accepted, None if accepted else space.obstacle(z))
+        return self._scored(self.space.vector(x)[None], limits)[0]
+
+    def _scored(self, Z: Array, limits: Limits | None) -> list[Subject]:
+        """Return the subjects of vectors (n, d), scored together."""
+        space, scores, scale = self.space.tighten(limits), self.classifier_.score(Z), self.classifier_.scale
+        return [
+            Subject(z, space, float(score), scale, bool(yes), None if yes else space.obstacle(z))
+            for z, score, yes in zip(Z, scores, scale.enough(scores), strict=True)
+        ]
 
     def _matrices(self, matrices: Array) -> Array:
         """Return matrices as (b, d, d), checked, symmetric."""
@@ -339,20 +345,33 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         """
         if not isinstance(X, pd.DataFrame) or len(X) == 0:
             raise InputError("give the subjects as a DataFrame with at least one row")
+        A = self._matrices(effort.identity(self.space.dimension) if matrix is None else matrix)[0]
         self.space.encode(X)  # bad rows are refused before any work is done
-        A = self._matrices(effort.identity(self.space.dimension) if matrix is None else matrix)[:1]
-        rows = [X.iloc[[i]] for i in range(len(X))]
+        parts = [X.iloc[i : i + TOGETHER] for i in range(0, len(X), TOGETHER)]
         if n_jobs in (None, 1):
-            listed = track(rows, "Looking for plans") if verbose else rows
-            found = [self._one(row, A, limits) for row in listed]
+            listed = track(parts, "Looking for plans") if verbose else parts
+            found = [self.plan_each(part, A, limits) for part in listed]
         else:
             found = Parallel(n_jobs=n_jobs, verbose=10 if verbose else 0)(
-                delayed(self._one)(row, A, limits) for row in rows
+                delayed(self.plan_each)(part, A, limits) for part in parts
             )
-        return self.table(X, found)
+        plans = list[Plan]()
+        for one in itertools.chain.from_iterable(found):
+            if isinstance(one, Exception):
+                raise one
+            plans.append(one)
+        return self.table(X, plans)
 
-    def _one(self, row: Frame, A: Array, limits: Limits | None) -> Plan:
-        return self.plans(row, A, limits)[0]
+    def plan_each(self, X: Frame, A: Array, limits: Limits | None = None) -> list[Plan | Exception]:
+        """Return the plan of everybody in a frame for one matrix (d, d), or the error that it ended in."""
+        self._check_fitted()
+        found = list[Plan | Exception]()
+        for i in range(len(X)):
+            try:
+                found.append(self.plans(X.iloc[[i]], A[None], limits)[0])
+            except Exception as error:  # somebody else's plan does not depend on it
+                found.append(error)
+        return found
 
     def table(self, X: Frame, plans: Sequence[Plan]) -> Frame:
         """Return plans as the frame that ``recommend`` returns, with the index and dtypes of ``X``."""

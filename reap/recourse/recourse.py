@@ -5,24 +5,25 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from reap import effort
-from reap._arrays import row_keys, unique_rows
+from reap._arrays import unique_rows
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
+from reap.models import Classifier
 from reap.models.trees import read
 from reap.plan import Plan, Status
-from reap.recourse.engine import Candidates, Engine, Objective, Subject
+from reap.recourse.drafts import Draft
+from reap.recourse.engine import TOGETHER, Candidates, Engine, Objective, Subject
 from reap.recourse.reasons import typical
 from reap.recourse.robust.worst_case import check_robust
-from reap.recourse.routes.actions import routes
 from reap.recourse.targets.boundary.boundary import Boundary
-from reap.recourse.targets.pool import Source
+from reap.recourse.targets.pool import ENUMERATED, Source
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.prototypes import prototypes
 from reap.recourse.targets.targets import Targets
@@ -202,15 +203,34 @@ class Recourse(Engine):
         deadline = self._deadline()
         subject = self._subject(x, limits)
         matrices = self._matrices(matrices)
-        if subject.verdict is not None:
-            return [subject.verdict] * len(matrices)
         if len(matrices) == 0:
             return []
         with self._lock:
-            targets = self._targets(subject, limits, deadline)
-            if len(targets) == 0:
-                return [self._nothing(subject, targets)] * len(matrices)
-            return self._finish(subject, targets, *targets.cheapest(matrices))
+            return self._judged([self._draft(subject, matrices, limits, deadline)])[0]
+
+    def plan_each(self, X: Frame, A: Array, limits: Limits | None = None) -> list[Plan | Exception]:
+        """Return the plan of everybody in a frame for one matrix (d, d), or the error that it ended in.
+
+        People are encoded, scored and judged together; their plans are those of ``plans``.
+        """
+        if type(self).plans is not Recourse.plans:  # who overrides that wants it called
+            return super().plan_each(X, A, limits)
+        try:
+            subjects = self._scored(self.space.encode(X), limits)
+        except InputError:  # one of them cannot be read: each by itself, to say which and why
+            return super().plan_each(X, A, limits)
+        A, out = self._matrices(A), list[Plan | Exception]()
+        for begin in range(0, len(subjects), TOGETHER):
+            found = list[Draft | list[Plan] | Exception]()
+            with self._lock:
+                for subject in subjects[begin : begin + TOGETHER]:
+                    try:
+                        found.append(self._draft(subject, A, limits, self._deadline()))
+                    except Exception as error:  # somebody else's plan does not depend on it
+                        found.append(error)
+                plans = iter(self._judged([one for one in found if not isinstance(one, Exception)]))
+            out += [one if isinstance(one, Exception) else next(plans)[0] for one in found]
+        return out
 
     def robust(
         self,
@@ -233,7 +253,7 @@ class Recourse(Engine):
             if len(targets) == 0:
                 return self._nothing(subject, targets)
             row, worst = targets.robust(confidence_set)
-            return self._finish(subject, targets, row[None], np.array([worst]))[0]
+            return self._judged([Draft.of(subject, targets, row[None], np.array([worst]))])[0][0]
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
         """Return the accepted legal rows known for the subject, as plans, nearest first."""
@@ -257,6 +277,11 @@ class Recourse(Engine):
 
     # how ---------------------------------------------------------------------------------------------
 
+    @property
+    def _asked(self) -> Classifier:
+        """Who decides, as the search asks: without its pipeline, where the model's trees were read."""
+        return self.acceptance_.classifier if self.reader_ is None else self.reader_.classifier
+
     def _deadline(self) -> float:
         return np.inf if self.time_limit is None else time.monotonic() + self.time_limit
 
@@ -265,14 +290,7 @@ class Recourse(Engine):
         key = subject.z.tobytes(), repr(limits or None)
         kept = self._known.pop(key, None)
         if kept is None:
-            for count, waits in self._ways(subject.space):
-                problem = Problem(
-                    subject.space, self.acceptance_.classifier, subject.z, count, deadline, waits
-                )
-                kept = Targets(self._source(problem))
-                if len(kept):
-                    break
-        assert kept is not None  # there is always a count to try
+            kept = self._found(subject, deadline)
         kept.problem.deadline = deadline
         self._known[key] = kept
         while len(self._known) > _KEPT:
@@ -282,44 +300,76 @@ class Recourse(Engine):
     def _source(self, problem: Problem) -> Source:
         """Return where targets come from: trees where the model could be read, else the decision boundary."""
         rng = np.random.default_rng(self.random_state)
-        if self.reader_ is None:
+        if self.reader_ is None or (self.reader_.quick and problem.size(problem.max_changes) <= ENUMERATED):
             return Boundary(problem, self.rows_, rng)
         return Trees(problem, self.reader_, self.rows_, rng)
 
-    def _ways(self, space: ActionSpace) -> Iterator[tuple[int | None, bool]]:
-        """Yield how many changes to allow, and whether to wait longer than they take.
+    def _found(self, subject: Subject, deadline: float) -> Targets:
+        """Return the targets of a subject with few changes, then with one more at a time, then with any number.
 
-        Few changes at first, then one more at a time, then any number; all of these with waiting where nothing else helps.
+        All of these with waiting longer than the actions take, where nothing else helps.
         """
-        most = len([f for f in space.features if f.is_action])
+        most = len([f for f in subject.space.features if f.is_action])
         few = [] if self.max_changes is None else range(self.max_changes, min(most, self.max_changes + _MORE))
-        for waits in (False, True) if space.timed else (False,):
-            yield from ((count, waits) for count in (*few, None))
+        for waits in (False, True) if subject.space.timed else (False,):
+            for count in (*few, None):
+                problem = Problem(subject.space, self._asked, subject.z, count, deadline, waits)
+                found = Targets(self._source(problem))
+                if len(found):
+                    return found
+                if found.pool.complete:  # all rows were looked at, those of more changes too
+                    break
+        return found
 
-    def _finish(self, subject: Subject, targets: Targets, rows: Array, efforts: Array) -> list[Plan]:
-        """Return rows as plans with their routes, judged once more exactly as they are shown."""
-        rows = subject.space.project(rows, subject.z, exact=False)
-        _, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
-        paths = routes(targets.problem, rows[first])
-        ends = np.cumsum([len(path) for path in paths])[:-1]
-        scores = np.split(self.classifier_.score(np.concatenate(paths)), ends)
-        fine = subject.space.allows(subject.z, rows[first]) & self.acceptance_.classifier.accepts(rows[first])
+    def _draft(
+        self, subject: Subject, matrices: Array, limits: Limits | None, deadline: float
+    ) -> Draft | list[Plan]:
+        """Return the rows of least effort for each matrix, or the plans of somebody who needs none or can have none."""
+        if subject.verdict is not None:
+            return [subject.verdict] * len(matrices)
+        targets = self._targets(subject, limits, deadline)
+        if len(targets) == 0:
+            return [self._nothing(subject, targets)] * len(matrices)
+        return Draft.of(subject, targets, *targets.cheapest(matrices))
+
+    def _judged(self, drafts: Sequence[Draft | list[Plan]]) -> list[list[Plan]]:
+        """Return the plans of drafts, judged once more exactly as they are shown; the model is asked once for all."""
+        paths = [path for draft in drafts if isinstance(draft, Draft) for path in draft.paths]
+        if not paths:
+            return [draft for draft in drafts if not isinstance(draft, Draft)]
+        ends = np.cumsum([len(path) for path in paths])
+        scores = self.classifier_.score(np.concatenate(paths))
+        last = np.stack([path[-1] for path in paths])
+        if self.acceptance_.exact:
+            accepted = self.classifier_.scale.enough(scores[ends - 1])
+        else:
+            accepted = self.acceptance_.classifier.accepts(last)
+        judged = iter(zip(np.split(scores, ends[:-1]), accepted, strict=True))
+        return [
+            self._finish(draft, [next(judged) for _ in draft.paths]) if isinstance(draft, Draft) else draft
+            for draft in drafts
+        ]
+
+    def _finish(self, draft: Draft, judged: list[tuple[Array, bool]]) -> list[Plan]:
+        """Return a draft as plans, given the scores along each path and whether its end is accepted."""
+        subject, targets = draft.subject, draft.targets
+        fine = subject.space.allows(subject.z, draft.rows) & [accepted for _, accepted in judged]
         made = [
             Plan(
                 subject.space,
-                paths[k],
-                scores[k],
-                note=self._note(rows[first[k]], targets),
+                draft.paths[k],
+                scores,
+                note=self._note(draft.rows[k], targets),
                 scale=subject.scale,
             )
             if fine[k]
             else self._nothing(subject, targets)
-            for k in range(len(first))
+            for k, (scores, _) in enumerate(judged)
         ]
         made = self.acceptance_.told(made)
         return [
             made[k].with_(effort=float(value)) if fine[k] else made[k]
-            for k, value in zip(which.ravel(), efforts, strict=True)
+            for k, value in zip(draft.which, draft.efforts, strict=True)
         ]
 
     def _note(self, row: Array, targets: Targets) -> str:

@@ -55,7 +55,7 @@ class Cells:
     weights : (r,)
         How many splits each edge stands for.
     rows : (r + 1, c) or (levels, c)
-        The transformed columns in each cell, or of each level.
+        The transformed columns in each cell, or of each level; then, where a value may be missing, of a missing one.
     """
 
     columns: Ints

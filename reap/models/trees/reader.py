@@ -9,6 +9,7 @@ value of every feature at once.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -21,6 +22,7 @@ from reap.models.estimator import Estimator, steps_before
 from reap.models.trees import boosters, sklearn_trees
 from reap.models.trees.forest import Forest
 from reap.models.trees.lattice import Cells, Lattice
+from reap.models.trees.scoring import Scoring
 from reap.space import ActionSpace
 
 #: Rows on which the reading is compared with the model.
@@ -68,11 +70,23 @@ class Reader:
         self._base = Z[0]
         self.owner = self._owners(Z)
         self._check_mixing(Z, T)
-        self.cells = self._cells(Z)
+        #: Any row, transformed (1, c): what no feature owns is the same in all of them.
+        self.blank = T[:1]
+        self.cells = [self._with_missing(k, cells) for k, cells in enumerate(self._cells(Z))]
         mixed = self._rounded(_mixed(space, Z, np.random.default_rng(1))[2])
         read = self.forest.probability(self.compose(mixed))
         if not self._close(read, classifier.probability(mixed)):
             raise UnreadableError
+        #: The same model for vectors, without its pipeline: what the search asks thousands of times.
+        self.scoring = Scoring(self)
+        self.classifier = replace(classifier, kernel=self.scoring)
+        if not self._close(self.classifier.probability(mixed), read):
+            raise UnreadableError
+
+    @property
+    def quick(self) -> bool:
+        """Whether thousands of scores take milliseconds."""
+        return self.scoring.quick
 
     def transform(self, Z: Array) -> Array:
         """Return vectors (n, d) as the matrix (n, c) that the trees compare."""
@@ -83,16 +97,27 @@ class Reader:
 
     def compose(self, Z: Array) -> Array:
         """Return the same matrix, put together from cells instead of asking the pipeline."""
-        T = np.repeat(self.transform(self._base[None]), len(Z), axis=0)
-        for k, cells in enumerate(self.cells):
-            values = self.units(k, Z)
-            known = ~np.isnan(values)
-            place = cells.of(values) if len(cells.edges) else np.where(known, values, 0).astype(np.intp)
-            place = place if self.space.features[k].levels or len(cells.edges) else np.zeros(len(Z), np.intp)
-            T[np.ix_(known, cells.columns)] = cells.rows[place[known]]
-            if not known.all() and len(cells.columns):
-                T[np.ix_(~known, cells.columns)] = self.transform(Z[~known])[:, cells.columns]
+        T = np.repeat(self.blank, len(Z), axis=0)
+        for cells, place in zip(self.cells, self.places(Z).T, strict=True):
+            if len(cells.columns):
+                T[:, cells.columns] = cells.rows[place]
         return T
+
+    def places(self, Z: Array) -> Ints:
+        """Return in which of its cells each feature of vectors (n, d) lies, (n, f)."""
+        places = np.zeros((len(Z), len(self.cells)), dtype=np.intp)
+        for k, cells in enumerate(self.cells):
+            if len(cells.columns) == 0:
+                continue
+            values = self.units(k, Z)
+            missing = np.isnan(values)
+            if self.space.features[k].is_number:
+                places[:, k] = cells.of(values)
+            else:
+                places[:, k] = np.where(missing, 0, values)
+            if missing.any():
+                places[missing, k] = len(cells.rows) - 1
+        return places
 
     def units(self, k: int, Z: Array) -> Array:
         """Return the values (n,) of one feature of vectors (n, d): numbers in units, levels as their index."""
@@ -206,6 +231,20 @@ class Reader:
             at = (places + 0.5) * lattices[k].unit if len(places) else places
             made.append(Cells(columns[k], at, weights, T[: len(values), columns[k]]))
         return made
+
+    def _with_missing(self, k: int, cells: Cells) -> Cells:
+        """Return the cells with one more row for a value that is missing, where that may be."""
+        if not self.space.features[k].missing or len(cells.columns) == 0:
+            return cells
+        row = self._base[None].copy()
+        row[:, self.space.slices[self.space.features[k].name]] = (
+            0.0 if self.space.features[k].kind == "categorical" else np.nan
+        )
+        try:
+            seen = self.transform(row)[:, cells.columns]
+        except UnreadableError:  # nobody without this value can be scored by the model either
+            seen = np.full((1, len(cells.columns)), np.nan)
+        return replace(cells, rows=np.concatenate([cells.rows, seen]))
 
     def _rounded(self, Z: Array) -> Array:
         """Return vectors (n, d) with numbers at the places where they were read: what lies between two is not told apart."""

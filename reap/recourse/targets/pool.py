@@ -17,7 +17,7 @@ from reap.recourse.targets.people import people
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.rays import Items, rays
 
-#: Spaces of up to this many rows are scored whole.
+#: Where there are up to this many rows of few changes, or of any number, they are scored whole.
 ENUMERATED = 16_000
 #: Rows kept of a larger one.
 KEPT = 4_000
@@ -127,13 +127,8 @@ def best_of_supports(cells: Ints, efforts: Array, count: int) -> tuple[Ints, Int
 
 def build(problem: Problem, data: Array, rng: np.random.Generator) -> Pool:
     """Return the pool of a subject, from accepted rows (n, d) of other people and from supports."""
-    if problem.size <= ENUMERATED:
-        rows = problem.everything()
-        logits = problem.judge(rows)
-        if not (logits >= problem.goal).any():  # the margin is a preference; here nothing else is left
-            problem.goal = np.nextafter(problem.classifier.boundary, np.inf)
-        fine = logits >= problem.goal
-        return Pool(problem, rows[fine], logits[fine], complete=True)
+    if (known := enumerated(problem)) is not None:
+        return known
     swept, scores = rays(Items(problem).helpful())
     others, more = people(problem, data, rng)
     rows, logits = np.concatenate([swept, others]), np.concatenate([scores, more])
@@ -143,9 +138,39 @@ def build(problem: Problem, data: Array, rng: np.random.Generator) -> Pool:
     kept = kept[_worth(problem, rows[kept])]
     if len(kept) > KEPT:
         kept = kept[_spread(problem, rows[kept])]
-    problem.closest = max(problem.closest, float(logits.max()))
+    problem.saw(rows, logits)
     closest = np.argsort(-logits, kind="stable")[:8]
     return Pool(problem, rows[kept], logits[kept], rejected=rows[closest[np.isfinite(logits[closest])]])
+
+
+def enumerated(problem: Problem) -> Pool | None:
+    """Return every accepted legal row of a small space; None where there are too many to look at.
+
+    Rows of more changes than were asked for count only where there is no other, and then those of the fewest.
+    """
+    most = problem.space.most_changes
+    asked = most if problem.max_changes is None else problem.max_changes
+    if problem.size(asked) > ENUMERATED:
+        return None
+    rows = problem.everything(asked)
+    scores = problem.judge(rows)
+    if (scores >= problem.goal).any():
+        fine = scores >= problem.goal
+        return Pool(problem, rows[fine], scores[fine], complete=True)
+    if asked is not None and problem.size(most) > ENUMERATED:
+        return Pool(problem, rows[:0], scores[:0])
+    rows = problem.everything(most)
+    scores = problem.judge(rows, counted=False)
+    problem.saw(rows, scores)
+    if problem.closest < problem.goal:  # the margin is a preference; here nothing else is left
+        problem.goal = np.nextafter(problem.classifier.boundary, np.inf)
+    fine = scores >= problem.goal
+    rows, scores = rows[fine], scores[fine]
+    if len(rows) and asked is not None:
+        counts = problem.counts(rows)
+        problem.max_changes = max(asked, int(counts.min()))
+        rows, scores = rows[counts <= problem.max_changes], scores[counts <= problem.max_changes]
+    return Pool(problem, rows, scores, complete=True)
 
 
 def _worth(problem: Problem, rows: Array) -> Bools:

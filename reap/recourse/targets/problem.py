@@ -107,13 +107,13 @@ class Problem:
         """Whether the model has a gradient."""
         return self.classifier.has_gradient
 
-    @property
-    def size(self) -> float:
-        """Number of rows there are, legal or not."""
-        n = self.numbers
-        off_grid = n.stays & (np.abs(n.on_grid(n.start) - n.start) > 1e-9)
-        grids = n.last - n.first + 1 + off_grid
-        return float(np.prod(grids) * np.prod([float(len(c.options)) for c in self.choices]))
+    def size(self, most: int | None = None) -> float:
+        """Return how many rows of at most so many changes there are, legal or not."""
+        sizes = np.ones(1)  # by the number of changes
+        for stays, moves in self._axes:
+            same, moved = float(stays.sum()), float(moves.sum())
+            sizes = np.append(same * sizes, 0.0) + np.append(0.0, moved * sizes)
+        return float(sizes[: None if most is None else most + 1].sum())
 
     def moves(self, Z: Array) -> Array:
         """Return the whole changes (…, d) of rows; what is missing does not change."""
@@ -152,18 +152,33 @@ class Problem:
     def _widths(self) -> Ints:
         return np.array([len(columns_of(self.space, f)) for f in self.space.features])
 
-    def everything(self) -> Array:
-        """Return every row the grid holds, (n, d)."""
-        n = self.numbers
-        axes = [n.values(j) for j in range(len(n.columns))]
-        sizes = [len(values) for values in axes] + [len(c.options) for c in self.choices]
-        places = np.indices(sizes).reshape(len(sizes), -1) if sizes else np.zeros((0, 1), dtype=np.intp)
-        rows = np.repeat(self.base[None], places.shape[1], axis=0)
-        for column, values, place in zip(n.columns, axes, places, strict=False):
-            rows[:, column] = values[place]
-        for choice, place in zip(self.choices, places[len(axes) :], strict=True):
-            rows[:, choice.columns] = choice.options[place]
-        return self.tidy(rows)
+    def everything(self, most: int | None = None) -> Array:
+        """Return every row of at most so many changes that the grid holds, (n, d)."""
+        n, count = self.numbers, np.zeros(1, dtype=np.intp)
+        places = np.zeros((1, 0), dtype=np.intp)
+        for stays, moves in self._axes:
+            row, place = np.divmod(np.arange(len(count) * len(stays)), len(stays))
+            total = count[row] + moves[place]
+            few = np.ones(len(row), dtype=bool) if most is None else total <= most
+            places, count = np.column_stack([places[row[few]], place[few]]), total[few]
+        rows = np.repeat(self.base[None], len(places), axis=0)
+        for j, column in enumerate(n.columns):
+            rows[:, column] = n.values(j)[places[:, j]]
+        for j, choice in enumerate(self.choices, len(n.columns)):
+            rows[:, choice.columns] = choice.options[places[:, j]]
+        return self.follow(rows)
+
+    @property
+    def _axes(self) -> list[tuple[Bools, Bools]]:
+        """For each number, then each choice: which of its values (k,) are no change, and which are one; waiting is none."""
+        n, axes = self.numbers, []
+        for j, start in enumerate(n.start):
+            moves = (np.abs(n.values(j) - start) > 1e-9) & self.acts[n.feature[j]]
+            axes.append((~moves, moves))
+        for choice in self.choices:
+            moves = np.arange(len(choice.options)) != choice.own
+            axes.append((~moves, moves))
+        return axes
 
     def within(self, Z: Array, exact: bool = False) -> Array:
         """Return what the subject would become on the way to rows (n, d): each feature as near as it may come."""
@@ -217,11 +232,14 @@ class Problem:
         legal = self.legal(flat, counted)
         scores[legal] = self.score(flat[legal])
         scores = self.honest(flat, scores)
-        if legal.any() and counted:
-            best = int(scores.argmax())
-            if scores[best] > self.closest:
-                self.closest, self.nearest = float(scores[best]), flat[best].copy()
+        if counted:
+            self.saw(flat, scores)
         return scores.reshape(Z.shape[:-1])
+
+    def saw(self, Z: Array, scores: Array) -> None:
+        """Remember the legal row that comes closest of rows (n, d) with logits (n,)."""
+        if len(scores) and scores[best := int(scores.argmax())] > self.closest:
+            self.closest, self.nearest = float(scores[best]), Z[best].copy()
 
     def honest(self, Z: Array, scores: Array) -> Array:
         """Return the logits (n,) of legal rows (n, d), −inf where the slowest actions are a pretext for waiting.

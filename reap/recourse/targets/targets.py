@@ -60,8 +60,10 @@ class Targets:
         """Return irreducible rows (k, d) made of one for each matrix; none asks for all that another, or the pool, does."""
         first = unique_rows(rows)
         rows, A = rows[first], A[first]
-        for _ in range(_ROUNDS):
-            rows, _ = reduced(self.problem, A, rows)
+        whole = self.pool.complete  # then nothing can be taken back that the pool does not hold
+        for _ in range(_ROUNDS if not whole else 100):
+            if not whole:
+                rows, _ = reduced(self.problem, A, rows)
             less = self._less(A, rows)
             if (less < 0).all():
                 break

@@ -130,7 +130,7 @@ class Neighbours:
         self.judged = self.guessed.copy()
         judged = np.where(problem.legal(changed), self.guessed[self.moved], -np.inf)
         self.judged[self.moved] = problem.honest(changed, judged)
-        problem.closest = max(problem.closest, float(self.judged.max()))
+        problem.saw(self.rows.reshape(-1, rows.shape[1]), self.judged.ravel())
 
     def pairs(self, A: Array, state: Ints, count: int = 16) -> Array:
         """Return the most promising pairs of changes for each matrix, applied to the row it is at, (b, k, d).

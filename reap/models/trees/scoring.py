@@ -1,0 +1,186 @@
+"""Scores of a tree ensemble that was read, without its pipeline: most of the time of a score is spent on frames, not on trees.
+
+Every feature's value lies in one cell, and each cell rules out some leaves. With the leaves of a tree as the bits of a word,
+
+    word(row) = AND over features of word_k(cell of feature k)
+
+has one bit left: the leaf that the row reaches. Trees of many leaves take several words, of which one has a bit.
+Where that would be too many words (deep forests) the trees themselves are asked, on the matrix put together from cells.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from reap._typing import Array, Ints
+
+if TYPE_CHECKING:
+    from reap.models.trees.reader import Reader
+
+Words = npt.NDArray[np.uint64]
+#: Words of all trees together, at most; and rows put through at a time, so that they stay in the processor's cache.
+_WORDS, _ROWS = 1_200, 128
+
+
+class Scoring:
+    """The probabilities of a model, from what was read of it: equal to its own up to rounding.
+
+    Parameters
+    ----------
+    reader : Reader
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+
+    def probability(self, Z: Array) -> Array:
+        """Return the probability of the target class, (n,)."""
+        forest = self.reader.forest
+        if self._words is not None:
+            raw = self._words.raw(self.reader.places(Z))
+        else:
+            raw = self._walked(self.reader.compose(Z))
+        return np.asarray(expit(raw)) if forest.link == "sigmoid" else raw
+
+    @property
+    def quick(self) -> bool:
+        """Whether leaves fit into words: a score then takes microseconds."""
+        return self._words is not None
+
+    @cached_property
+    def _words(self) -> LeafWords | None:
+        forest = self.reader.forest
+        leaves = np.add.reduceat(forest.leaf.astype(np.intp), forest.roots)
+        return LeafWords(self.reader) if (-(-leaves // 64)).sum() <= _WORDS else None
+
+    def _walked(self, T: Array) -> Array:
+        """Return raw scores (n,) of transformed rows (n, c); scikit-learn's own trees are compiled, so they are asked."""
+        forest, members = self.reader.forest, getattr(self.reader.last, "estimators_", None)
+        if forest.link != "none" or members is None:
+            return forest.raw(T)
+        rows, index = np.ascontiguousarray(T, dtype=np.float32), self.reader.kernel.index
+        total = np.zeros(len(rows))
+        for member in members:
+            value: Any = member.tree_.predict(rows)
+            total += value[:, index] / value.sum(axis=1)
+        return total / len(members)
+
+
+class LeafWords:
+    """For each feature and each of its cells the leaves that remain, as bits.
+
+    Attributes
+    ----------
+    tables : list of (cells, words), one a feature; None where no tree looks at it
+    always : (words,)
+        What remains where only constant columns have spoken.
+    values : (words, 65)
+        The value of each word's bits, 0 where none is set.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        forest = reader.forest
+        self.base = forest.base
+        first, last, start, width = _ranges(forest.left, forest.right, forest.roots)
+        self.width = int(width.sum())
+        self.always = np.zeros(self.width, dtype=np.uint64)
+        self.values = np.zeros((self.width, 65))
+        leaf = np.flatnonzero(forest.leaf)
+        word, bit = start[leaf] + first[leaf] // 64, first[leaf] % 64
+        self.values[word, bit + 1] = forest.value[leaf]
+        np.bitwise_or.at(self.always, word, np.uint64(1) << bit.astype(np.uint64))
+        self.tables: list[Words | None] = []
+        inner = np.flatnonzero(~forest.leaf)
+        owner = reader.owner[forest.feature[inner]]
+        ways = [_words(first, last, start, child) for child in (forest.right, forest.left)]
+        blank = forest.seen(reader.blank)
+        for k in range(-1, len(reader.cells)):
+            nodes = inner[owner == k]
+            rows = np.repeat(blank, 1 if k < 0 else len(reader.cells[k].rows), axis=0)
+            if k >= 0:
+                rows[:, reader.cells[k].columns] = forest.seen(reader.cells[k].rows)
+            table = np.repeat(self.always[None], len(rows), axis=0)
+            for node in nodes:
+                left = forest.goes_left(np.array([node]), rows[None, :, forest.feature[node]])[0]
+                for way, closed in zip(
+                    (left, ~left), ways, strict=True
+                ):  # what lies on the other side is out of reach
+                    for word, bits in closed(node):
+                        table[way, word] &= ~bits
+            if k < 0:
+                self.always = table[0]
+            else:
+                self.tables.append(table if len(nodes) else None)
+
+    def raw(self, places: Ints) -> Array:
+        """Return the raw scores (n,) of rows whose features lie in cells (n, f)."""
+        out = np.full(len(places), self.base)
+        if len(places) == 0:
+            return out
+        same = (places == places[0]).all(axis=0)
+        word, varying = self.always, []
+        for k, table in enumerate(self.tables):
+            if table is None:
+                continue
+            if same[k]:
+                word = word & table[places[0, k]]
+            else:
+                varying.append(k)
+        offset = 65 * np.arange(self.width) - 1022
+        flat = self.values.ravel()
+        for begin in range(0, len(places), _ROWS):
+            part = places[begin : begin + _ROWS]
+            words = np.repeat(word[None], len(part), axis=0)
+            for k in varying:
+                table = self.tables[k]
+                assert table is not None
+                words &= table[part[:, k]]
+            # the exponent of a power of two is the number of its bit; 0 has exponent 0 here, and no value
+            power = words.astype(float).view(np.int64) >> 52
+            np.maximum(power, 1022, out=power)
+            power += offset
+            out[begin : begin + _ROWS] += flat[power].sum(axis=1)
+        return out
+
+
+def _ranges(left: Ints, right: Ints, roots: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return the leaves (first, last + 1) under each node, numbered from left to right in its tree; its tree's first word; words of trees."""
+    count = len(left)
+    first, last, start = np.zeros(count, np.intp), np.zeros(count, np.intp), np.zeros(count, np.intp)
+    width, word = [], 0
+    for root in roots:
+        stack, number, seen = [int(root)], 0, []
+        while stack:
+            node = stack.pop()
+            seen.append(node)
+            first[node] = number
+            if left[node] < 0:
+                number += 1
+                last[node] = number
+            else:
+                stack += [int(right[node]), int(left[node])]
+        for node in reversed(seen):  # children come after their parents
+            if left[node] >= 0:
+                last[node] = last[right[node]]
+        start[seen] = word
+        width.append(-(-number // 64))
+        word += width[-1]
+    return first, last, start, np.array(width)
+
+
+def _words(first: Ints, last: Ints, start: Ints, child: Ints) -> Any:
+    """Return a function that lists, of the child of a node, the words its leaves are in and their bits."""
+
+    def of(node: int) -> list[tuple[int, np.uint64]]:
+        a, b, out = int(first[child[node]]), int(last[child[node]]), []
+        for block in range(a // 64, (b - 1) // 64 + 1):
+            low, high = max(a - 64 * block, 0), min(b - 64 * block, 64)
+            out.append((int(start[node]) + block, np.uint64((1 << high) - (1 << low))))
+        return out
+
+    return of

@@ -1,0 +1,46 @@
+"""What was found for a person, before the model judges it once more exactly as it is shown.
+
+Judging waits for others: the model scores the paths of a whole chunk of people about as fast as those of one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reap._arrays import row_keys
+from reap._typing import Array, Ints
+from reap.recourse.engine import Subject
+from reap.recourse.routes.actions import routes
+from reap.recourse.targets.targets import Targets
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """Rows of least effort for b matrices, each row once, with its route.
+
+    Parameters
+    ----------
+    subject : Subject
+    targets : Targets
+    rows : (n, d)
+    paths : list of (s + 1, d), one a row
+    which : (b,) the row of each matrix
+    efforts : (b,)
+    """
+
+    subject: Subject
+    targets: Targets
+    rows: Array
+    paths: list[Array]
+    which: Ints
+    efforts: Array
+
+    @classmethod
+    def of(cls, subject: Subject, targets: Targets, rows: Array, efforts: Array) -> Draft:
+        """Return the draft of rows (b, d), one for each matrix."""
+        rows = subject.space.project(rows, subject.z, exact=False)
+        _, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
+        rows = rows[first]
+        return cls(subject, targets, rows, routes(targets.problem, rows), which.ravel(), efforts)

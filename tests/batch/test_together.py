@@ -1,0 +1,66 @@
+"""People are scored and judged together; their plans are those of the one-by-one API."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reap
+from tests.models.ensembles import make, people, piped
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    X, y = people(400)
+    model = piped(make("histogram"), X).fit(X, y)
+    return reap.Recourse(model, reap.ActionSpace.from_frame(X)).fit(X), X
+
+
+def test_plans_are_those_of_each_alone(crowd):
+    engine, X = crowd
+    A = np.eye(engine.space.dimension)
+    together = engine.plan_each(X.iloc[:80], A)
+    assert len({plan.status for plan in together}) > 1
+    for i, plan in enumerate(together):
+        alone = engine.plans(X.iloc[[i]], A)[0]
+        assert plan.status == alone.status
+        assert plan.effort == alone.effort
+        assert np.array_equal(plan.path, alone.path)
+    made = reap.batch.run(engine, X.iloc[:80], n_jobs=1)
+    assert made["recourse_effort"].tolist() == [plan.effort for plan in together]
+
+
+def test_the_model_is_asked_a_few_times_for_all_of_them(crowd, monkeypatch):
+    engine, X = crowd
+    calls = []
+    real = type(engine.classifier_.kernel).probability
+    monkeypatch.setattr(
+        type(engine.classifier_.kernel), "probability", lambda self, Z: calls.append(len(Z)) or real(self, Z)
+    )
+    engine._forget()
+    found = engine.plan_each(X.iloc[:60], np.eye(engine.space.dimension))
+    assert sum(plan.status == "ok" for plan in found) > 20
+    assert len(calls) <= 3  # everybody once, then their plans in two groups
+
+
+def test_one_who_cannot_be_read_hides_nobody(crowd):
+    engine, X = crowd
+    some = X.iloc[:5].astype({"housing": object})
+    some.loc[some.index[2], "housing"] = "a cave"
+    found = engine.plan_each(some, np.eye(engine.space.dimension))
+    assert [isinstance(one, reap.InputError) for one in found] == [False, False, True, False, False]
+    with pytest.raises(reap.InputError, match="a cave"):
+        engine.recommend(some)
+
+
+def test_a_subclass_that_plans_in_its_own_way_is_asked(crowd):
+    engine, X = crowd
+
+    class Refusing(reap.Recourse):
+        def plans(self, x, matrices, limits=None):
+            raise RuntimeError("not today")
+
+    own = Refusing(engine.model, engine.space).fit(X)
+    assert all(
+        isinstance(one, RuntimeError) for one in own.plan_each(X.iloc[:3], np.eye(engine.space.dimension))
+    )
