@@ -149,7 +149,10 @@ class LeafWords:
 
 
 def _ranges(left: Ints, right: Ints, roots: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Return the leaves (first, last + 1) under each node, numbered from left to right in its tree; its tree's first word; words of trees."""
+    """Number the leaves of each tree from left to right: those of a node are ``first`` up to, not including, ``last``.
+
+    Returned are (first, last) of each node, the first word of its tree, and how many words each tree takes.
+    """
     count = len(left)
     first, last, start = np.zeros(count, np.intp), np.zeros(count, np.intp), np.zeros(count, np.intp)
     width, word = [], 0
