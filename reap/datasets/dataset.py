@@ -99,6 +99,8 @@ def read_csv(path: Path) -> Frame:
         table = pd.read_csv(path)
     except FileNotFoundError:
         raise InputError(f"there is no file {str(path)!r}; check the path") from None
+    except IsADirectoryError:
+        raise InputError(f"{str(path)!r} is a folder; name a CSV file in it") from None
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise InputError(f"{path.name} cannot be read as a CSV file: {error}") from None
     if table.shape[1] == 1 and ";" in str(table.columns[0]):

@@ -111,10 +111,10 @@ class Elicitation(State):
     ) -> None:
         if preset not in PRESETS:
             raise unknown("preset", preset, PRESETS)
-        if questions < 0:
-            raise InputError(f"questions is {questions}; give 0 or more")
-        if options < 2:
-            raise InputError(f"options is {options}; a question needs at least 2")
+        if not isinstance(questions, int | np.integer) or questions < 0:
+            raise InputError(f"questions is {questions!r}; give a whole number, 0 or more")
+        if not isinstance(options, int | np.integer) or options < 2:
+            raise InputError(f"options is {options!r}; a question needs at least 2")
         if not 0 <= tolerance < 1:
             raise InputError(
                 f"tolerance is {tolerance}; give the share of answers to leave aside, 0 to below 1"

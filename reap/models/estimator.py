@@ -73,7 +73,14 @@ class Function:
 
     def probability(self, Z: Array) -> Array:
         """Return the probability of the target class, (n,)."""
-        p = np.asarray(self.function(self.space.decode(Z) if self.raw else Z), dtype=float)
+        given = self.function(self.space.decode(Z) if self.raw else Z)
+        try:
+            p = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            first = next(iter(given), given) if hasattr(given, "__iter__") else given
+            raise InputError(
+                f"the model's function returned {first!r}; it must return probabilities, numbers between 0 and 1"
+            ) from None
         if p.shape == (len(Z), 1):
             p = p[:, 0]
         if p.shape[:1] != (len(Z),) or p.ndim > 2:

@@ -30,6 +30,7 @@ from reap.recourse.reasons import Reason, reasons
 from reap.recourse.relaxation import advice, relaxations
 from reap.scores import Scale, Threshold
 from reap.space import ActionSpace, Limits
+from reap.space.inputs import as_frame
 
 if TYPE_CHECKING:
     from reap.elicitation import Elicitation
@@ -214,13 +215,18 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _matrices(self, matrices: Array) -> Array:
         """Return matrices as (b, d, d), checked, symmetric."""
-        matrices = np.asarray(matrices, dtype=float)
         d = self.space.dimension
+        try:
+            matrices = np.asarray(matrices, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"effort matrices are numbers of shape (b, {d}, {d}); given was {type(matrices).__name__}"
+            ) from None
         if matrices.ndim == 2:
             matrices = matrices[None]
         if matrices.ndim != 3 or matrices.shape[1:] != (d, d) or not np.isfinite(matrices).all():
             raise InputError(
-                f"cost matrices must be finite and of shape (b, {d}, {d}); given was {matrices.shape}"
+                f"effort matrices must be finite and of shape (b, {d}, {d}); given was {matrices.shape}"
             )
         matrices = (matrices + matrices.transpose(0, 2, 1)) / 2
         size = np.abs(np.trace(matrices, axis1=1, axis2=2))
@@ -228,7 +234,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             np.linalg.cholesky(matrices + (1e-7 * size + 1e-12)[:, None, None] * np.eye(d))
         except np.linalg.LinAlgError:
             raise InputError(
-                "a cost matrix is not positive semidefinite; efforts would be negative"
+                "an effort matrix is not positive semidefinite, so some effort would be negative; give A with zᵀAz ≥ 0 for all z"
             ) from None
         return matrices
 
@@ -343,6 +349,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             The target's columns, then ``recourse_valid, recourse_effort, recourse_status, recourse_changes,
             recourse_months``. A row without a plan repeats the subject's own values.
         """
+        X = as_frame(X)
         if not isinstance(X, pd.DataFrame) or len(X) == 0:
             raise InputError("give the subjects as a DataFrame with at least one row")
         A = self._matrices(effort.identity(self.space.dimension) if matrix is None else matrix)[0]

@@ -15,6 +15,7 @@ from reap._typing import Frame, Series
 from reap.space import files, infer, vocabulary
 from reap.space.action_space import ActionSpace
 from reap.space.feature import Feature
+from reap.space.inputs import as_frame
 
 #: Words in their order, least first.
 _ORDERS = (
@@ -88,6 +89,9 @@ def draft(
     >>> made.space.feature("income_eur").unit, made.space.feature("income_eur").direction
     ('€', 'up')
     """
+    table = as_frame(table)
+    if not isinstance(table, pd.DataFrame) or not table.shape[1] or not len(table):
+        raise InputError("a table with at least one row and one column is needed, as a pandas DataFrame")
     for name in (*([label] if label is not None else []), *drop, *fixed):
         if name not in table.columns:
             raise unknown("column", name, map(str, table.columns))

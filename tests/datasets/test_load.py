@@ -186,7 +186,7 @@ def test_every_curated_space_passes_its_own_review(name):
     for feature in data.space.features if data.space.timed else ():
         if feature.is_action:
             assert feature.phrases, feature.name
-            assert feature.kind != "numeric" or feature.notice is not None, feature.name
+            assert not feature.is_number or feature.notice is not None, feature.name
             assert not feature.is_number or feature.bounds is not None, feature.name
 
 
@@ -198,6 +198,9 @@ def test_every_choice_in_a_curated_space_has_a_comment():
         for line in text.splitlines():
             if line.startswith("actionable = false"):
                 assert "#" in line, f"{name}: {line}"
+        for table in text.split("[features.")[1:]:
+            said = table.split("]")[0]
+            assert "." in said or "#" in table, f"{name}: {said}"  # x.de only translates x
         for block in text.split("\n[features.")[1:]:
             if not any(word in block for word in ("clock =", "actionable = false", "derived =")):
                 assert ("pace" in block) or ("when" in block) or name == "synthetic", (name, block[:20])
