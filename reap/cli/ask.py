@@ -10,7 +10,7 @@ from rich.console import Console
 
 from reap._errors import InputError
 from reap._typing import Frame
-from reap.cli import _setup
+from reap.cli import _acceptance, _setup
 from reap.cli._screening import screen
 from reap.language import _
 from reap.space.doubts import doubt
@@ -37,7 +37,12 @@ def ask(
     favourable: str = _setup.FAVOURABLE,
     model: Path | None = _setup.MODEL,
     target: str = _setup.TARGET,
-    threshold: float = _setup.THRESHOLD,
+    threshold: str = _acceptance.THRESHOLD,
+    output: str = _acceptance.OUTPUT,
+    unit: str = _acceptance.UNIT,
+    durability: float | None = _acceptance.DURABILITY,
+    margin: float | None = _acceptance.MARGIN,
+    refits: int = _acceptance.REFITS,
     trust: list[str] = _setup.TRUST,
     space: Path | None = _setup.SPACE,
     engine: str = _setup.ENGINE,
@@ -67,7 +72,7 @@ def ask(
             seed,
             favourable=favourable,
             target=target,
-            threshold=threshold,
+            accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
             trusted=trust,
         )
     session = _resume(setup, file, row, typed, console) if file is not None and file.exists() else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from reap._errors import InputError
-from reap.cli import _setup
+from reap.cli import _acceptance, _setup
 
 if TYPE_CHECKING:
     from reap.service.settings import Settings
@@ -25,9 +25,14 @@ def serve(
     favourable: str = _setup.FAVOURABLE,
     model: Path | None = _setup.MODEL,
     target: str = _setup.TARGET,
-    threshold: float = _setup.THRESHOLD,
     space: Path | None = _setup.SPACE,
     engine: str = _setup.ENGINE,
+    threshold: str = _acceptance.THRESHOLD,
+    output: str = _acceptance.OUTPUT,
+    unit: str = _acceptance.UNIT,
+    durability: float | None = _acceptance.DURABILITY,
+    margin: float | None = _acceptance.MARGIN,
+    refits: int = _acceptance.REFITS,
     database: str | None = DATABASE,
     host: str = typer.Option("127.0.0.1", "--host", help="Address to listen on."),
     port: int = typer.Option(8000, "--port", help="Port to listen on; 0 takes a free one."),
@@ -60,7 +65,7 @@ def serve(
         seed,
         favourable=favourable,
         target=target,
-        threshold=threshold,
+        accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
         allow_pickle=allow_pickle,
         trusted=tuple(trust),
     )
