@@ -383,10 +383,12 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
     def table(self, X: Frame, plans: Sequence[Plan]) -> Frame:
         """Return plans as the frame that ``recommend`` returns, with the index and dtypes of ``X``."""
         columns = [c for f in self.space.features for c in (f.columns or (f.name,))]
-        frame = self.space.decode(np.stack([plan.path[-1] for plan in plans]), like=X, index=X.index)[columns]
+        start, end = (np.stack([plan.path[k] for plan in plans]) for k in (0, -1))
+        frame = self.space.decode(end, like=X, index=X.index)[columns]
+        acts = [f.derived is None and f.clock is None for f in self.space.features]
         frame["recourse_valid"] = [plan.valid for plan in plans]
         frame["recourse_effort"] = [plan.effort for plan in plans]
         frame["recourse_status"] = [plan.status for plan in plans]
-        frame["recourse_changes"] = [len(plan.changes) for plan in plans]
-        frame["recourse_months"] = [plan.months for plan in plans]
+        frame["recourse_changes"] = self.space.changed(start, end)[:, acts].sum(axis=1)
+        frame["recourse_months"] = np.nan_to_num(self.space.months(start, end)).astype(int)
         return frame
