@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
 from cachetools import LRUCache
@@ -47,6 +48,14 @@ class ReplacedError(Exception):
 
 class TrialsError(Exception):
     """The session has no trial left, or the service allows none."""
+
+
+class HeldError(Exception):
+    """The session must be kept for some time, whatever the person wants."""
+
+    def __init__(self, until: date) -> None:
+        self.until = until
+        super().__init__(until.isoformat())
 
 
 class UncomputedError(Exception):
@@ -103,6 +112,8 @@ class Desk:
                 options=options or self.settings.options,
                 limits=limits,
                 random_state=seed,
+                warm_up=True,
+                held_out=True,
             )
             str(session.ask())  # in words too: what cannot be said is not stored
         started, asked = session.events
@@ -130,9 +141,18 @@ class Desk:
     def delete(self, token: str) -> None:
         """Remove everything that is stored about a person; a link whose time is over still does that."""
         kept = self.row(token)
+        if (held := self.held_until(kept)) is not None:
+            raise HeldError(held)
         self.store.delete(kept.id)
         with self._directory:
             self._live.pop(kept.id, None)
+
+    def held_until(self, kept: Kept) -> date | None:
+        """Return the day until which a session must be kept, where the operator holds it and that day is not over."""
+        if not self.settings.hold_days:
+            return None
+        until = date.fromisoformat(kept.created[:10]) + timedelta(days=self.settings.hold_days)
+        return until if until > datetime.now(UTC).date() else None
 
     def row(self, token: str) -> Kept:
         """Return the row of a session, also after its time is over: it can still be deleted."""

@@ -35,8 +35,8 @@ class Live:
         When the request that holds it came in.
     foreseen : float, optional
         Seconds that the next question took, where it is found but not stored yet.
-    explained : (int, PlanOut), optional
-        The plan in words, and the revision at which it was stored.
+    explained : ((int, str), PlanOut), optional
+        The plan in words, with the revision at which it was stored and the language.
     """
 
     kept: Kept
@@ -46,7 +46,7 @@ class Live:
     copy: Elicitation | None = None
     came: float = 0.0
     foreseen: float | None = None
-    explained: tuple[int, PlanOut] | None = None
+    explained: tuple[tuple[int, str], PlanOut] | None = None
 
     @property
     def session(self) -> Elicitation:
