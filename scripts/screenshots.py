@@ -67,8 +67,11 @@ def take(out: Path = OUT) -> list[Path]:
 
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / "page-question.png", out / "page-plan.png"]
-    with served() as url, sync_playwright() as playwright:
-        api = httpx.Client(base_url=f"{url}/api/v1", timeout=60)
+    with (
+        served() as url,
+        httpx.Client(base_url=f"{url}/api/v1", timeout=60) as api,
+        sync_playwright() as playwright,
+    ):
         new = api.post("/sessions", json={"subject": ROW, "questions": 4}).raise_for_status().json()
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(
