@@ -242,6 +242,24 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         # The model is fitted already and stays; scikit-learn would otherwise clone it unfitted.
         return type(self)(**self.get_params(deep=False))
 
+    def __sklearn_tags__(self) -> Any:
+        # A frame with the space's columns: texts, levels, empty cells.
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        return tags
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """The columns that a row needs, in the space's order (f,); known once the engine is fitted."""
+        if not hasattr(self, "classifier_"):
+            raise AttributeError(f"this {type(self).__name__} is not fitted")
+        return np.array([feature.name for feature in self.space.features], dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns a row needs."""
+        return len(self.feature_names_in_)
+
     # for users ---------------------------------------------------------------------------------------
 
     def elicit(
