@@ -36,6 +36,11 @@ ENGINE = typer.Option(
     help="recourse: plans for people, of few changes and least effort. The other two are the paper's: graph leads "
     "through positions of real people, gradient straight to the decision boundary.",
 )
+PRIOR = typer.Option(
+    None,
+    "--prior",
+    help="What past sessions taught: a file that `reap learn` wrote; new sessions begin with it.",
+)
 SEED = typer.Option(0, "--seed", help="Fixes everything random.")
 
 

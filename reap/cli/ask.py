@@ -55,6 +55,7 @@ def ask(
     file: Path | None = typer.Option(
         None, "--session", help="Keep the session in this file; it resumes where it stopped."
     ),
+    prior: Path | None = _setup.PRIOR,
     simulate: bool = typer.Option(False, "--simulate", help="Let a simulated person answer."),
     seed: int = _setup.SEED,
 ) -> None:
@@ -75,7 +76,7 @@ def ask(
             accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
             trusted=trust,
         )
-    session = _resume(setup, file, row, typed, console) if file is not None and file.exists() else None
+    session = _resume(setup, file, row, typed, prior, console) if file is not None and file.exists() else None
     if session is None:
         subject = _type_in(setup, console) if typed else _setup.pick(setup, row)
         limits = setup.engine.space.limits(within_months=within_months)
@@ -88,6 +89,7 @@ def ask(
             options=options,
             preset=preset,
             limits=limits,
+            prior=prior,
             warm_up=not simulate,
             held_out=not simulate,
         )
@@ -110,11 +112,13 @@ def _simulated(session: Elicitation, seed: int) -> Mahalanobis:
     return Mahalanobis.random(session.space.dimension, np.random.default_rng(seed + 1))
 
 
-def _resume(setup: _setup.Setup, path: Path, row: int | None, typed: bool, console: Console) -> Elicitation:
+def _resume(
+    setup: _setup.Setup, path: Path, row: int | None, typed: bool, prior: Path | None, console: Console
+) -> Elicitation:
     """Return the session in a file; an error where it is another person's or another model's."""
     from reap.elicitation import Elicitation
 
-    session = Elicitation.from_json(path.read_text(encoding="utf-8"), setup.engine)
+    session = Elicitation.from_json(path.read_text(encoding="utf-8"), setup.engine, prior=prior)
     if typed:
         raise InputError(
             f"{path} holds a session already; leave out --type to go on with it, or name another file"

@@ -48,10 +48,13 @@ def serve(
         help="Load a model that pickle wrote. It can run any code: only your own files.",
     ),
     trust: list[str] = _setup.TRUST,
+    prior: Path | None = _setup.PRIOR,
     seed: int = _setup.SEED,
 ) -> None:
     """Serve the pages and the API; without options the embedded German credit example."""
     settings = read_settings(database, config)
+    if prior is not None:
+        settings = settings.model_copy(update={"prior": str(prior)})
     from reap.service.case import Case
     from reap.service.server import run
 
@@ -69,6 +72,10 @@ def serve(
         allow_pickle=allow_pickle,
         trusted=tuple(trust),
     )
+    if settings.prior:  # a prior of another space is refused here, in a sentence, not in every worker
+        from reap.belief import LearnedPrior
+
+        LearnedPrior.load(settings.prior).fits(setup.engine.space.digest)
     case = Case.of(setup.engine, setup.X, setup.rejected)
     run(case, settings, host=host, port=port, workers=workers)
 

@@ -20,7 +20,8 @@ from sklearn.base import BaseEstimator
 from reap import effort
 from reap._errors import InputError
 from reap._typing import Array, Frame
-from reap.belief import Belief, ConfidenceSet, LearnedPriorLike
+from reap.belief import Belief, ConfidenceSet
+from reap.belief.learned_prior import LearnedPriorLike
 from reap.models import Classifier, wrap
 from reap.plan import Plan, Status
 from reap.questions import Strategy

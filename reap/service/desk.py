@@ -25,6 +25,7 @@ from reap.plan import Plan
 from reap.service.case import Case
 from reap.service.live import Live, MissingError
 from reap.service.log import Entry, Sent
+from reap.service.priors import Priors
 from reap.service.settings import Settings
 from reap.service.store import ConflictError, Store, UnavailableError
 from reap.service.tables import Kept
@@ -84,6 +85,7 @@ class Desk:
         self.case, self.store, self.settings = case, store, settings
         self.space = case.engine.space
         self._solved = solved
+        self.priors = Priors(store, self.space.digest, settings.prior)
         self._turns = Turns(settings.solvers)
         self._live: MutableMapping[str, Live] = LRUCache(settings.live_sessions)
         self._directory = threading.Lock()  # guards the directory, never a computation
@@ -111,6 +113,7 @@ class Desk:
                 questions=questions or self.settings.questions,
                 options=options or self.settings.options,
                 limits=limits,
+                prior=self.priors.begin(),
                 random_state=seed,
                 warm_up=True,
                 held_out=True,
@@ -195,7 +198,7 @@ class Desk:
             raise MissingError
         if new:
             with self.solving(live, "replay"):
-                live.absorb(self.case.engine, new)
+                live.absorb(self.case.engine, new, self.priors.of((live.entries or new)[0]))
 
     def append(
         self, live: Live, event: Event, sent: Sent | None = None, milliseconds: float | None = None
@@ -241,7 +244,7 @@ class Desk:
         """
         try:
             with self.solving(live, event.type):
-                live.imagine(self.case.engine, event)
+                live.imagine(self.case.engine, event, self.priors.of(live.entries[0]))
             begin = time.perf_counter()
             with self.solving(live, "ask"):
                 str(live.session.ask())  # in words too: what cannot be said is not stored

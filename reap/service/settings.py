@@ -60,6 +60,8 @@ class Settings(BaseSettings):
         How long a chosen plan is honoured for the model in use; 0: no promise is made.
     hold_days : int
         How long a session is kept against deletion by the person, where the law demands it; 0: they delete it at any time.
+    prior : str
+        File of the prior that new sessions begin with, as ``reap learn`` wrote it; empty: the default.
 
     Examples
     --------
@@ -98,6 +100,7 @@ class Settings(BaseSettings):
             if re.fullmatch(r"https?://[A-Za-z0-9*.-]+(:[0-9]+)?", site) is None:
                 raise ValueError(f"{site!r} is no site; give addresses such as https://www.bank.example")
         return given
+    prior: str = ""
 
     @property
     def in_memory(self) -> bool:

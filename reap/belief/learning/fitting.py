@@ -17,7 +17,7 @@ from reap.belief.learning.marginal import Marginal, mixed
 from reap.belief.learning.past import Past
 from reap.belief.learning.pooled import pooled
 from reap.belief.learning.shares import FAMILIES, Shares
-from reap.belief.learning.shrinkage import evidence, penalty, variances
+from reap.belief.learning.shrinkage import covariance, evidence, penalty, variances
 
 #: Fixed matrices on which the marginal likelihood is taken, over all families.
 MATRICES = 540
@@ -56,7 +56,8 @@ class Fit:
     def from_dict(cls, data: dict[str, Any]) -> Fit:
         """Undo ``to_dict``."""
         shares = Shares(np.array(data["families"]), np.array(data["kinds"]))
-        return cls(*(np.array(data[name], dtype=float) for name in _ARRAYS), shares)
+        arrays = {name: np.array(data[name], dtype=float) for name in _ARRAYS}
+        return cls(shares=shares, **arrays)
 
 
 _ARRAYS = ("scales", "scales_sd", "directions", "directions_sd")
@@ -106,9 +107,13 @@ def fit(
             taus = evidence(p, slopes, shape.groups, taus)
         shares = start.learnt(marginal.at(shape.root(p), who).logs)
         tick()
-    spread = np.sqrt(variances(slopes, penalty(shape.groups, taus)))
+    precision, k = penalty(shape.groups, taus), past.dimension
+    spread = np.sqrt(variances(slopes, precision))
+    # Answers do not depend on the size of A, so scales count by their distance from the mean, and so does their spread.
+    centred = np.eye(k) - 1 / k
+    scales_sd = np.sqrt(np.diag(centred @ covariance(slopes, precision, k) @ centred))
     scales, K = shape.split(p)
-    return Fit(scales - scales.mean(), spread[: past.dimension], K, shape.square(spread), shares)
+    return Fit(scales - scales.mean(), scales_sd, K, shape.square(spread), shares)
 
 
 #: Steps of one learning, for a progress bar.

@@ -89,7 +89,7 @@ def held_out(past: Past, found: Fit) -> Held:
 
 
 def _mixture(plain: Array, learnt: Array) -> Array:
-    return np.logaddexp(plain + np.log(PLAIN), learnt + np.log1p(-PLAIN))
+    return np.asarray(np.logaddexp(plain + np.log(PLAIN), learnt + np.log1p(-PLAIN)))
 
 
 def _hits(marginal: Marginal, root: Array, shares: Shares) -> Bools:

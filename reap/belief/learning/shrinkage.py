@@ -46,6 +46,17 @@ def variances(slopes: Array, precision: Array) -> Array:
     return np.asarray(1 / precision - (spread * inner).sum(axis=0))
 
 
+def covariance(slopes: Array, precision: Array, first: int) -> Array:
+    """Return the block of the first parameters of `(Σ_n g_n g_nᵀ + diag(precision))⁻¹` `(first, first)`."""
+    n, p = slopes.shape
+    if p <= n:
+        whole = np.linalg.inv(slopes.T @ slopes + np.diag(precision))
+        return np.asarray(whole[:first, :first])
+    spread = slopes / precision
+    inner = np.linalg.solve(np.eye(n) + spread @ slopes.T, spread[:, :first])
+    return np.asarray(np.diag(1 / precision[:first]) - spread[:, :first].T @ inner)
+
+
 def evidence(p: Array, slopes: Array, groups: Sequence[Ints], taus: Sequence[float]) -> list[float]:
     """Return the standard deviations τ of each group that the answers of all people support."""
     found = list(taus)
