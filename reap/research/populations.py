@@ -147,8 +147,10 @@ def hold(
         For people who do not answer by effort: returns the option, 0 or 1, that they name.
     """
     true = effort.of_change(matrix, pool)
-    strategy, asked, said = Decision(), [], []
-    recommended = []
+    strategy = Decision()
+    asked: list[tuple[int, ...]] = []
+    said: list[Comparison] = []
+    recommended: list[float] = []
     for step in range(answers + 1):
         recommended.append(float(true[int(np.argmin(effort.of_change(belief.estimate(), pool)))]))
         if step == answers:

@@ -87,6 +87,7 @@ class Settings(BaseSettings):
     secure_cookies: bool = False
     public_url: str = ""
     open_start: bool = True
+    prior: str = ""
     brand: Brand = Field(default_factory=lambda: Brand.model_validate({}))
     frame_ancestors: list[str] = []
     commitment_days: int = Field(0, ge=0, le=3650)
@@ -100,7 +101,6 @@ class Settings(BaseSettings):
             if re.fullmatch(r"https?://[A-Za-z0-9*.-]+(:[0-9]+)?", site) is None:
                 raise ValueError(f"{site!r} is no site; give addresses such as https://www.bank.example")
         return given
-    prior: str = ""
 
     @property
     def in_memory(self) -> bool:
