@@ -12,6 +12,7 @@ import typer
 from reap._errors import InputError, unknown
 from reap._typing import Frame
 from reap.cli._acceptance import Accepted
+from reap.cli._carried import carried
 
 DATA = typer.Option(
     "german", "--data", "-d", help="A data set by name (`reap datasets` lists them), or a CSV file."
@@ -76,8 +77,13 @@ def prepare(
     accepted: Accepted = Accepted(),  # noqa: B008  # frozen
     allow_pickle: bool = False,
     trusted: Sequence[str] = (),
+    one: bool = False,
+    row: int | None = None,
 ) -> Setup:
-    """Return a fitted engine for a data set or a CSV file, training a model where none is given."""
+    """Return a fitted engine for a data set or a CSV file, training a model where none is given.
+
+    For ``one`` person (in ``row``, else the first rejected) a model may want columns that the space leaves out.
+    """
     from reap.models.files import load_model
 
     kind = engine_class(engine)
@@ -88,7 +94,16 @@ def prepare(
         if model
         else train(table, seed)
     )
-    made = fitted(kind, trained, table.space, class_of(trained, target), accepted, table.X, table.y, seed)
+    favoured = class_of(trained, target)
+    own = (
+        carried(trained, table, data, row, {"target": favoured, **accepted.scale()})
+        if one and model
+        else None
+    )
+    if own is not None:
+        trained, place = own
+        rest = table.X.iloc[[place]]
+    made = fitted(kind, trained, table.space, favoured, accepted, table.X, table.y, seed)
     fine = made.classifier_.accepts(table.space.encode(rest))
     return Setup(made, table.X, rest[~fine], accuracy)
 

@@ -75,6 +75,8 @@ def ask(
             target=target,
             accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
             trusted=trust,
+            one=True,
+            row=row,
         )
     session = _resume(setup, file, row, typed, prior, console) if file is not None and file.exists() else None
     if session is None:

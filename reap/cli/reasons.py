@@ -42,6 +42,8 @@ def reasons(
         target=target,
         accepted=_acceptance.Accepted(threshold, output, unit),
         trusted=trust,
+        one=True,
+        row=row,
     )
     found = setup.engine.reasons(_setup.pick(setup, row), most)
     if json:

@@ -47,6 +47,8 @@ def recommend(
         target=target,
         accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
         trusted=trust,
+        one=True,
+        row=row,
     )
     subject = _setup.pick(setup, row)
     made = setup.engine
