@@ -59,6 +59,7 @@ class Problem:
         clocks = [f for f in self.space.features if f.clock is not None and self.space.timed]
         self._clocks = [self.space.slices[f.name].start for f in clocks]
         waiting = ~self.acts[self.numbers.feature]
+        self._leading = self.numbers.only(waiting, self.numbers.first, self.numbers.last)
         if not self.waits:
             self.numbers = self.numbers.only(~waiting, self.numbers.first, self.numbers.last)
         #: All that may change: ``narrow`` leaves the search less, but a rule may still ask for the rest.
@@ -200,6 +201,15 @@ class Problem:
         last = np.where(up | forced, n.last, np.minimum(n.last, np.floor(here + 1e-6)))
         self.numbers = n.only(kept & (first <= last), first, last)
         self.choices = [choice.only(kept) for choice, kept in zip(self.choices, levels, strict=True)]
+
+    def later(self) -> Array:
+        """Return the base (n, d) today and on later days, as the clocks go by themselves; nothing where there are none."""
+        if len(self._leading.columns) == 0:
+            return np.zeros((0, len(self.base)))
+        values = np.sort(self._leading.values(0))
+        rows = np.repeat(self.base[None], len(values), axis=0)
+        rows[:, self._leading.columns[0]] = values
+        return self.space.follow(rows, self.z0)
 
     def follow(self, Z: Array) -> Array:
         """Return rows (n, d) with derived columns recomputed, and clocks where the actions put them, or the waiting."""
