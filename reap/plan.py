@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from reap import words
+from reap import _soundness, words
 from reap._errors import InputError
 from reap._typing import Array, Frame, Series
 from reap.effort import moves
@@ -354,18 +354,17 @@ class Plan:
                 effort=np.nan if data["effort"] is None else float(data["effort"]),
                 status=data["status"],
                 scale=_scale(data),
-                note=str(data["note"]),
+                note=data["note"],
                 confidence=Confidence(**data["confidence"]) if data.get("confidence") else None,
                 bound=data.get("bound"),
                 neighbors=data.get("neighbors"),
-                along=bool(data.get("along", False)),
+                along=data.get("along", False),
                 durability=data.get("durability"),
                 refits=data.get("refits"),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(f"the plan is damaged: {error}") from None
-        if made.path.ndim != 2 or made.path.shape != (len(made.scores), made.space.dimension):
-            raise InputError(f"the plan is damaged: its path has shape {made.path.shape}")
+        _soundness.check(made)
         return made
 
     @classmethod
@@ -373,7 +372,7 @@ class Plan:
         """Read a plan that ``to_json`` wrote."""
         try:
             data = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"the plan is not valid JSON: {error}") from None
         return cls.from_dict(data, space)
 

@@ -198,12 +198,14 @@ class LearnedPrior:
         try:
             said = {each.name: data[each.name] for each in fields(cls)}
             said |= {name: tuple(said[name]) for name in ("columns", "names", "kinds")}
-            prior = cls(**said)
+            with np.errstate(all="ignore"):
+                prior = cls(**said)
+            changed = prior.hash != data.get("hash")
         except InputError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise InputError(f"the prior is damaged: {error}; learn it again with `reap learn`") from None
-        if prior.hash != data.get("hash"):
+        if changed:
             raise InputError("the prior was changed after it was learnt; learn it again with `reap learn`")
         return prior
 

@@ -94,7 +94,7 @@ def read(text: str) -> list[Event]:
     """Return the events that ``write`` wrote, or say why the text is refused."""
     try:
         data = json.loads(text)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"the session is not valid JSON: {error}") from None
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
         raise InputError("this is not a session; expected what Elicitation.to_json wrote")

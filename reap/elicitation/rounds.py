@@ -61,7 +61,7 @@ def write_asked(found: Sequence[Plan] | None, question: Question | None) -> dict
 
 def read_asked(payload: Mapping[str, Any], space: ActionSpace) -> tuple[list[Plan] | None, Question | None]:
     """Undo ``write_asked``."""
-    plans = [_read_plan(item, space) for item in payload["plans"]]
+    plans = read_plans(payload["plans"], space)
     asked = payload["question"]
     return _named(payload["found"], plans), None if asked is None else _read_question(asked, plans)
 
@@ -78,7 +78,7 @@ def write_recommended(found: Sequence[Plan] | None, plan: Plan) -> dict[str, Any
 
 def read_recommended(payload: Mapping[str, Any], space: ActionSpace) -> tuple[list[Plan] | None, Plan]:
     """Undo ``write_recommended``."""
-    plans = [_read_plan(item, space) for item in payload["plans"]]
+    plans = read_plans(payload["plans"], space)
     return _named(payload["found"], plans), Plan.from_dict(payload["plan"], space)
 
 

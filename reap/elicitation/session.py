@@ -13,10 +13,9 @@ import numpy as np
 
 from reap._errors import InputError, unknown
 from reap._typing import Array
-from reap.belief import Belief, ConfidenceSet, LearnedPrior, Posterior
-from reap.belief.learned_prior import LearnedPriorLike, learned_prior
+from reap.belief import Belief, ConfidenceSet, LearnedPrior, LearnedPriorLike, Posterior, learned_prior
 from reap.effort import of_moves
-from reap.elicitation import advice, events, presets
+from reap.elicitation import advice, events, outside, presets
 from reap.elicitation.answers import teach
 from reap.elicitation.events import Event
 from reap.elicitation.learned import Learned, learned
@@ -352,11 +351,13 @@ class Elicitation(State):
         says what differs. A session with a belief, strategy or learnt prior needs those too.
         """
         try:
-            return cls.of(events.read(text), engine, belief=belief, strategy=strategy, prior=prior)
+            session = cls.of(events.read(text), engine, belief=belief, strategy=strategy, prior=prior)
+            outside.judge(session, engine)
         except InputError:
             raise
-        except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
+        except outside.MALFORMED as error:
             raise InputError(f"the session is damaged: {error}") from None
+        return session
 
     @classmethod
     def of(

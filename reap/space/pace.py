@@ -38,7 +38,7 @@ def read_pace(name: str, given: Any, number: bool) -> float:
             value = _float(found[1]) * _PERIODS[found[2].lower()]
     elif isinstance(given, int | float | np.number) and not isinstance(given, bool):
         value = float(given)
-    if not 0 < value < math.inf:
+    if not 1e-9 < value < 1e15:
         example = '"200 DM a month" or "1 every 12 months"' if number else '"6 months a level"'
         raise InputError(f"the pace of {name!r} is {given!r}; write {example}")
     return value

@@ -1,0 +1,137 @@
+"""Sessions from outside: a file is replayed, then everything in it is judged as if nobody knew who wrote it.
+
+Every place where somebody stands must be a row; every stored plan must start there, be legal, and score what the model scores;
+every answer must be one that its question allows. A session in the service's own database is replayed without this.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from reap._errors import InputError
+from reap._typing import Array
+from reap.elicitation.answers import read_choice
+from reap.elicitation.difficulty import check_level
+from reap.elicitation.events import Event
+from reap.elicitation.rounds import read_asked, read_plans, vector
+from reap.elicitation.state import State
+from reap.plan import Plan
+from reap.recourse import Engine
+from reap.space import ActionSpace, Limits
+
+#: What reading a file that nobody wrote can end in.
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError)
+#: How far a stored score may be from the model's: another machine sums in another order.
+_SCORE = 1e-6
+#: The least and the most of a session's whole settings.
+_SETTINGS = {
+    "questions": (0, 1000),
+    "options": (2, 26),
+    "samples": (1, 10_000),
+    "random_state": (0, 2**63),
+}
+
+
+def judge(session: State, engine: Engine) -> None:
+    """Refuse a session that was replayed from a file and in which something is not as an engine and a person leave it."""
+    space, here = session.space, np.empty(0)
+    for event in session.events:
+        said = event.payload
+        if event.type in ("started", "replanned"):
+            here = _stands(said, space)
+        if event.type == "started":
+            _check_settings(said["settings"])
+        elif event.type in ("asked", "recommended"):
+            _check_plans(_plans(event, space), here, engine)
+        elif event.type == "constrained":
+            _check_wish(said, space)
+    for question, choice in session.history:
+        if isinstance(choice, bool) or choice != read_choice(choice, len(question.options)):
+            raise _damaged(f"{choice!r} is not an answer to question {question.number}")
+        str(question)
+    for names in session.impossible:
+        _check_names(names, space)
+    allowed = space.tighten(session.limits)
+    if any(not allowed.allows(plan.path[:1], plan.path[-1:]).all() for plan in session.pool):
+        raise _damaged("a plan breaks the person's limits")
+
+
+def _damaged(what: str) -> InputError:
+    return InputError(f"the session is damaged: {what}")
+
+
+def _stands(said: Mapping[str, Any], space: ActionSpace) -> Array:
+    """Return where the person stands: a vector that is one of a row, and the row that the file says."""
+    z = vector(said["z"])
+    if z.shape != (space.dimension,) or np.isinf(z).any():
+        raise _damaged(f"the person stands at {len(z)} numbers; the space has {space.dimension} columns")
+    row = space.encode(space.decode(z[None]))[0]
+    if not np.allclose(row, z, rtol=0, atol=1e-9, equal_nan=True):
+        raise _damaged("where the person stands is not a row of the table")
+    if dict(said["subject"]) != space.values(z):
+        raise _damaged("the person's values and their vector disagree")
+    return z
+
+
+def _check_settings(settings: Mapping[str, Any]) -> None:
+    for name, (least, most) in _SETTINGS.items():
+        value = settings[name]
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise _damaged(f"its setting {name} is {value!r}; expected {least} to {most}")
+
+
+def _check_wish(said: Mapping[str, Any], space: ActionSpace) -> None:
+    if said["feature"] is not None:
+        _check_names([said["feature"]], space)
+    space.tighten(Limits.from_dict(said["limits"]))
+    if said["difficulty"] is not None:
+        check_level(said["difficulty"])
+
+
+def _check_names(names: Sequence[str], space: ActionSpace) -> None:
+    for name in names:
+        space.feature(name)
+
+
+def _plans(event: Event, space: ActionSpace) -> list[Plan]:
+    """Return the plans that an event shows or lets join the pool."""
+    said = event.payload
+    plans = read_plans(said["plans"], space)
+    if event.type == "recommended":
+        shown = Plan.from_dict(said["plan"], space)
+        return [*plans, shown] if shown.status == "ok" else plans
+    _, question = read_asked(said, space)
+    if question is not None:
+        good = question.number >= 1 and isinstance(question.id, str) and isinstance(question.why, str)
+        if not good or len({id(option) for option in question.options}) < 2 or math.isinf(question.gain):
+            raise _damaged(f"its question {question.number!r} is not one")
+        str(question)
+    return plans
+
+
+def _check_plans(plans: Sequence[Plan], here: Array, engine: Engine) -> None:
+    """Judge plans by the space and by the model: where each begins, whether it is legal, and every score."""
+    for plan in plans:
+        if plan.path.ndim != 2 or len(plan.path) < 2 or plan.scores.shape != (len(plan.path),):
+            raise _damaged(f"a plan has a path of shape {plan.path.shape}")
+        if not np.allclose(plan.path[0], here, rtol=0, atol=1e-9, equal_nan=True):
+            raise _damaged("a plan begins where the person does not stand")
+        if np.isinf(plan.path).any() or not engine.space.allows(here[None], plan.path[-1:]).all():
+            raise _damaged("the action space does not allow what a plan advises")
+        if plan.scale != engine.classifier_.scale:
+            raise _damaged("a plan's scores are of another kind than the model's")
+        if not (math.isfinite(plan.effort) and plan.effort >= 0 and isinstance(plan.note, str)):
+            raise _damaged(f"a plan's effort is {plan.effort!r}, or its note is no text")
+    if not plans:
+        return
+    model = engine.classifier_
+    scores = np.asarray(model.score(np.concatenate([plan.path for plan in plans])))
+    stored = np.concatenate([plan.scores for plan in plans])
+    if not np.allclose(scores, stored, rtol=_SCORE, atol=_SCORE):
+        raise _damaged("a plan's scores are not the model's")
+    if not model.accepts(np.array([plan.path[-1] for plan in plans])).all():
+        raise _damaged("the model rejects where a plan ends")

@@ -1,0 +1,265 @@
+"""Files from outside: every mutated space, plan, session, export and prior is refused with a sentence, or is as good as before.
+
+Hundreds of each kind in the normal run; ``REAP_MUTATIONS=10000`` tries as many of each kind, ``REAP_SEED`` others.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import tomllib
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import reap
+from reap import ActionSpace, InputError, Plan
+from reap.belief import LearnedPrior
+from reap.elicitation import Elicitation
+from reap.service import exports
+from reap.service.log import sealed
+from reap.service.tables import Kept, now
+
+from .mutations import as_toml, changed, garbled
+
+COUNT = int(os.environ.get("REAP_MUTATIONS", "300"))
+#: A session is replayed, which takes a tenth of a second.
+SESSIONS = int(os.environ.get("REAP_MUTATIONS", "100"))
+SEED = int(os.environ.get("REAP_SEED", "0"))
+
+
+def trial(text, data, write, load, judge, count=COUNT):
+    """Load so many mutated files; return how many were refused and how many were as good as before."""
+    outcomes, wrong = Counter(), []
+    for i in range(count):
+        rng = random.Random(f"{SEED}-{i}")
+        made = garbled(text, rng) if i % 4 == 0 else write(changed(data, rng), rng)
+        stage = "raw"
+        try:
+            loaded = load(made)
+            stage = "loaded, but not right"
+            judge(loaded)
+            outcomes["good"] += 1
+        except Exception as error:
+            if stage == "raw" and isinstance(error, InputError):
+                outcomes["refused"] += 1
+                said = str(error)
+                if len(said) > 2000:
+                    wrong.append((i, "a sentence too long to read", said[:100]))
+            else:
+                wrong.append((i, stage, repr(error)[:300]))
+    print(f"{count} mutated files, seed {SEED}: {dict(outcomes)}, wrong {len(wrong)}")
+    assert not wrong, "\n".join(map(str, wrong[:12]))
+    return outcomes
+
+
+def dumped(data, rng):
+    return json.dumps(data)
+
+
+# spaces -------------------------------------------------------------------------------------------------
+
+
+def right_space(space):
+    again = ActionSpace.from_toml(space.to_toml())
+    assert again == space
+    assert again.digest == space.digest
+    assert isinstance(space.encoded, bool)
+    space.describe()
+
+
+@pytest.mark.parametrize("name", ["german", "heloc"])
+def test_spaces(load, name):
+    text = load(name).space.to_toml()
+    outcomes = trial(
+        text, tomllib.loads(text), lambda data, rng: as_toml(data), ActionSpace.from_toml, right_space
+    )
+    assert outcomes["refused"] > COUNT / 4
+
+
+def test_settings_of_the_wrong_type_are_refused():
+    for wrong in (
+        'encoded = "no"',
+        "encoded = 1",
+        'max_changes = "2"',
+        "title = 3",
+        "horizon = 1.5",
+    ):
+        with pytest.raises(InputError):
+            ActionSpace.from_toml(f"[space]\n{wrong}\n[features.a]\nrange = [0, 5]\n")
+
+
+# plans --------------------------------------------------------------------------------------------------
+
+
+def right_plan(plan):
+    """Legal, accepted where it says so, finite; and it can be said, drawn up and written."""
+    assert np.isfinite(plan.scores).all()
+    if plan.scale.output == "probability":
+        assert ((plan.scores >= 0) & (plan.scores <= 1)).all()
+    if plan.status == "ok":
+        assert plan.scale.enough(plan.scores[-1])
+        assert np.isfinite(plan.effort)
+        assert plan.space.allows(plan.path[0], plan.path[-1]).all()
+    str(plan)
+    plan.to_frame()
+    again = Plan.from_json(plan.to_json())
+    np.testing.assert_array_equal(again.path, plan.path)
+
+
+@pytest.fixture(scope="module")
+def plan(german_engine, german_rejected):
+    return german_engine.plans(german_rejected.iloc[[0]], np.eye(german_engine.space.dimension)[None])[0]
+
+
+def test_plans(plan):
+    text = plan.to_json()
+    outcomes = trial(text, json.loads(text), dumped, Plan.from_json, right_plan)
+    assert outcomes["refused"] > COUNT / 4
+
+
+def test_plans_whose_space_is_given(plan):
+    text = json.dumps(plan.to_dict(standalone=False))
+    outcomes = trial(
+        text, json.loads(text), dumped, lambda text: Plan.from_json(text, plan.space), right_plan, COUNT // 2
+    )
+    assert outcomes["refused"] > COUNT / 10
+
+
+# sessions -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def talked(german_engine, german_rejected):
+    """A session with everything in it: answers, a correction, a wish, a plan, one undone."""
+    for i in range(len(german_rejected)):
+        session = german_engine.elicit(german_rejected.iloc[[i]], questions=3)
+        if session.ask() is None:
+            continue
+        session.answer("left")
+        if session.ask() is None:
+            continue
+        session.answer("neither", impossible=["duration"])
+        if session.ask() is None:
+            continue
+        session.constrain("amount", difficulty=4)
+        session.recommend()
+        if session.ask() is not None and session.recommend().status == "ok":
+            return session
+    raise AssertionError("nobody has three questions")
+
+
+def right_session(engine):
+    def judge(session):
+        """Everything stored is legal and scored as the model scores it; the session goes on."""
+        classifier = engine.classifier_
+        for known in session.pool:
+            assert session.space.allows(known.path[0], known.path[-1]).all()
+            assert classifier.accepts(known.path[-1:]).all()
+            np.testing.assert_allclose(classifier.score(known.path), known.scores, atol=1e-5)
+            assert np.isfinite(known.effort)
+        for question, choice in session.history:
+            str(question)
+            assert choice in ("same", "neither", "skip") or 0 <= choice < len(question.options)
+        np.testing.assert_array_equal(
+            session.space.encode(session.space.decode(session.here[None]))[0], session.here
+        )
+        str(session.ask())
+        assert np.isfinite(session.belief.estimate()).all()
+        session.to_json()
+
+    return judge
+
+
+def test_sessions(talked, german_engine):
+    text = talked.to_json()
+    outcomes = trial(
+        text,
+        json.loads(text),
+        dumped,
+        lambda text: Elicitation.from_json(text, german_engine),
+        right_session(german_engine),
+        SESSIONS,
+    )
+    assert outcomes["refused"] > SESSIONS / 4
+
+
+def resealed(data, rng):
+    """An export whose payloads were changed by somebody who knows how hashes are made."""
+    row, before, entries = data["session"], "", []
+    for place, item in enumerate(data["events"]):
+        payload = changed(item["payload"], rng) if place == data["victim"] else item["payload"]
+        entry = sealed(row["id"], place, item["type"], payload, None, item["created"], before)
+        before = entry.hash
+        entries.append(entry)
+    kept = Kept(**{**row, "events": len(entries), "head": before, "version": reap.__version__})
+    return exports.as_json(kept, entries)
+
+
+@pytest.fixture(scope="module")
+def log(talked):
+    events = [{"type": e.type, "payload": dict(e.payload), "created": now()} for e in talked.events]
+    row = {
+        "id": "ab" * 8,
+        "token_hash": "0" * 64,
+        "created": now(),
+        "expires": now(),
+        "model": "m",
+        "data": "d",
+    }
+    return {"session": row, "events": events}
+
+
+def test_exports_whose_chain_was_made_anew(log, german_engine):
+    """Hashes tell of accidents; whoever makes the chain anew still gets nothing in that is not legal."""
+
+    def write(_, rng):
+        while True:
+            try:
+                return resealed({**log, "victim": rng.randrange(len(log["events"]))}, rng)
+            except (ValueError, AttributeError, TypeError):  # not JSON any more: not a number, not a mapping
+                continue
+
+    text = resealed({**log, "victim": -1}, random.Random(0))
+    outcomes = trial(
+        text,
+        log,
+        write,
+        lambda text: exports.load(text, german_engine),
+        right_session(german_engine),
+        SESSIONS,
+    )
+    assert outcomes["refused"] > SESSIONS / 4
+
+
+def test_exports(log, german_engine):
+    text = resealed({**log, "victim": -1}, random.Random(0))
+    right_session(german_engine)(exports.load(text, german_engine))
+    outcomes = trial(
+        text,
+        json.loads(text),
+        dumped,
+        lambda text: exports.load(text, german_engine),
+        right_session(german_engine),
+        SESSIONS,
+    )
+    assert outcomes["refused"] > SESSIONS / 2
+
+
+# priors -------------------------------------------------------------------------------------------------
+
+
+def test_priors(german):
+    prior = LearnedPrior.default(
+        german.space.digest, german.space.dimension, (0, 1, 2), ("a", "b", "c"), people=30, answers=90
+    )
+
+    def judge(made):
+        assert made.hash == prior.hash
+        assert np.isfinite(made.root).all()
+
+    text = prior.to_json()
+    outcomes = trial(text, json.loads(text), dumped, LearnedPrior.from_json, judge)
+    assert outcomes["refused"] > COUNT / 2
