@@ -25,7 +25,6 @@ _NAMES = {
     "GradientRecourse": "reap.recourse",
     "PoolRecourse": "reap.recourse",
     "audit": "reap.auditing",
-    "learn": "reap.learning",
 }
 _MODULES = {
     **{

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from reap._errors import InputError
 from reap._typing import Frame
-from reap.cli import _acceptance, _setup
+from reap.cli import _setup
 from reap.cli._screening import screen
 from reap.language import _
 from reap.space.doubts import doubt
@@ -37,12 +37,7 @@ def ask(
     favourable: str = _setup.FAVOURABLE,
     model: Path | None = _setup.MODEL,
     target: str = _setup.TARGET,
-    threshold: str = _acceptance.THRESHOLD,
-    output: str = _acceptance.OUTPUT,
-    unit: str = _acceptance.UNIT,
-    durability: float | None = _acceptance.DURABILITY,
-    margin: float | None = _acceptance.MARGIN,
-    refits: int = _acceptance.REFITS,
+    threshold: float = _setup.THRESHOLD,
     trust: list[str] = _setup.TRUST,
     space: Path | None = _setup.SPACE,
     engine: str = _setup.ENGINE,
@@ -55,7 +50,6 @@ def ask(
     file: Path | None = typer.Option(
         None, "--session", help="Keep the session in this file; it resumes where it stopped."
     ),
-    prior: Path | None = _setup.PRIOR,
     simulate: bool = typer.Option(False, "--simulate", help="Let a simulated person answer."),
     seed: int = _setup.SEED,
 ) -> None:
@@ -73,12 +67,10 @@ def ask(
             seed,
             favourable=favourable,
             target=target,
-            accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
+            threshold=threshold,
             trusted=trust,
-            one=True,
-            row=row,
         )
-    session = _resume(setup, file, row, typed, prior, console) if file is not None and file.exists() else None
+    session = _resume(setup, file, row, typed, console) if file is not None and file.exists() else None
     if session is None:
         subject = _type_in(setup, console) if typed else _setup.pick(setup, row)
         limits = setup.engine.space.limits(within_months=within_months)
@@ -91,7 +83,6 @@ def ask(
             options=options,
             preset=preset,
             limits=limits,
-            prior=prior,
             warm_up=not simulate,
             held_out=not simulate,
         )
@@ -114,13 +105,11 @@ def _simulated(session: Elicitation, seed: int) -> Mahalanobis:
     return Mahalanobis.random(session.space.dimension, np.random.default_rng(seed + 1))
 
 
-def _resume(
-    setup: _setup.Setup, path: Path, row: int | None, typed: bool, prior: Path | None, console: Console
-) -> Elicitation:
+def _resume(setup: _setup.Setup, path: Path, row: int | None, typed: bool, console: Console) -> Elicitation:
     """Return the session in a file; an error where it is another person's or another model's."""
     from reap.elicitation import Elicitation
 
-    session = Elicitation.from_json(path.read_text(encoding="utf-8"), setup.engine, prior=prior)
+    session = Elicitation.from_json(path.read_text(encoding="utf-8"), setup.engine)
     if typed:
         raise InputError(
             f"{path} holds a session already; leave out --type to go on with it, or name another file"

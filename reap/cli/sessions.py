@@ -56,7 +56,7 @@ def open_store(database: str | None, config: Path | None) -> Store:
     file = url.removeprefix("sqlite:///") if url.startswith("sqlite:///") else None
     if file is not None and not Path(file).is_file():
         raise InputError(f"there is no database {file!r}; name it with --database")
-    store = Store(url)
+    store = Store(url, settings.secret)
     try:
         store.prepare()
     except UnavailableError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import logging
 import pickle
-import secrets
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -41,10 +40,9 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
         By default those of the environment.
     """
     settings = settings or Settings.read()
-    store = Store(settings.database_url)
+    store = Store(settings.database_url, settings.secret)
     store.prepare()
-    secret = settings.secret or store.note("secret", secrets.token_hex(32))
-    settings = settings.model_copy(update={"secret": secret})
+    settings = settings.model_copy(update={"secret": store.key})
     counted = Metrics()
 
     @asynccontextmanager

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
-from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
 from cachetools import LRUCache
@@ -20,12 +19,11 @@ from cachetools import LRUCache
 from reap import __version__
 from reap._errors import InputError
 from reap._typing import Array
-from reap.elicitation import Elicitation, Event
+from reap.elicitation import Elicitation, Event, outside
 from reap.plan import Plan
 from reap.service.case import Case
 from reap.service.live import Live, MissingError
 from reap.service.log import Entry, Sent
-from reap.service.priors import Priors
 from reap.service.settings import Settings
 from reap.service.store import ConflictError, Store, UnavailableError
 from reap.service.tables import Kept
@@ -44,19 +42,11 @@ class ReusedError(StaleError):
 
 
 class ReplacedError(Exception):
-    """The session was made with a model or data that this service does not use any more."""
+    """The session was made with a model, data or release that this service does not use any more."""
 
 
 class TrialsError(Exception):
     """The session has no trial left, or the service allows none."""
-
-
-class HeldError(Exception):
-    """The session must be kept for some time, whatever the person wants."""
-
-    def __init__(self, until: date) -> None:
-        self.until = until
-        super().__init__(until.isoformat())
 
 
 class UncomputedError(Exception):
@@ -85,7 +75,6 @@ class Desk:
         self.case, self.store, self.settings = case, store, settings
         self.space = case.engine.space
         self._solved = solved
-        self.priors = Priors(store, self.space.digest, settings.prior)
         self._turns = Turns(settings.solvers)
         self._live: MutableMapping[str, Live] = LRUCache(settings.live_sessions)
         self._directory = threading.Lock()  # guards the directory, never a computation
@@ -113,10 +102,7 @@ class Desk:
                 questions=questions or self.settings.questions,
                 options=options or self.settings.options,
                 limits=limits,
-                prior=self.priors.begin(),
                 random_state=seed,
-                warm_up=True,
-                held_out=True,
             )
             str(session.ask())  # in words too: what cannot be said is not stored
         started, asked = session.events
@@ -144,18 +130,9 @@ class Desk:
     def delete(self, token: str) -> None:
         """Remove everything that is stored about a person; a link whose time is over still does that."""
         kept = self.row(token)
-        if (held := self.held_until(kept)) is not None:
-            raise HeldError(held)
         self.store.delete(kept.id)
         with self._directory:
             self._live.pop(kept.id, None)
-
-    def held_until(self, kept: Kept) -> date | None:
-        """Return the day until which a session must be kept, where the operator holds it and that day is not over."""
-        if not self.settings.hold_days:
-            return None
-        until = date.fromisoformat(kept.created[:10]) + timedelta(days=self.settings.hold_days)
-        return until if until > datetime.now(UTC).date() else None
 
     def row(self, token: str) -> Kept:
         """Return the row of a session, also after its time is over: it can still be deleted."""
@@ -198,7 +175,10 @@ class Desk:
             raise MissingError
         if new:
             with self.solving(live, "replay"):
-                live.absorb(self.case.engine, new, self.priors.of((live.entries or new)[0]))
+                try:
+                    live.absorb(self.case.engine, new)
+                except outside.MALFORMED as error:  # an earlier release said it in another way
+                    raise ReplacedError from error
 
     def append(
         self, live: Live, event: Event, sent: Sent | None = None, milliseconds: float | None = None
@@ -244,7 +224,7 @@ class Desk:
         """
         try:
             with self.solving(live, event.type):
-                live.imagine(self.case.engine, event, self.priors.of(live.entries[0]))
+                live.imagine(self.case.engine, event)
             begin = time.perf_counter()
             with self.solving(live, "ask"):
                 str(live.session.ask())  # in words too: what cannot be said is not stored

@@ -7,17 +7,15 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import Any
 
 from reap._errors import InputError
-from reap.belief.learned_prior import LearnedPriorLike
-from reap.elicitation import VERBS, Elicitation, Event, in_force
+from reap.elicitation import VERBS, Elicitation, in_force, outside
 from reap.recourse import Engine
 from reap.service.log import Entry, fault
 from reap.service.tables import Kept
 
 _FORMAT, _VERSION = "reap.log", 1
-#: What reading a file that nobody wrote can end in.
-_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError)
 COLUMNS = (
     "session",
     "number",
@@ -63,18 +61,21 @@ def as_csv(entries: Iterable[Entry]) -> str:
 
 
 def _rows(entries: Sequence[Entry]) -> list[list[object]]:
-    asked: dict[str, Entry] = {}
+    asked: dict[str, tuple[Entry, dict[str, Any]]] = {}
     given: list[list[object]] = []
     for entry in entries:
         said = entry.payload
-        if entry.type == "asked" and said["question"]:
-            asked[said["question"]["id"]] = entry
+        if entry.type == "asked":
+            shown = said.get("round", said)["question"]  # the first release had a round around it
+            if shown:
+                asked[shown["id"]] = entry, shown
         elif entry.type == "answered":
-            shown = asked[said["question"]]
-            question = shown.payload["question"]
-            if question["kind"] == "warm-up":
+            before, question = asked[said["question"]]
+            kind, predicted = question.get("kind", "question"), question.get("predicted")
+            if kind == "warm-up":
                 continue  # it does not count
-            waited = (entry.time - shown.time).total_seconds()
+            # a clock that was set back between the two leaves nothing to say
+            waited = max(0.0, (entry.time - before.time).total_seconds())
             row = [
                 entry.session,
                 len(given) + 1,
@@ -82,31 +83,14 @@ def _rows(entries: Sequence[Entry]) -> list[list[object]]:
                 said["choice"],
                 ";".join(said["impossible"]),
             ]
-            told = question["kind"], "" if question["predicted"] is None else question["predicted"]
-            given.append([*row, shown.created, entry.created, f"{waited:.1f}", *told])
+            told = kind, "" if predicted is None else predicted
+            given.append([*row, before.created, entry.created, f"{waited:.1f}", *told])
         elif entry.type == "revised":
             given[said["position"]][3:5] = [said["choice"], ";".join(said["impossible"])]
     return given
 
 
-def events_of(text: str) -> list[Event]:
-    """Return the events in force of an exported session, or say why it is refused: not an export, or changed since."""
-    try:
-        data = json.loads(text)
-        if data["format"] != _FORMAT or data["version"] != _VERSION:
-            raise KeyError("format")
-        row, entries = data["session"], [Entry(**item) for item in data["events"]]
-        wrong = fault(entries, row["events"], row["head"])
-        if any(entry.session != row["id"] for entry in entries):
-            wrong = "it has events of another session"
-        if wrong is None:
-            return [entry.event for entry in in_force(entries) if entry.type in VERBS]
-    except _MALFORMED as error:
-        raise InputError(f"this is not an exported session that this release can read: {error}") from None
-    raise InputError(f"the export is not what was written: {wrong}")
-
-
-def load(text: str, engine: Engine, *, prior: LearnedPriorLike | None = None) -> Elicitation:
+def load(text: str, engine: Engine) -> Elicitation:
     """Bring an exported session back to life: ``load(text, engine).recommend()`` is the plan the person saw.
 
     Parameters
@@ -115,13 +99,24 @@ def load(text: str, engine: Engine, *, prior: LearnedPriorLike | None = None) ->
         What ``reap export`` or "everything (JSON)" on the page wrote.
     engine : Engine
         The one it was made with.
-    prior : LearnedPrior or its file, optional
-        The learnt prior that it began with, where it began with one.
     """
-    events = events_of(text)
     try:
-        return Elicitation.of(events, engine, prior=prior)
+        data = json.loads(text)
+        if data["format"] != _FORMAT or data["version"] != _VERSION:
+            raise KeyError("format")
+        row, entries = data["session"], [Entry(**item) for item in data["events"]]
+        wrong = fault(entries, row["events"], row["head"])
+        if any(entry.session != row["id"] for entry in entries):
+            wrong = "it has events of another session"
+    except outside.MALFORMED as error:
+        raise InputError(f"this is not an exported session that this release can read: {error}") from None
+    if wrong is not None:
+        raise InputError(f"the export is not what was written: {wrong}")
+    try:
+        session = Elicitation.of([entry.event for entry in in_force(entries) if entry.type in VERBS], engine)
+        outside.judge(session, engine)
     except InputError:
         raise
-    except _MALFORMED as error:
+    except outside.MALFORMED as error:
         raise InputError(f"the export cannot be replayed: {type(error).__name__}") from None
+    return session

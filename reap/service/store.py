@@ -14,8 +14,13 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from reap.service import vocabulary
 from reap.service.log import Entry, Sent, fault, sealed
-from reap.service.tables import BUSY, EVENTS, META, NOTES, SESSIONS, Kept, connect, now
+from reap.service.migrations import migrate
+from reap.service.seals import Count, seal
+from reap.service.tables import BUSY, EVENTS, NOTES, SESSIONS, Kept, connect, now
+from reap.service.tokens import same
 
+#: Names the lock under which one worker changes the schema of PostgreSQL while the others wait.
+_LOCK = 7_203_101
 #: How often a note looks for its place again while somebody else writes.
 _PATIENCE = 50
 _logger = logging.getLogger("reap.service")
@@ -33,7 +38,7 @@ _MOVE = (
         SESSIONS.c.events == sa.bindparam("place"),
         SESSIONS.c.head == sa.bindparam("previous"),
     )
-    .values(events=sa.bindparam("place") + 1, head=sa.bindparam("sealed"))
+    .values(events=sa.bindparam("place") + 1, head=sa.bindparam("sealed"), signature=sa.bindparam("signed"))
 )
 _TRY = (
     SESSIONS.update()
@@ -41,6 +46,7 @@ _TRY = (
     .values(trials=SESSIONS.c.trials + 1)
 )
 _ADD = EVENTS.insert()
+_NOTED = sa.select(NOTES.c.value).where(NOTES.c.name == sa.bindparam("name"))
 _SINCE = (
     EVENTS.select()
     .where(EVENTS.c.session == sa.bindparam("name"), EVENTS.c.revision >= sa.bindparam("since"))
@@ -63,6 +69,8 @@ class Store:
     ----------
     url : str
         A SQLAlchemy address, such as ``sqlite:///reap.db``.
+    key : str
+        Signs what is stored. Empty: one is drawn once and kept in the database, where whoever can write there can read it.
 
     Examples
     --------
@@ -75,23 +83,47 @@ class Store:
     (['started', 'asked'], [])
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, key: str = "") -> None:
         self.engine = connect(url)
+        self.key, self.keyless = key, not key
         self._sqlite = self.engine.dialect.name == "sqlite"
         self._reader = self.engine.execution_options(
             isolation_level="AUTOCOMMIT"
         )  # one select, no transaction
 
     def prepare(self) -> None:
-        """Make the tables where they are missing; several workers may do it at once."""
-        with self._guard():
-            for attempt in range(5):
-                try:
-                    META.create_all(self.engine)
-                    return
-                except (DBAPIError, IntegrityError):  # another worker makes them at this moment
-                    if attempt == 4:
-                        raise
+        """Make the tables, or bring those of an earlier release to this one's; several workers may do it at once."""
+        with self._write() as connection:
+            if not self._sqlite:
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+            migrate(connection)
+        self.key = self.key or self.note("secret", secrets.token_hex(32))
+        with self._write() as connection:
+            if connection.execute(_NOTED, {"name": "count"}).scalar_one_or_none() is None:
+                self._sign_all(connection)
+
+    def _sign_all(self, connection: sa.Connection) -> None:
+        """Sign what is there: nothing yet, or what an earlier release left. From now on a change by hand is told."""
+        rows = [Kept(**row._mapping) for row in connection.execute(sa.select(*_COLUMNS))]
+        for kept in rows:
+            signed = seal(self.key, kept, kept.events, kept.head)
+            connection.execute(SESSIONS.update().where(SESSIONS.c.id == kept.id).values(signature=signed))
+        made = NOTES.insert().values(name="count", value=Count(len(rows), 0).written(self.key))
+        connection.execute(made)
+
+    def renew(self) -> None:
+        """Sign everything with the key in use and count anew: after the key was changed, once ``faults`` found nothing else."""
+        with self._write() as connection:
+            connection.execute(NOTES.delete().where(NOTES.c.name == "count"))
+            self._sign_all(connection)
+
+    def _count(self, connection: sa.Connection, *, started: int = 0, removed: int = 0) -> None:
+        """Count sessions, in the transaction that starts or removes them; a count that was edited stays wrong."""
+        look = sa.select(NOTES.c.value).where(NOTES.c.name == "count").with_for_update()
+        known = Count.read(self.key, connection.execute(look).scalar_one_or_none() or "")
+        if known is not None:
+            new = Count(known.started + started, known.removed + removed).written(self.key)
+            connection.execute(NOTES.update().where(NOTES.c.name == "count").values(value=new))
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
@@ -140,10 +172,12 @@ class Store:
         events = [sealed(name, 0, "started", payload, None, created, "", None)]
         if asked is not None:
             events.append(sealed(name, 1, "asked", asked, None, now(), events[0].hash, milliseconds))
-        row = Kept(name, created, expires, model, data, version, len(events), events[-1].hash)
+        row = Kept(name, token_hash, created, expires, model, data, version, len(events), events[-1].hash)
+        signed = seal(self.key, row, row.events, row.head)
         with self._write() as connection:
-            connection.execute(SESSIONS.insert().values(token_hash=token_hash, **vars(row)))
+            connection.execute(SESSIONS.insert().values(signature=signed, **vars(row)))
             connection.execute(_ADD, [_columns(event) for event in events])
+            self._count(connection, started=1)
         return row, events
 
     def find(self, token_hash: str, *, expired: bool = False) -> Kept | None:
@@ -164,6 +198,7 @@ class Store:
         with self._write() as connection:
             connection.execute(EVENTS.delete().where(EVENTS.c.session == session))
             gone = connection.execute(SESSIONS.delete().where(SESSIONS.c.id == session)).rowcount
+            self._count(connection, removed=gone)
         self._wipe()
         return gone > 0
 
@@ -173,6 +208,7 @@ class Store:
         with self._write() as connection:
             connection.execute(EVENTS.delete().where(EVENTS.c.session.in_(old)))
             gone = connection.execute(SESSIONS.delete().where(SESSIONS.c.expires <= now())).rowcount
+            self._count(connection, removed=gone)
         self._wipe()
         return int(gone)
 
@@ -221,7 +257,10 @@ class Store:
                     raise ConflictError
             key, request = (sent.key, sent.digest) if sent is not None else (None, None)
             event = sealed(kept.id, revision, kind, payload, key, now(), previous, milliseconds, request)
-            moved = connection.execute(_MOVE, {**place, "previous": previous, "sealed": event.hash})
+            signed = seal(self.key, kept, revision + 1, event.hash)
+            moved = connection.execute(
+                _MOVE, {**place, "previous": previous, "sealed": event.hash, "signed": signed}
+            )
             if moved.rowcount != 1:
                 raise ConflictError
             connection.execute(_ADD, _columns(event))
@@ -259,33 +298,41 @@ class Store:
         return [Entry(**row._mapping) for row in rows]
 
     def faults(self) -> Iterator[tuple[str, str]]:
-        """Walk every chain; yield (session, what is wrong) for each that is broken."""
-        kept = self.sessions()
-        for row in kept:
-            wrong = fault(self.events(row.id), row.events, row.head)
+        """Walk every chain and look at every signature; yield (session, what is wrong) for each that is broken."""
+        with self.reading() as connection:
+            rows = connection.execute(sa.select(*_COLUMNS, SESSIONS.c.signature).order_by(SESSIONS.c.created))
+            every = [(Kept(*row[:-1]), row[-1]) for row in rows]
+            noted = connection.execute(_NOTED, {"name": "count"}).scalar_one_or_none()
+        for kept, signature in every:
+            wrong = fault(self.events(kept.id), kept.events, kept.head)
+            if wrong is None and not same(seal(self.key, kept, kept.events, kept.head), signature):
+                wrong = "its row was edited, its chain was made anew, or it was signed with another key"
             if wrong is not None:
-                yield row.id, wrong
+                yield kept.id, wrong
         known = sa.select(SESSIONS.c.id)
         with self.reading() as connection:
             stray = connection.execute(
                 sa.select(EVENTS.c.session).distinct().where(EVENTS.c.session.not_in(known))
             ).scalars()
             yield from ((name, "its events belong to no session") for name in stray)
+        count = Count.read(self.key, noted or "")
+        if count is None:
+            yield "all", "the count of sessions was edited, or signed with another key"
+        elif count.started - count.removed != len(every):
+            left = count.started - count.removed
+            yield (
+                "all",
+                f"{left} sessions should be here, and {len(every)} are: somebody removed or added some",
+            )
 
     # notes -------------------------------------------------------------------------------------------
 
-    def noted(self, name: str) -> str | None:
-        """Return a stored value; None where there is none."""
-        with self.reading() as connection:
-            known = connection.execute(sa.select(NOTES.c.value).where(NOTES.c.name == name))
-            value: str | None = known.scalar_one_or_none()
-        return value
-
     def note(self, name: str, value: str) -> str:
         """Return a stored value, storing this one where there is none; the first worker to ask decides."""
-        known = self.noted(name)
+        with self.reading() as connection:
+            known = connection.execute(_NOTED, {"name": name}).scalar_one_or_none()
         if known is not None:
-            return known
+            return str(known)
         try:
             with self._write() as connection:
                 connection.execute(NOTES.insert().values(name=name, value=value))

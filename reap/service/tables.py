@@ -26,14 +26,15 @@ SESSIONS = sa.Table(
     sa.Column("version", sa.String(40), nullable=False),
     sa.Column("events", sa.Integer, nullable=False),
     sa.Column("head", sa.String(64), nullable=False),
-    sa.Column("trials", sa.Integer, nullable=False, default=0),
+    sa.Column("trials", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("signature", sa.String(64), nullable=False, server_default=""),
 )
 EVENTS = sa.Table(
     "events",
     META,
     sa.Column("session", sa.ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("revision", sa.Integer, primary_key=True),
-    sa.Column("type", sa.String(16), nullable=False),
+    sa.Column("type", sa.String(32), nullable=False),
     sa.Column("text", sa.Text, nullable=False),
     sa.Column("key", sa.String(64)),
     sa.Column("created", sa.String(40), nullable=False),
@@ -54,6 +55,7 @@ class Kept:
     """The row of a session: what is known without its events."""
 
     id: str
+    token_hash: str
     created: str
     expires: str
     model: str

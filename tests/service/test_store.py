@@ -9,9 +9,9 @@ import sqlalchemy as sa
 
 from reap import InputError
 from reap.service.live import Live
-from reap.service.log import Sent, digest
+from reap.service.log import Sent, digest, fault
 from reap.service.store import ConflictError, Store, UnavailableError
-from reap.service.tables import EVENTS, SESSIONS
+from reap.service.tables import EVENTS, NOTES, SESSIONS
 
 
 @pytest.fixture
@@ -132,3 +132,78 @@ def test_notes_of_several_people_at_once_are_all_kept(store):
         list(pool.map(lambda i: store.add_note(kept.id, "reported", {"n": i}), range(24)))
     assert sorted(e.payload["n"] for e in store.entries("reported")) == list(range(24))
     assert list(store.faults()) == []
+
+
+def reseal(store, kept):
+    """Make the chain of a session anew, as somebody would who edited an event."""
+    previous = ""
+    with store.engine.connect() as connection:
+        for entry in store.events(kept.id):
+            parts = (entry.session, entry.revision, entry.type, entry.text, entry.key, entry.created)
+            made = digest(*parts, previous)
+            here = EVENTS.c.session == kept.id, EVENTS.c.revision == entry.revision
+            connection.execute(EVENTS.update().where(*here).values(previous=previous, hash=made))
+            previous = made
+        connection.execute(SESSIONS.update().where(SESSIONS.c.id == kept.id).values(head=previous))
+        connection.commit()
+
+
+def run(store, *statements):
+    with store.engine.connect() as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+def test_a_chain_made_anew_is_told(store):
+    kept = begin(store)
+    store.append(kept, 1, "answered", {"n": 1})
+    run(store, EVENTS.update().where(EVENTS.c.revision == 1).values(text='{"n":9}'))
+    reseal(store, kept)
+    assert fault(store.events(kept.id), 2, store.row(kept.id).head) is None  # the chain alone tells nothing
+    assert [(name, "made anew" in said) for name, said in store.faults()] == [(kept.id, True)]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [{"expires": "2999"}, {"token_hash": "f" * 64}, {"model": "x"}, {"version": "0"}, {"created": "1999"}],
+)
+def test_an_edited_row_of_a_session_is_told(store, edit):
+    kept = begin(store)
+    run(store, SESSIONS.update().values(**edit))
+    assert [name for name, _ in store.faults()] == [kept.id]
+
+
+def test_a_removed_or_added_session_is_told_and_one_that_was_deleted_is_not(store):
+    first, second, third = (begin(store, letter * 64) for letter in "abc")
+    store.delete(first.id)
+    begin(store, "d" * 64, days=-1)
+    store.purge()
+    assert list(store.faults()) == []
+    run(
+        store,
+        EVENTS.delete().where(EVENTS.c.session == second.id),
+        SESSIONS.delete().where(SESSIONS.c.id == second.id),
+    )
+    assert list(store.faults()) == [
+        ("all", "2 sessions should be here, and 1 are: somebody removed or added some")
+    ]
+    run(store, NOTES.update().where(NOTES.c.name == "count").values(value='[1, 0, "x"]'))
+    assert [said for _, said in store.faults()] == [
+        "the count of sessions was edited, or signed with another key"
+    ]
+    assert store.row(third.id) is not None
+
+
+def test_another_key_finds_everything_unsigned_until_it_signs(database):
+    ours, theirs = Store(database, "our key"), Store(database, "another key")
+    ours.prepare()
+    begin(ours)
+    theirs.prepare()
+    assert list(ours.faults()) == []
+    assert len(list(theirs.faults())) == 2
+    theirs.renew()
+    assert list(theirs.faults()) == []
+    assert ours.note("secret", "none") == "none"  # a key that is given is not stored
+    for store in (ours, theirs):
+        store.engine.dispose()

@@ -37,7 +37,6 @@ NAMES = (
     "coverage",
     "horizons",
     "durability",
-    "population",
 )
 
 
