@@ -51,7 +51,7 @@ def audit(
     confidence : float
         Of every interval: Wilson's for shares, bootstrap for medians.
     least : int
-        Smaller groups are listed, but not compared.
+        Of smaller groups only the number of people is told: figures of a few would be about those few.
     random_state : int
 
     Examples
@@ -75,13 +75,14 @@ def audit(
         raise InputError("nobody in the table was rejected, so there is nothing to audit")
     rng = np.random.default_rng(random_state)
     effort = figures.efforts(people, people.matrix)
+    way = figures.ways(people, people.matrix)
     shares = figures.contributions(people, people.matrix)
     groupings = {name: people.group([name]) for name in by}
     if len(by) > 1:
         groupings[" · ".join(by)] = people.group(by)
     drawn = figures.people_matrices(people.space.dimension, matrices, random_state)
     whole = pd.Series(["everybody"] * len(people))
-    total = figures.summary(people, whole, effort, resamples, confidence, rng).iloc[0]
+    total = figures.summary(people, whole, effort, way, resamples, confidence, rng).iloc[0]
     return Audit(
         people=len(people),
         without_plan=int(total["without_plan"]),
@@ -94,9 +95,12 @@ def audit(
         median_low=float(total["median_low"]),
         median_high=float(total["median_high"]),
         p90=float(total["p90"]),
+        way=float(total["way"]),
         features=_shares(people, shares),
         changed=_changed(people),
-        groupings=_groupings(people, groupings, effort, shares, drawn, (resamples, confidence, least), rng),
+        groupings=_groupings(
+            people, groupings, (effort, way), shares, drawn, (resamples, confidence, least), rng
+        ),
         confidence=confidence,
         manifest=people.manifest,
     )
@@ -121,23 +125,26 @@ def _changed(people: Population) -> Series:
 def _groupings(
     people: Population,
     groupings: dict[str, Series],
-    effort: Array,
+    measures: tuple[Array, Array],
     shares: Array,
     drawn: Array,
     settings: tuple[int, float, int],
     rng: np.random.Generator,
 ) -> list[Grouping]:
-    resamples, confidence, least = settings
+    (effort, way), (resamples, confidence, least) = measures, settings
     relative = figures.relative_medians(people, groupings, drawn, rng) if people.planned.any() else {}
     made = []
     for name, groups in groupings.items():
         own = groups[people.planned].reset_index(drop=True)
-        table = figures.summary(people, groups, effort, resamples, confidence, rng)
+        table = figures.summary(people, groups, effort, way, resamples, confidence, rng)
         compared = [str(g) for g in table.index[table["people"] >= least]]
         inside, mine = groups.isin(compared), own.isin(compared).to_numpy()
         without = pd.Series(~people.planned)
         measured = [g for g in compared if table.loc[g, "people"] - table.loc[g, "without_plan"] >= least]
-        features = {g: _shares(people, shares[(own == g).to_numpy()]) for g in table.index}
+        features = {g: _shares(people, shares[(own == g).to_numpy()]) for g in compared}
+        withheld = ~table.index.isin(compared)
+        table = table.astype({"without_plan": float})
+        table.loc[withheld, table.columns.drop("people")] = np.nan
         made.append(
             Grouping(
                 name=name,

@@ -26,6 +26,15 @@ def efforts(people: Population, A: Array) -> Array:
     return of_change(A, people.V) / people.unit(A)
 
 
+def ways(people: Population, A: Array) -> Array:
+    """Return how far everybody's plan goes, (p,), as a share of the typical span: ``√(ΔᵀAΔ / (tr A / d))``.
+
+    A number is encoded by its typical span, so with equal weights one number moved by all of it is 1. Another level of a
+    category moves two columns: √2.
+    """
+    return np.asarray(np.sqrt(of_change(A, people.V) / (np.trace(A) / len(A))))
+
+
 def contributions(people: Population, A: Array) -> Array:
     """Return what each feature adds to each plan's effort, (p, f): ``Σ_{i ∈ f} Δ_i (AΔ)_i``, which sums to the effort."""
     parts = people.V * (people.V @ A)  # effort column by column, which reap.effort does not give
@@ -55,6 +64,7 @@ def summary(
     people: Population,
     groups: Series,
     effort: Array,
+    way: Array,
     resamples: int,
     confidence: float,
     rng: np.random.Generator,
@@ -77,6 +87,7 @@ def summary(
                 "share_low": share.low,
                 "share_high": share.high,
                 "median": float(np.median(values)) if len(values) else np.nan,
+                "way": float(np.median(way[own == name])) if len(values) else np.nan,
                 "median_low": low,
                 "median_high": high,
                 "mean": float(values.mean()) if len(values) else np.nan,

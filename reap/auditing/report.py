@@ -70,6 +70,8 @@ def _headline(audit: Audit) -> str:
         f"<div><strong>{effort(audit.median)}</strong> is the median <b>effort</b> of those who have one "
         f"({effort(audit.median_low)} to {effort(audit.median_high)}); one in ten needs more than {effort(audit.p90)}"
         "</div>",
+        f"<div><strong>{effort(audit.way)}</strong> of a feature's <b>typical span</b> is how far half of them have to go at "
+        "most, or as much in several features together</div>",
         "</div><p>100 % effort is what it takes, on average, to become an accepted person drawn at random, "
         "counting only what people can act on.</p><ul>",
     ]
@@ -123,6 +125,7 @@ def _grouping(audit: Audit, g: Grouping, labels: dict[str, str]) -> str:
         "interval",
         "median effort",
         "interval",
+        "of a span",
         "mean",
         "90th %",
         "changes",
@@ -131,18 +134,23 @@ def _grouping(audit: Audit, g: Grouping, labels: dict[str, str]) -> str:
         (
             name + ("" if name in g.compared else " *"),
             f"{r.people:,}",
-            f"{r.without_plan:,}",
+            "–" if r.without_plan != r.without_plan else f"{r.without_plan:,.0f}",
             _percent(r.share),
             f"{_percent(r.share_low)} – {_percent(r.share_high)}",
             effort(r.median),
             f"{effort(r.median_low)} – {effort(r.median_high)}",
+            effort(r.way),
             effort(r.mean),
             effort(r.p90),
             _number(r.changes),
         )
         for name, r in zip(g.table.index, g.table.itertuples(), strict=True)
     ]
-    few = "" if len(g.compared) == len(g.table) else '<p class="few">* too few people to be compared.</p>'
+    few = (
+        ""
+        if len(g.compared) == len(g.table)
+        else '<p class="few">* too few people: figures would be about those few, and are withheld.</p>'
+    )
     parts = [
         f"<h2>By {escape(g.name)}</h2>",
         _table(f"Intervals hold with {audit.confidence:.0%} confidence", head, rows),
@@ -184,6 +192,8 @@ It is the engine's word, not a proof, except where the rules leave no legal row.
 <p><b>Effort</b> of a plan is ΔᵀAΔ ∕ ⟨A, S⟩ of its whole change Δ, from where the person is to where the plan ends. A is the
 effort matrix assumed for everybody, here {given}. S is the mean of (a − r)(a − r)ᵀ over accepted people a and rejected people
 r, on the columns people can act on. Effort is a square: a quarter of the effort is half of the way.</p>
+<p><b>Of a span</b>: √(ΔᵀAΔ ∕ (tr A ∕ d)), the length of the median plan. The typical span of a number runs from its 1st to
+its 99th percentile, so 20 % may be one number moved by a fifth of it; another level of a category counts as 141 %.</p>
 <p><b>What carries it</b>: column i adds Δᵢ(AΔ)ᵢ, which sums to the effort.</p>
 <p><b>Intervals</b>: Wilson's for shares, percentile bootstrap over people for medians. <b>Tests</b>: Pearson's χ² for shares,
 Kruskal–Wallis for effort, by permutation where counts are small; p is the chance of a difference at least as large if

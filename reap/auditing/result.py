@@ -24,9 +24,9 @@ class Grouping:
         The column, or several joined by " · ".
     table : DataFrame
         One line a group: ``people, without_plan, share`` (with its interval), ``median`` effort (with its interval),
-        ``mean, p90, changes`` (actions of a plan, on average).
+        ``way`` (median, as a share of the typical span), ``mean, p90, changes`` (actions of a plan, on average).
     compared : list of str
-        Groups large enough to be compared; the others are only listed.
+        Groups large enough to be told about; of the others only the number of people is, the rest is NaN.
     share_comparison, effort_comparison : Comparison
     features : DataFrame (groups, features)
         Share of the group's effort that each feature carries; rows sum to 1.
@@ -85,6 +85,8 @@ class Audit:
         Rows that could not be read; no part of any figure.
     median, median_low, median_high, p90 : float
         Effort of those with a plan. 1 is the mean effort of becoming an accepted person drawn at random.
+    way : float
+        How far the median plan goes, as a share of the typical span: 1 is one number moved by all of it.
     features : Series
         Share of all effort that each feature carries.
     changed : Series
@@ -107,6 +109,7 @@ class Audit:
     median_low: float
     median_high: float
     p90: float
+    way: float
     features: Any
     changed: Any
     groupings: list[Grouping]
@@ -120,7 +123,8 @@ class Audit:
         lines = [
             f"{self.without_plan:,} of {self.people:,} rejected people ({self.share:.1%}) have no legal plan "
             f"({self.confidence:.0%} interval {self.share_low:.1%} to {self.share_high:.1%}).",
-            f"Those who have one need a median effort of {effort(self.median)} ({effort(self.median_low)} to "
+            f"Half of those who have one need to go no farther than {effort(self.way)} of a feature's typical span, or as much "
+            f"in several. Their median effort is {effort(self.median)} ({effort(self.median_low)} to "
             f"{effort(self.median_high)}); 100 % is what it takes to become an accepted person drawn at random.",
         ]
         for grouping in self.groupings:
@@ -129,7 +133,10 @@ class Audit:
                 f"By {grouping.name}: no plan, {said(grouping.share_comparison)}; effort, {said(grouping.effort_comparison)}",
             ]
             lines += [
-                f"  {name}: {row.people:,} people, {row.share:.1%} without a plan, median effort {effort(row.median)}"
+                f"  {name}: {row.people:,} people, {row.share:.1%} without a plan, median effort {effort(row.median)}, "
+                f"{effort(row.way)} of a span"
+                if name in grouping.compared
+                else f"  {name} *: {row.people:,} people, too few to be told about"
                 for name, row in zip(grouping.table.index, grouping.table.itertuples(), strict=True)
             ]
         return "\n".join(lines)

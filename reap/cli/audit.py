@@ -37,7 +37,7 @@ def audit(
         200, "--matrices", help="Effort matrices under which differences are measured again."
     ),
     resamples: int = typer.Option(1000, "--resamples", help="Of the bootstrap."),
-    least: int = typer.Option(30, "--least", help="Smaller groups are listed, but not compared."),
+    least: int = typer.Option(30, "--least", help="Of smaller groups only the number of people is told."),
     seed: int = typer.Option(0, "--seed", help="Fixes everything random."),
 ) -> None:
     """Report who has no legal plan, how much effort plans ask of whom, and how far that rests on the assumed effort."""

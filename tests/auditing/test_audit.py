@@ -174,6 +174,31 @@ def test_small_groups_are_listed_not_compared(plans):
     assert "rare *" in reap.audit(rare, by=["kind"], matrices=3, resamples=20).to_html()
 
 
+def test_figures_of_small_groups_are_withheld_everywhere(plans):
+    frame = plans.copy()
+    frame["kind"] = np.where(np.arange(len(frame)) % 60 == 0, "rare", "usual")
+    found = reap.audit(frame, by=["kind"], matrices=5, resamples=50)
+    line = found["kind"].table.loc["rare"]
+    assert 0 < line["people"] < 30
+    assert line.drop("people").isna().all()
+    assert "rare" not in found["kind"].features.index
+    assert f"rare *: {line['people']:.0f} people, too few to be told about" in str(found)
+    told = json.loads(found.to_json())["groupings"][0]["groups"]
+    assert {name for name, value in told["rare"].items() if value is not None} == {"people"}
+    assert told["usual"]["median"] is not None
+    assert "withheld" in found.to_html()
+
+
+def test_the_way_is_a_share_of_the_typical_span(found, rejected, plans):
+    people = population(plans, None, None)
+    lengths = np.sqrt((people.V**2).sum(axis=1))
+    assert found.way == pytest.approx(np.median(lengths))
+    assert np.allclose(
+        figures.ways(people, 7 * np.eye(people.space.dimension)), lengths
+    )  # size of A says nothing
+    assert "of a feature's typical span" in str(found)
+
+
 def test_features_group_by_what_people_were_and_numbers_are_cut(plans, rows, rejected):
     found = reap.audit(plans, by=["duration"], matrices=3, resamples=20)["duration"]
     assert found.table["people"].sum() == len(rejected)
