@@ -68,8 +68,9 @@ for field in schema["features"][:4]:
 
 # %%
 row = {
-    "status": "below 0 DM", "duration": 48, "amount": 7500, "savings": "below 100 DM", "employment": "1 to 4 years",
-    "personal_status": "single man", "guarantor": "none", "age": 27, "other_plans": "at a bank", "housing": "rented",
+    "status": "0 to 200 DM", "duration": 36, "amount": 3990, "savings": "none or unknown", "employment": "less than 1 year",
+    "personal_status": "married or divorced woman", "guarantor": "none", "age": 29,
+    "other_plans": "at a bank", "housing": "owned",
 }  # fmt: skip
 
 

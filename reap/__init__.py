@@ -25,6 +25,7 @@ _NAMES = {
     "GradientRecourse": "reap.recourse",
     "PoolRecourse": "reap.recourse",
     "audit": "reap.auditing",
+    "learn": "reap.learning",
 }
 _MODULES = {
     **{

@@ -17,6 +17,8 @@ settings.register_profile("ci", derandomize=True)
 def pytest_configure(config):
     if os.environ.get("CI"):
         settings.load_profile("ci")
+    # Commands retrain the model so that plans hold; tests of that say so themselves, the others have no time for it.
+    os.environ.setdefault("REAP_DURABILITY", "0")
     # Real data sets lie beside the project in some places; a user may point elsewhere.
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     if "REAP_DATA" not in os.environ and beside.is_dir():

@@ -75,7 +75,8 @@ class Planner:
         """
         found = self._found(rows, answers, unread or {})
         frame = self._targets(rows, found)
-        frame["recourse_probability"] = [_or_nan(o, "probability") for o in found]
+        frame[f"recourse_{self.engine.classifier_.scale.output}"] = [_or_nan(o, "score") for o in found]
+        frame["recourse_durability"] = [_or_nan(o, "durability") for o in found]
         frame["recourse_reason"] = [o.reason if isinstance(o, Failure) else o.note for o in found]
         frame["recourse_answers"] = [answers[i].told if i in answers else 0 for i in range(len(rows))]
         paths = np.empty(len(rows), dtype=object)
@@ -144,7 +145,8 @@ def _failure(error: Exception) -> Failure:
 
 
 def _or_nan(found: Plan | Failure, name: str) -> float:
-    return np.nan if isinstance(found, Failure) else float(getattr(found, name))
+    value = None if isinstance(found, Failure) else getattr(found, name)
+    return np.nan if value is None else float(value)
 
 
 # in worker processes ---------------------------------------------------------------------------------

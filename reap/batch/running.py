@@ -106,7 +106,8 @@ def run(
     Returns
     -------
     DataFrame or Result
-        The columns of ``engine.recommend``, then ``recourse_probability``, ``recourse_reason``,
+        The columns of ``engine.recommend``, then ``recourse_probability`` (``recourse_score`` where the model
+        returns points or another score), ``recourse_durability``, ``recourse_reason``,
         ``recourse_answers`` (how many the plan is based on) and ``recourse_path`` (the encoded rows from start to
         target, (s + 1)·d numbers); ``attrs["reap"]`` of the frame says what it was made from.
 
@@ -152,7 +153,7 @@ def run(
     if output is None:
         return _frame(job, ready, manifest)
     ids = None if id_column is not None else first.rows.index
-    schema = schema_of(table.schema, feature_columns(space), ids)
+    schema = schema_of(table.schema, feature_columns(space), ids, engine.classifier_.scale.output)
     return _file(job, ready, Store(output, manifest, schema), resume)
 
 

@@ -188,7 +188,7 @@ def _lines(path: Path) -> dict[str, dict[str, Any]]:
     return known
 
 
-def schema_of(source: Any, features: list[str], index: Any) -> Any:
+def schema_of(source: Any, features: list[str], index: Any, output: str = "probability") -> Any:
     """Return the Arrow schema of the output.
 
     Parameters
@@ -196,6 +196,7 @@ def schema_of(source: Any, features: list[str], index: Any) -> Any:
     source : the input's schema
     features : columns of the space
     index : the ids of the first chunk, where they are not a column already; else None
+    output : what the model returns, "probability" or "score"
     """
     import pyarrow as pa
 
@@ -208,7 +209,8 @@ def schema_of(source: Any, features: list[str], index: Any) -> Any:
         pa.field("recourse_status", pa.string()),
         pa.field("recourse_changes", pa.int64()),
         pa.field("recourse_months", pa.int64()),
-        pa.field("recourse_probability", pa.float64()),
+        pa.field(f"recourse_{output}", pa.float64()),
+        pa.field("recourse_durability", pa.float64()),
         pa.field("recourse_reason", pa.string()),
         pa.field("recourse_answers", pa.int64()),
         pa.field("recourse_path", pa.list_(pa.float64())),

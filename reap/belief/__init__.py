@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reap.belief.belief import Belief
 from reap.belief.confidence_set import Answer, ConfidenceSet, solve_centers
-from reap.belief.learned_prior import LearnedPrior, LearnedPriorLike, learned_prior
+from reap.belief.learned_prior import LearnedPrior
 from reap.belief.posterior import Posterior
 from reap.belief.results import Center, RelaxedCenter, WorstCasePlan, WorstCases
 
@@ -14,11 +14,9 @@ __all__ = [
     "Center",
     "ConfidenceSet",
     "LearnedPrior",
-    "LearnedPriorLike",
     "Posterior",
     "RelaxedCenter",
     "WorstCasePlan",
     "WorstCases",
-    "learned_prior",
     "solve_centers",
 ]

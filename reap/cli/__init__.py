@@ -21,6 +21,7 @@ from reap.cli.batch import batch
 from reap.cli.datasets import datasets
 from reap.cli.demo import demo
 from reap.cli.export import export
+from reap.cli.learn import learn
 from reap.cli.reasons import reasons
 from reap.cli.recommend import recommend
 from reap.cli.reproduce import reproduce
@@ -70,6 +71,7 @@ for command in (
     sessions,
     verify,
     export,
+    learn,
     reproduce,
 ):
     app.command(cls=Command)(command)

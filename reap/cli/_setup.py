@@ -11,6 +11,8 @@ import typer
 
 from reap._errors import InputError, unknown
 from reap._typing import Frame
+from reap.cli._acceptance import Accepted
+from reap.cli._carried import carried
 
 DATA = typer.Option(
     "german", "--data", "-d", help="A data set by name (`reap datasets` lists them), or a CSV file."
@@ -23,7 +25,6 @@ MODEL = typer.Option(
     None, "--model", help="A trained model (skops file); without one a small network is trained."
 )
 TARGET = typer.Option("1", "--target", help="The favourable class, as the model names it.")
-THRESHOLD = typer.Option(0.5, "--threshold", help="Accepted is who scores above it.")
 TRUST = typer.Option([], "--trust", help="A type the model file may contain; repeatable.")
 WITHIN = typer.Option(None, "--within-months", help="In how many months the plan must be done.")
 SPACE = typer.Option(None, "--space", help="The action space (TOML); `reap space data.csv` drafts one.")
@@ -35,6 +36,11 @@ ENGINE = typer.Option(
     "-e",
     help="recourse: plans for people, of few changes and least effort. The other two are the paper's: graph leads "
     "through positions of real people, gradient straight to the decision boundary.",
+)
+PRIOR = typer.Option(
+    None,
+    "--prior",
+    help="What past sessions taught: a file that `reap learn` wrote; new sessions begin with it.",
 )
 SEED = typer.Option(0, "--seed", help="Fixes everything random.")
 
@@ -68,24 +74,52 @@ def prepare(
     *,
     favourable: str = "1",
     target: str = "1",
-    threshold: float = 0.5,
+    accepted: Accepted = Accepted(),  # noqa: B008  # frozen
     allow_pickle: bool = False,
     trusted: Sequence[str] = (),
+    one: bool = False,
+    row: int | None = None,
 ) -> Setup:
-    """Return a fitted engine for a data set or a CSV file, training a model where none is given."""
+    """Return a fitted engine for a data set or a CSV file, training a model where none is given.
+
+    For ``one`` person (in ``row``, else the first rejected) a model may want columns that the space leaves out.
+    """
     from reap.models.files import load_model
 
     kind = engine_class(engine)
+    accepted.scale()  # says what is wrong before anything is trained
     table = read_table(data, label, favourable, space)
     trained, accuracy, rest = (
         (load_model(model, allow_pickle=allow_pickle, trusted=trusted), None, table.X)
         if model
         else train(table, seed)
     )
-    chosen = class_of(trained, target)
-    made = kind(trained, table.space, target=chosen, threshold=threshold, random_state=seed).fit(table.X)
-    accepted = made.classifier_.accepts(table.space.encode(rest))
-    return Setup(made, table.X, rest[~accepted], accuracy)
+    favoured = class_of(trained, target)
+    own = (
+        carried(trained, table, data, row, {"target": favoured, **accepted.scale()})
+        if one and model
+        else None
+    )
+    if own is not None:
+        trained, place = own
+        rest = table.X.iloc[[place]]
+    made = fitted(kind, trained, table.space, favoured, accepted, table.X, table.y, seed)
+    fine = made.classifier_.accepts(table.space.encode(rest))
+    return Setup(made, table.X, rest[~fine], accuracy)
+
+
+def fitted(
+    kind: Any, model: Any, space: Any, target: Any, accepted: Accepted, X: Frame, y: Any, seed: int
+) -> Any:
+    """Return an engine fitted on rows X; y has 1 for favourable, or is None where no labels are at hand."""
+    from reap.models import wrap
+
+    scale = accepted.scale()
+    settings, labels = accepted.holding(model, target, y)
+    margin = accepted.margin_of(settings, wrap(model, space, target=target, **scale).scale)
+    return kind(model, space, target=target, **scale, **settings, margin=margin, random_state=seed).fit(
+        X, labels
+    )
 
 
 def class_of(model: Any, text: str) -> Any:

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from reap._errors import InputError
 from reap._typing import Frame
-from reap.cli import _setup
+from reap.cli import _acceptance, _setup
 from reap.cli._screening import screen
 from reap.language import _
 from reap.space.doubts import doubt
@@ -37,7 +37,12 @@ def ask(
     favourable: str = _setup.FAVOURABLE,
     model: Path | None = _setup.MODEL,
     target: str = _setup.TARGET,
-    threshold: float = _setup.THRESHOLD,
+    threshold: str = _acceptance.THRESHOLD,
+    output: str = _acceptance.OUTPUT,
+    unit: str = _acceptance.UNIT,
+    durability: float | None = _acceptance.DURABILITY,
+    margin: float | None = _acceptance.MARGIN,
+    refits: int = _acceptance.REFITS,
     trust: list[str] = _setup.TRUST,
     space: Path | None = _setup.SPACE,
     engine: str = _setup.ENGINE,
@@ -50,6 +55,7 @@ def ask(
     file: Path | None = typer.Option(
         None, "--session", help="Keep the session in this file; it resumes where it stopped."
     ),
+    prior: Path | None = _setup.PRIOR,
     simulate: bool = typer.Option(False, "--simulate", help="Let a simulated person answer."),
     seed: int = _setup.SEED,
 ) -> None:
@@ -67,10 +73,12 @@ def ask(
             seed,
             favourable=favourable,
             target=target,
-            threshold=threshold,
+            accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
             trusted=trust,
+            one=True,
+            row=row,
         )
-    session = _resume(setup, file, row, typed, console) if file is not None and file.exists() else None
+    session = _resume(setup, file, row, typed, prior, console) if file is not None and file.exists() else None
     if session is None:
         subject = _type_in(setup, console) if typed else _setup.pick(setup, row)
         limits = setup.engine.space.limits(within_months=within_months)
@@ -83,6 +91,7 @@ def ask(
             options=options,
             preset=preset,
             limits=limits,
+            prior=prior,
             warm_up=not simulate,
             held_out=not simulate,
         )
@@ -105,11 +114,13 @@ def _simulated(session: Elicitation, seed: int) -> Mahalanobis:
     return Mahalanobis.random(session.space.dimension, np.random.default_rng(seed + 1))
 
 
-def _resume(setup: _setup.Setup, path: Path, row: int | None, typed: bool, console: Console) -> Elicitation:
+def _resume(
+    setup: _setup.Setup, path: Path, row: int | None, typed: bool, prior: Path | None, console: Console
+) -> Elicitation:
     """Return the session in a file; an error where it is another person's or another model's."""
     from reap.elicitation import Elicitation
 
-    session = Elicitation.from_json(path.read_text(encoding="utf-8"), setup.engine)
+    session = Elicitation.from_json(path.read_text(encoding="utf-8"), setup.engine, prior=prior)
     if typed:
         raise InputError(
             f"{path} holds a session already; leave out --type to go on with it, or name another file"

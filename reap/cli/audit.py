@@ -9,7 +9,7 @@ import typer
 
 from reap._errors import InputError
 from reap._typing import Frame
-from reap.cli import _setup
+from reap.cli import _acceptance, _setup
 
 
 def audit(
@@ -27,7 +27,12 @@ def audit(
     favourable: str = _setup.FAVOURABLE,
     model: Path | None = _setup.MODEL,
     target: str = _setup.TARGET,
-    threshold: float = _setup.THRESHOLD,
+    threshold: str = _acceptance.THRESHOLD,
+    output: str = _acceptance.OUTPUT,
+    unit: str = _acceptance.UNIT,
+    durability: float | None = _acceptance.DURABILITY,
+    margin: float | None = _acceptance.MARGIN,
+    refits: int = _acceptance.REFITS,
     trust: list[str] = _setup.TRUST,
     engine: str = _setup.ENGINE,
     jobs: int = typer.Option(
@@ -55,7 +60,7 @@ def audit(
             seed,
             favourable=favourable,
             target=target,
-            threshold=threshold,
+            accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
             trusted=trust,
         )
         given, rules = _planned(setup, plans, jobs), setup.engine.space

@@ -7,9 +7,9 @@ from typing import Any
 
 import typer
 
-from reap._errors import InputError
+from reap._errors import InputError, unknown
 from reap._typing import Frame
-from reap.cli import _setup
+from reap.cli import _acceptance, _setup
 
 #: Rows of the input that stand for other people where no table of them is given.
 _REFERENCE = 50_000
@@ -35,7 +35,7 @@ def batch(
         help="Rows of other people, accepted ones among them; by default the beginning of the input.",
     ),
     label: str | None = typer.Option(
-        None, "--label", help="Without --model: the column of --data with the decision."
+        None, "--label", help="The column of --data with the decision, to train the model with, or again."
     ),
     favourable: str = _setup.FAVOURABLE,
     engine: str = _setup.ENGINE,
@@ -46,7 +46,12 @@ def batch(
         None, "--id", help="The column that identifies a row; else its number."
     ),
     target: str = _setup.TARGET,
-    threshold: float = _setup.THRESHOLD,
+    threshold: str = _acceptance.THRESHOLD,
+    model_output: str = _acceptance.MODEL_OUTPUT,
+    unit: str = _acceptance.UNIT,
+    durability: float | None = _acceptance.DURABILITY,
+    margin: float | None = _acceptance.MARGIN,
+    refits: int = _acceptance.REFITS,
     jobs: int = typer.Option(
         -1, "--jobs", "-j", help="Processes on this machine; -1: as many as it has cores."
     ),
@@ -71,19 +76,22 @@ def batch(
     kind = _setup.engine_class(engine)
     rules = reap.ActionSpace.load(space)
     open_table(input, rules)  # a table that does not fit is refused before the engine is prepared
+    accepted = _acceptance.Accepted(threshold, model_output, unit, durability, margin, refits)
+    accepted.scale()  # says what is wrong before anything is read
+    y = None
     if model is not None:
         loaded = load_model(model, allow_pickle=allow_pickle, trusted=trust)
         people = read_frame(data, rules) if data else _sample(input, rules)
+        if data is not None and label is not None:
+            y = _labels(data, label, favourable, rules)
     elif data is not None:
         table = _setup.read_table(str(data), label, favourable, space)
-        loaded, people = _setup.train(table, seed)[0], table.X
+        loaded, people, y = _setup.train(table, seed)[0], table.X, table.y
     else:
         raise InputError(
             "give a trained model with --model, or a CSV file with the decisions with --data and --label to train one on"
         )
-    made = kind(
-        loaded, rules, target=_setup.class_of(loaded, target), threshold=threshold, random_state=seed
-    ).fit(people)
+    made = _setup.fitted(kind, loaded, rules, _setup.class_of(loaded, target), accepted, people, y, seed)
     if data is None and not made.classifier_.accepts(rules.encode(people)).any():
         raise InputError(
             f"the model accepts nobody in {str(input)!r}, so plans have no example to begin with; name a table "
@@ -114,6 +122,19 @@ def batch(
         verbose=not quiet,
     )
     print(result)
+
+
+def _labels(path: Path, label: str, favourable: str, rules: Any) -> Any:
+    """Return the decisions in a table of other people, 1 where favourable."""
+    import pandas as pd
+
+    from reap.batch.tables import open_table
+    from reap.datasets.dataset import binary_label
+
+    frames = list(open_table(path, rules).frames(100_000))
+    if label not in frames[0].columns:
+        raise unknown(f"column in {path.name}", label, frames[0].columns)
+    return binary_label(pd.concat([frame[label] for frame in frames]), favourable)
 
 
 def _sample(path: Path, space: Any) -> Frame:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from reap.cli import _setup
+from reap.cli import _acceptance, _setup
 
 
 def reasons(
@@ -19,7 +19,9 @@ def reasons(
     favourable: str = _setup.FAVOURABLE,
     model: Path | None = _setup.MODEL,
     target: str = _setup.TARGET,
-    threshold: float = _setup.THRESHOLD,
+    threshold: str = _acceptance.THRESHOLD,
+    output: str = _acceptance.OUTPUT,
+    unit: str = _acceptance.UNIT,
     trust: list[str] = _setup.TRUST,
     space: Path | None = _setup.SPACE,
     json: bool = typer.Option(False, "--json", help="Print JSON instead of words."),
@@ -38,8 +40,10 @@ def reasons(
         seed,
         favourable=favourable,
         target=target,
-        threshold=threshold,
+        accepted=_acceptance.Accepted(threshold, output, unit),
         trusted=trust,
+        one=True,
+        row=row,
     )
     found = setup.engine.reasons(_setup.pick(setup, row), most)
     if json:

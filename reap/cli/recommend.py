@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from reap.cli import _setup
+from reap.cli import _acceptance, _setup
 
 
 def recommend(
@@ -18,7 +18,12 @@ def recommend(
     favourable: str = _setup.FAVOURABLE,
     model: Path | None = _setup.MODEL,
     target: str = _setup.TARGET,
-    threshold: float = _setup.THRESHOLD,
+    threshold: str = _acceptance.THRESHOLD,
+    output: str = _acceptance.OUTPUT,
+    unit: str = _acceptance.UNIT,
+    durability: float | None = _acceptance.DURABILITY,
+    margin: float | None = _acceptance.MARGIN,
+    refits: int = _acceptance.REFITS,
     trust: list[str] = _setup.TRUST,
     space: Path | None = _setup.SPACE,
     engine: str = _setup.ENGINE,
@@ -40,8 +45,10 @@ def recommend(
         seed,
         favourable=favourable,
         target=target,
-        threshold=threshold,
+        accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
         trusted=trust,
+        one=True,
+        row=row,
     )
     subject = _setup.pick(setup, row)
     made = setup.engine

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from reap._errors import InputError
-from reap.cli import _setup
+from reap.cli import _acceptance, _setup
 
 if TYPE_CHECKING:
     from reap.service.settings import Settings
@@ -25,9 +25,14 @@ def serve(
     favourable: str = _setup.FAVOURABLE,
     model: Path | None = _setup.MODEL,
     target: str = _setup.TARGET,
-    threshold: float = _setup.THRESHOLD,
     space: Path | None = _setup.SPACE,
     engine: str = _setup.ENGINE,
+    threshold: str = _acceptance.THRESHOLD,
+    output: str = _acceptance.OUTPUT,
+    unit: str = _acceptance.UNIT,
+    durability: float | None = _acceptance.DURABILITY,
+    margin: float | None = _acceptance.MARGIN,
+    refits: int = _acceptance.REFITS,
     database: str | None = DATABASE,
     host: str = typer.Option("127.0.0.1", "--host", help="Address to listen on."),
     port: int = typer.Option(8000, "--port", help="Port to listen on; 0 takes a free one."),
@@ -43,10 +48,13 @@ def serve(
         help="Load a model that pickle wrote. It can run any code: only your own files.",
     ),
     trust: list[str] = _setup.TRUST,
+    prior: Path | None = _setup.PRIOR,
     seed: int = _setup.SEED,
 ) -> None:
     """Serve the pages and the API; without options the embedded German credit example."""
     settings = read_settings(database, config)
+    if prior is not None:
+        settings = settings.model_copy(update={"prior": str(prior)})
     from reap.service.case import Case
     from reap.service.server import run
 
@@ -60,10 +68,14 @@ def serve(
         seed,
         favourable=favourable,
         target=target,
-        threshold=threshold,
+        accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
         allow_pickle=allow_pickle,
         trusted=tuple(trust),
     )
+    if settings.prior:  # a prior of another space is refused here, in a sentence, not in every worker
+        from reap.belief import LearnedPrior
+
+        LearnedPrior.load(settings.prior).fits(setup.engine.space.digest)
     case = Case.of(setup.engine, setup.X, setup.rejected)
     run(case, settings, host=host, port=port, workers=workers)
 

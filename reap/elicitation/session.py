@@ -13,7 +13,8 @@ import numpy as np
 
 from reap._errors import InputError, unknown
 from reap._typing import Array
-from reap.belief import Belief, ConfidenceSet, LearnedPrior, LearnedPriorLike, Posterior, learned_prior
+from reap.belief import Belief, ConfidenceSet, LearnedPrior, Posterior
+from reap.belief.learned_prior import LearnedPriorLike, learned_prior
 from reap.effort import of_moves
 from reap.elicitation import advice, events, outside, presets
 from reap.elicitation.answers import teach

@@ -103,6 +103,11 @@ class State:
         return len(self._answers)
 
     @property
+    def answers(self) -> tuple[Answer, ...]:
+        """The answers that told something, as they count now and as a belief takes them in."""
+        return tuple(self._answers)
+
+    @property
     def changeable(self) -> list[str]:
         """The actions that this person could change at all, whatever the screening says: what to ask about in it."""
         return changeable(self.space.tighten(self._stated), self._z)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -24,6 +24,39 @@ class TorchModel:
 
     module: Any
     output: Output
+
+
+@dataclass(frozen=True)
+class Carrying:
+    """A model that wants columns that the action space leaves out, and one person's values of them."""
+
+    model: Any
+    values: Mapping[str, Any]
+
+
+def carrying(model: Any, values: Mapping[str, Any]) -> Carrying:
+    """Declare one person's own values of columns that a model wants and the action space leaves out, such as an ID.
+
+    They go to the model as they are, in every row of the person's plans. An engine with them is this person's.
+
+    Parameters
+    ----------
+    model : fitted estimator or Pipeline on raw frames, or a function of a raw frame
+    values : mapping from column to value
+
+    Examples
+    --------
+    >>> import pandas as pd, reap
+    >>> X = pd.DataFrame({"id": ["a7", "b2"], "income": [10.0, 40.0]})
+    >>> def score(rows):
+    ...     return rows["income"] / 80 + 0.3 * (rows["id"] == "b2")
+    >>> space = reap.ActionSpace.from_frame(X[["income"]])
+    >>> reap.models.wrap(carrying(score, {"id": "b2"}), space).probability(space.encode(X[["income"]]))
+    array([0.425, 0.8  ])
+    """
+    if not isinstance(values, Mapping) or not all(isinstance(name, str) for name in values):
+        raise InputError(f"carrying needs values by column, such as {{'id': 'a7'}}; given was {values!r}")
+    return Carrying(model, dict(values))
 
 
 def on_vectors(model: Callable[..., Any] | Any) -> OnVectors:

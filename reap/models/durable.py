@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -72,6 +72,9 @@ def durable(
         shift = margin / scale.spread
     else:
         shift = float(logit(classifier.threshold + margin) - classifier.boundary)
+    if not others:  # a margin alone is a higher threshold; trees can be read with it
+        raised = float(expit(classifier.boundary + shift))
+        return replace(classifier, threshold=raised)
     members = [one.kernel for one in (classifier, *others)]
     smooth = [kernel for kernel in members if isinstance(kernel, Smooth)]
     count = needed(share, len(others))

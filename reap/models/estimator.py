@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -32,6 +32,8 @@ class Estimator:
         Whether the model takes rows in units (decoded first) or vectors.
     columns : sequence of str, or None
         What the model was trained on, by name and in its order; None: an array without names.
+    carried : mapping
+        The person's own values of columns that the space leaves out.
     """
 
     estimator: Any
@@ -39,6 +41,7 @@ class Estimator:
     index: int
     raw: bool
     columns: Sequence[str] | None
+    carried: Mapping[str, Any] = field(default_factory=dict)
 
     def probability(self, Z: Array) -> Array:
         """Return the probability of the target class, (n,)."""
@@ -59,7 +62,7 @@ class Estimator:
 
     @cached_property
     def _frames(self) -> Frames:
-        return Frames(self.space, self.columns or ())
+        return Frames(self.space, self.columns or (), self.carried)
 
 
 @dataclass(frozen=True, eq=False)

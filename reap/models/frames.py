@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,18 @@ class Frames:
     space : ActionSpace
     columns : sequence of str
         In the order the model wants.
+    carried : mapping, optional
+        The person's own values of columns that the space leaves out.
     """
 
-    def __init__(self, space: ActionSpace, columns: Sequence[str]) -> None:
-        self.space, self.columns = space, list(columns)
+    def __init__(
+        self, space: ActionSpace, columns: Sequence[str], carried: Mapping[str, Any] | None = None
+    ) -> None:
+        self.space, self.columns, self.carried = space, list(columns), dict(carried or {})
         self._makers: list[tuple[str, int, Any]] | None = []  # column, feature, NumPy's dtype of a number
         for name in self.columns:
+            if name in self.carried:
+                continue
             if name not in space.names:  # a column of a one-hot group
                 self._makers = None
                 break
@@ -43,7 +49,7 @@ class Frames:
         coding = self.space._encoding
         codes = coding.codes_of(Z)
         if self._makers is None:
-            return coding.frame(codes)[self.columns]
+            return coding.frame(codes).assign(**self.carried)[self.columns]
         data: dict[str, Any] = {}
         for name, i, dtype in self._makers:
             if dtype is not None:
@@ -51,7 +57,9 @@ class Frames:
             else:
                 column: Any = coding._columns[i]
                 data[name] = column.write(codes[:, i], self.space.features[i].dtype)
-        return pd.DataFrame(data, copy=False)
+        if not self.carried:
+            return pd.DataFrame(data, copy=False)
+        return pd.DataFrame(data, copy=False, index=range(len(Z))).assign(**self.carried)[self.columns]
 
 
 def _numbers(values: Array, dtype: Any) -> Any:

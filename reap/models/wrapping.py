@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from reap._errors import InputError
 from reap.models.classifier import Classifier, Smooth
 from reap.models.composed import composed
-from reap.models.declared import OnVectors, TorchModel, is_module
+from reap.models.declared import Carrying, OnVectors, TorchModel, is_module
 from reap.models.estimator import Estimator, Function
 from reap.models.linked import Linked, ScoreFunction, SmoothLinked, Values, scale_of
 from reap.models.network import network_of
@@ -100,6 +100,9 @@ def _kernel(model: Any, space: ActionSpace, target: Any, scores: bool) -> Any:
         )  # says now what is wrong, not in the middle of a dialogue
         return kernel
     vectors = space.encoded or isinstance(model, OnVectors)
+    carried: dict[str, Any] = {}
+    if isinstance(model, Carrying):
+        carried, model = dict(model.values), model.model
     if isinstance(model, OnVectors):
         model = model.model
     if is_module(model):
@@ -109,8 +112,10 @@ def _kernel(model: Any, space: ActionSpace, target: Any, scores: bool) -> Any:
     if hasattr(model, "best_estimator_"):
         model = model.best_estimator_
     if hasattr(model, "fit") or hasattr(model, "predict_proba") or (scores and hasattr(model, "predict")):
-        return _estimator(model, space, target, vectors, scores)
+        return _estimator(model, space, target, vectors, scores, carried)
     if callable(model):
+        if carried and not vectors:
+            model = _with(model, carried)
         if scores:
             return ScoreFunction(model, space, raw=not vectors)
         return Function(model, space, target, raw=not vectors)
@@ -120,21 +125,30 @@ def _kernel(model: Any, space: ActionSpace, target: Any, scores: bool) -> Any:
     )
 
 
-def _estimator(model: Any, space: ActionSpace, target: Any, vectors: bool, scores: bool) -> Any:
+def _with(function: Any, carried: dict[str, Any]) -> Any:
+    """Return a function of a frame that gets one person's own values as further columns."""
+    return lambda rows: function(rows.assign(**carried))
+
+
+def _estimator(
+    model: Any, space: ActionSpace, target: Any, vectors: bool, scores: bool, carried: dict[str, Any]
+) -> Any:
     index = _score_index(model, target) if scores else _target_index(model, target)
     if _starts_with(model, space):
         vectors, model = True, model[1:]
     names = getattr(_flat(model)[0], "feature_names_in_", None)
     names = None if names is None else [str(name) for name in names]
-    raw = not vectors and _takes_rows(model, space, names)
+    ours = None if names is None else [name for name in names if name not in carried]
+    raw = not vectors and _takes_rows(model, space, ours)
     known = [c for f in space.features for c in (f.columns or (f.name,))] if raw else space.columns
-    for name in names or ():
+    for name in ours or ():
         if name not in known:
             raise InputError(
                 f"the model was trained on the column {name!r}, which the action space lacks; declare it there "
-                "(actionable=False where nobody can change it)"
+                "(actionable=False where nobody can change it), or pass a person's own value with "
+                f"reap.models.carrying(model, {{{name!r}: …}})"
             )
-    scorer = (Values if scores else Estimator)(model, space, index, raw, names)
+    scorer = (Values if scores else Estimator)(model, space, index, raw, names, carried if raw else {})
     if raw or (names is not None and names != list(space.columns)):
         return composed(scorer) or scorer
     return _smooth(scorer) or composed(scorer) or scorer

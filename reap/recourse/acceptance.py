@@ -72,6 +72,10 @@ class Acceptance:
             others = retrained(today, X, y, refits, random_state=random_state, n_jobs=n_jobs, verbose=verbose)
         return cls(today, others, durability, margin)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # what was worked out on the way is left out, so that a fitted engine has one hash, used or not
+        return {name: value for name, value in self.__dict__.items() if name != "classifier"}
+
     @property
     def exact(self) -> bool:
         """Whether today's model alone decides."""

@@ -20,7 +20,8 @@ from sklearn.base import BaseEstimator
 from reap import effort
 from reap._errors import InputError
 from reap._typing import Array, Frame
-from reap.belief import Belief, ConfidenceSet, LearnedPriorLike
+from reap.belief import Belief, ConfidenceSet
+from reap.belief.learned_prior import LearnedPriorLike
 from reap.models import Classifier, wrap
 from reap.plan import Plan, Status
 from reap.questions import Strategy
@@ -242,6 +243,24 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         # The model is fitted already and stays; scikit-learn would otherwise clone it unfitted.
         return type(self)(**self.get_params(deep=False))
 
+    def __sklearn_tags__(self) -> Any:
+        # A frame with the space's columns: texts, levels, empty cells.
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        return tags
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """The columns that a row needs, in the space's order (f,); known once the engine is fitted."""
+        if not hasattr(self, "classifier_"):
+            raise AttributeError(f"this {type(self).__name__} is not fitted")
+        return np.array([feature.name for feature in self.space.features], dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns a row needs."""
+        return len(self.feature_names_in_)
+
     # for users ---------------------------------------------------------------------------------------
 
     def elicit(
@@ -383,10 +402,12 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
     def table(self, X: Frame, plans: Sequence[Plan]) -> Frame:
         """Return plans as the frame that ``recommend`` returns, with the index and dtypes of ``X``."""
         columns = [c for f in self.space.features for c in (f.columns or (f.name,))]
-        frame = self.space.decode(np.stack([plan.path[-1] for plan in plans]), like=X, index=X.index)[columns]
+        start, end = (np.stack([plan.path[k] for plan in plans]) for k in (0, -1))
+        frame = self.space.decode(end, like=X, index=X.index)[columns]
+        acts = [f.derived is None and f.clock is None for f in self.space.features]
         frame["recourse_valid"] = [plan.valid for plan in plans]
         frame["recourse_effort"] = [plan.effort for plan in plans]
         frame["recourse_status"] = [plan.status for plan in plans]
-        frame["recourse_changes"] = [len(plan.changes) for plan in plans]
-        frame["recourse_months"] = [plan.months for plan in plans]
+        frame["recourse_changes"] = self.space.changed(start, end)[:, acts].sum(axis=1)
+        frame["recourse_months"] = np.nan_to_num(self.space.months(start, end)).astype(int)
         return frame

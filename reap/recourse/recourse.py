@@ -23,7 +23,7 @@ from reap.recourse.engine import TOGETHER, Candidates, Engine, Objective, Subjec
 from reap.recourse.reasons import typical
 from reap.recourse.robust.worst_case import check_robust
 from reap.recourse.targets.boundary.boundary import Boundary
-from reap.recourse.targets.pool import ENUMERATED, Source
+from reap.recourse.targets.pool import QUICK, Source
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.prototypes import prototypes
 from reap.recourse.targets.targets import Targets
@@ -300,8 +300,10 @@ class Recourse(Engine):
     def _source(self, problem: Problem) -> Source:
         """Return where targets come from: trees where the model could be read, else the decision boundary."""
         rng = np.random.default_rng(self.random_state)
-        if self.reader_ is None or (self.reader_.quick and problem.size(problem.max_changes) <= ENUMERATED):
+        if self.reader_ is None:
             return Boundary(problem, self.rows_, rng)
+        if self.reader_.quick and problem.size(problem.max_changes) <= QUICK:
+            return Boundary(problem, self.rows_, rng, QUICK)
         return Trees(problem, self.reader_, self.rows_, rng)
 
     def _found(self, subject: Subject, deadline: float) -> Targets:

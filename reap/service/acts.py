@@ -8,9 +8,12 @@ from typing import Any
 from reap._errors import InputError
 from reap._typing import Array
 from reap.elicitation import ACTS, Event, events
+from reap.language import _
+from reap.plan import Plan
 from reap.service.desk import Desk, StaleError
 from reap.service.live import Live
 from reap.service.log import Entry, Sent
+from reap.space import Limits
 
 
 def answer(
@@ -52,6 +55,25 @@ def revise(
     return desk.act(live, said, revision, Sent.of(key, "revised", position, choice, list(impossible)))
 
 
+def screen(
+    desk: Desk,
+    live: Live,
+    changeable: Sequence[str] | None,
+    difficulty: Mapping[str, int] | None = None,
+    *,
+    revision: int | None = None,
+    key: str | None = None,
+) -> Entry:
+    """Store what the person could change at all, and how hard that is; None where they skip it."""
+    levels = dict(difficulty or {})
+    sent = Sent.of(key, "screened", None if changeable is None else list(changeable), levels)
+
+    def said() -> Event:
+        return events.screened(desk.space, live.session.changeable, changeable, levels)
+
+    return desk.act(live, said, revision, sent)
+
+
 def constrain(
     desk: Desk,
     live: Live,
@@ -66,12 +88,60 @@ def constrain(
     return desk.act(live, lambda: events.constrained(desk.space, feature, **wish), revision, sent)
 
 
+def wish(
+    desk: Desk,
+    live: Live,
+    feature: str,
+    wanted: Mapping[str, Any],
+    *,
+    revision: int | None = None,
+    key: str | None = None,
+) -> Entry:
+    """Store all that a person wishes for one feature: what was wished before and is not wanted any more is taken back."""
+    sent = Sent.of(key, "wished", feature, wanted)
+    if (done := desk.repeated(live, sent)) is not None:
+        return done
+    limited = feature in live.session.limits.names
+    asked = events.constrained(desk.space, feature, **wanted) if wanted else None
+    if limited and (asked is None or _loosens(live.session.limits, feature, wanted)):
+        lift = desk.act(
+            live,
+            lambda: events.released(live.session.limits, feature),
+            revision,
+            sent if asked is None else None,
+        )
+        if asked is None:
+            return lift
+        revision = live.revision
+    if asked is None:
+        raise InputError(_("say what you wish for “{label}”").format(label=desk.space.feature(feature).label))
+    return desk.act(live, lambda: asked, revision, sent)
+
+
+def _loosens(limits: Limits, feature: str, wanted: Mapping[str, Any]) -> bool:
+    """Return whether a limit on a feature is not among what is wanted now."""
+    return bool(
+        (feature in limits.fixed and not wanted.get("fixed"))
+        or (feature in limits.at_least and limits.at_least[feature] != wanted.get("at_least"))
+        or (feature in limits.at_most and limits.at_most[feature] != wanted.get("at_most"))
+        or set(limits.exclude.get(feature, ())) - set(wanted.get("exclude", ()))
+    )
+
+
 def release(
     desk: Desk, live: Live, feature: str, *, revision: int | None = None, key: str | None = None
 ) -> Entry:
     """Take back the limits on a feature."""
     sent = Sent.of(key, "released", feature)
     return desk.act(live, lambda: events.released(live.session.limits, feature), revision, sent)
+
+
+def refuse(
+    desk: Desk, live: Live, plans: Sequence[Plan], *, revision: int | None = None, key: str | None = None
+) -> Entry:
+    """Store that none of the plans on offer is for the person; the questions go on."""
+    sent = Sent.of(key, "refused")
+    return desk.act(live, lambda: events.refused(desk.space, plans), revision, sent)
 
 
 def replan(desk: Desk, live: Live, z: Array, *, revision: int | None = None, key: str | None = None) -> Entry:

@@ -7,15 +7,29 @@ from typing import Annotated, Any
 
 import anyio
 from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Path as FromPath
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
-from reap.service import acts, exports, plan_views, requests, rows, schemas, statistics, views, wishes
+from reap.service import (
+    acts,
+    choices,
+    exports,
+    funnel,
+    plan_views,
+    requests,
+    reviews,
+    rows,
+    schemas,
+    statistics,
+    views,
+    wishes,
+)
 from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.log import Entry
-from reap.service.plan_schemas import PlanOut
+from reap.service.plan_schemas import Chosen, PlanOut
 from reap.service.tokens import same
 
 _FAULTS: dict[int | str, dict[str, Any]] = {
@@ -35,6 +49,11 @@ _OF_SESSION: dict[int | str, dict[str, Any]] = {
         "description": "No such session: unknown, expired, deleted or somebody else's.",
     },
     409: {"model": schemas.Fault, "description": "The session has moved on; its state is in the answer."},
+}
+_ADMIN: dict[int | str, dict[str, Any]] = {
+    **_FAULTS,
+    401: {"model": schemas.Fault, "description": "The admin key is missing or wrong."},
+    404: {"model": schemas.Fault, "description": "No such session or request."},
 }
 router = APIRouter(prefix="/api/v1")
 operate = APIRouter()
@@ -151,6 +170,47 @@ def revise(desk: D, token: str, position: int, body: requests.Revised) -> Respon
         return sent(views.state(desk, live))
 
 
+@router.post("/sessions/{token}/screening", response_model=schemas.State, responses=_OF_SESSION)
+def screen(desk: D, token: str, body: requests.Screening) -> Response:
+    """Say before the first question what could change at all; what is not named stays as it is."""
+    with desk.open(token) as live:
+        acts.screen(desk, live, **body.model_dump())
+        return sent(views.state(desk, live))
+
+
+@router.get("/sessions/{token}/reasons", responses=_OF_SESSION)
+def reasons(desk: D, token: str) -> list[schemas.Reason]:
+    """The principal reasons of a refusal, most important first; none for somebody who is accepted."""
+    with desk.open(token) as live:
+        return views.reasons(desk, live)
+
+
+@router.post("/sessions/{token}/choice", response_model=Chosen, responses=_OF_SESSION)
+def choose(desk: D, token: str, body: requests.Choice) -> Response:
+    """Choose one of the plans on offer; where the operator promises it, it is honoured until a day."""
+    with desk.open(token) as live:
+        choices.choose(desk, live, body.plan, body.key)
+        made = choices.chosen(desk, live)
+        assert made is not None
+        return sent(made)
+
+
+@router.post("/sessions/{token}/done", response_model=schemas.State, responses=_OF_SESSION)
+def done(desk: D, token: str, body: requests.Done) -> Response:
+    """Report what is done of the chosen plan; the person stands there now and is scored again."""
+    with desk.open(token) as live:
+        choices.report(desk, live, body.done, body.key)
+        return sent(views.state(desk, live))
+
+
+@router.post("/sessions/{token}/review", status_code=204, responses=_OF_SESSION)
+def review(desk: D, token: str, body: requests.Review) -> Response:
+    """Ask a person to look at the decision."""
+    with desk.open(token) as live:
+        reviews.ask(desk, live, body.words, body.key)
+    return Response(status_code=204)
+
+
 @router.post("/sessions/{token}/constraints", response_model=schemas.State, responses=_OF_SESSION)
 def constrain(desk: D, token: str, body: requests.Constraint) -> Response:
     """Wish something about one feature: keep it, bound it, exclude levels, say how hard changing it is."""
@@ -219,12 +279,38 @@ def delete(desk: D, token: str) -> Response:
 
 @router.get(
     "/admin/summary",
-    responses={**_FAULTS, 401: {"model": schemas.Fault, "description": "The admin key is missing or wrong."}},
+    responses=_ADMIN,
     dependencies=[Depends(admin)],
 )
 def summary(desk: D) -> schemas.Summary:
     """For the operator: sessions a day, questions to finish, latency, model and data in use."""
     return statistics.summary(desk)
+
+
+@router.get("/admin/reviews", responses=_ADMIN, dependencies=[Depends(admin)])
+def requested(desk: D) -> list[reviews.Request]:
+    """For the operator: who asked for a human look, those that wait first."""
+    return reviews.queue(desk.store)
+
+
+@router.post(
+    "/admin/reviews/{session}/{revision}", status_code=204, responses=_ADMIN, dependencies=[Depends(admin)]
+)
+def reply(
+    desk: D,
+    session: Annotated[str, FromPath(max_length=40)],
+    revision: Annotated[int, FromPath(ge=0, le=10**6)],
+    body: requests.Reply,
+) -> Response:
+    """Answer such a request; the person reads it on their page."""
+    reviews.answer(desk.store, session, revision, body.decision, body.words)
+    return Response(status_code=204)
+
+
+@router.get("/admin/funnel", responses=_ADMIN, dependencies=[Depends(admin)])
+def how_far(desk: D, days: Annotated[int, Query(ge=1, le=3650)] = 30) -> funnel.Funnel:
+    """For the operator: how far people come, where they stop, who got no plan, by date."""
+    return funnel.read(desk.store, days)
 
 
 @operate.get("/healthz")

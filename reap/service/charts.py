@@ -8,9 +8,9 @@ from math import isfinite
 
 from markupsafe import Markup
 
-from reap.language import _
+from reap.language import _, ngettext
 from reap.scores import Scale
-from reap.service.plan_schemas import Effort, Hard, PlanOut
+from reap.service.plan_schemas import ChangeOut, Hard, PlanOut
 
 
 def _svg(height: int, label: str, body: str) -> Markup:
@@ -55,8 +55,8 @@ def track(scores: Sequence[float], scale: Scale) -> Markup:
     body += _text(x[0], y + 34, words[0], "strong")
     if len(x) > 1:
         last = scale.number(scores[-1])
-        words.append(_("after the plan {score}").format(score=last))
-        body += _text(x[-1], y + (56 if near else 34), _("after {score}").format(score=last), "strong")
+        words.append(_("then {score}").format(score=last))
+        body += _text(x[-1], y + (56 if near else 34), words[-1], "strong")
     label = _("Score, {unit}: {words}; {needed}") if scale.shown_unit else _("Score: {words}; {needed}")
     label = label.format(unit=scale.shown_unit, words=", ".join(words), needed=needed)
     return _svg(108 if near else 86, label, body)
@@ -66,33 +66,39 @@ def hardness(given: Hard) -> Markup:
     """Return how hard one change is for the person: a bar of one to five parts, and a mark at their average."""
     kind = "hard" if given.level > 3 else "easy" if given.level < 3 else "middle"
     body = _bar(0, 3, 100, 10, "track") + _bar(0, 3, 20 * given.level, 10, kind)
-    return _svg(16, f"{given.label}: {given.words}", body + _line(60, 0, 16, "mean"))
+    label = f"{given.label}: {given.words}"
+    return Markup(
+        f'<svg class="chart mini" width="80" height="16" role="img" aria-label="{escape(label)}">{body}</svg>'
+    )
 
 
-def effort(value: float, given: Effort, kind: str) -> Markup:
-    """Return the effort of one plan as a bar; the full width is the greater of the two."""
-    most = max(given.plan, given.everybody, 1e-12)
-    label = f"{value / given.everybody:.0%} of the effort of the one-size-fits-all plan"
-    return _svg(14, label, _bar(0, 1, 100, 12, "track") + _bar(0, 1, 100 * value / most, 12, kind))
+def timeline(changes: Sequence[ChangeOut], months: int) -> Markup:
+    """Return when each action is done, as bars that begin today; one that waits for the day of the application ends there."""
+    row, left = 34, 1.0
+    body, said = "", []
+    for i, change in enumerate(changes):
+        end = months if change.month is None or change.when == _("when you apply") else change.month
+        y = 8 + i * row
+        width = 98 * end / max(months, 1)
+        last = change.when == _("when you apply")
+        body += _text(left, y + 8, change.label, "small")
+        body += _bar(left, y + 14, 98, 8, "track")
+        if last:
+            body += _bar(left + 95, y + 14, 3, 8, "travel")
+        else:
+            body += _bar(left, y + 14, max(width, 3), 8, "travel")
+        said.append(f"{change.label}: {change.when}")
+    y = 8 + len(changes) * row
+    body += _text(left, y + 12, _("today"), "small")
+    n = ngettext("in {n} month", "in {n} months", months).format(n=months)
+    body += _text(99, y + 12, n, "small")
+    return _svg(y + 20, _("When: {list}").format(list="; ".join(said)), body)
 
 
-def days(counts: Sequence[tuple[str, int]]) -> Markup:
-    """Return sessions a day as columns."""
-    most = max([1, *(n for _, n in counts)])
-    width = 100 / max(len(counts), 7)
-    body = ""
-    for i, (day, n) in enumerate(counts):
-        tall, middle = 110 * n / most, (i + 0.5) * width
-        body += _bar(i * width + 0.4, 130 - tall, width - 0.8, tall, "travel")
-        if len(counts) <= 10 or i in (0, len(counts) - 1):
-            body += (
-                f'<text x="{middle:.2f}%" y="150" class="small" text-anchor="middle">{escape(day[5:])}</text>'
-            )
-            body += (
-                f'<text x="{middle:.2f}%" y="{124 - tall:g}" class="small" text-anchor="middle">{n}</text>'
-            )
-    label = "Sessions a day: " + "; ".join(f"{day} {n}" for day, n in counts)
-    return _svg(160, label, body)
+def share(count: int, whole: int) -> Markup:
+    """Return a part of a whole as a bar."""
+    body = _bar(0, 1, 100, 10, "track") + _bar(0, 1, 100 * count / max(whole, 1), 10, "travel")
+    return _svg(12, f"{count} / {whole}", body)
 
 
 def scores_of(plan: PlanOut) -> list[float]:

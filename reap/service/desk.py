@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
 from cachetools import LRUCache
@@ -24,6 +25,7 @@ from reap.plan import Plan
 from reap.service.case import Case
 from reap.service.live import Live, MissingError
 from reap.service.log import Entry, Sent
+from reap.service.priors import Priors
 from reap.service.settings import Settings
 from reap.service.store import ConflictError, Store, UnavailableError
 from reap.service.tables import Kept
@@ -47,6 +49,14 @@ class ReplacedError(Exception):
 
 class TrialsError(Exception):
     """The session has no trial left, or the service allows none."""
+
+
+class HeldError(Exception):
+    """The session must be kept for some time, whatever the person wants."""
+
+    def __init__(self, until: date) -> None:
+        self.until = until
+        super().__init__(until.isoformat())
 
 
 class UncomputedError(Exception):
@@ -75,6 +85,7 @@ class Desk:
         self.case, self.store, self.settings = case, store, settings
         self.space = case.engine.space
         self._solved = solved
+        self.priors = Priors(store, self.space.digest, settings.prior)
         self._turns = Turns(settings.solvers)
         self._live: MutableMapping[str, Live] = LRUCache(settings.live_sessions)
         self._directory = threading.Lock()  # guards the directory, never a computation
@@ -102,7 +113,10 @@ class Desk:
                 questions=questions or self.settings.questions,
                 options=options or self.settings.options,
                 limits=limits,
+                prior=self.priors.begin(),
                 random_state=seed,
+                warm_up=True,
+                held_out=True,
             )
             str(session.ask())  # in words too: what cannot be said is not stored
         started, asked = session.events
@@ -130,9 +144,18 @@ class Desk:
     def delete(self, token: str) -> None:
         """Remove everything that is stored about a person; a link whose time is over still does that."""
         kept = self.row(token)
+        if (held := self.held_until(kept)) is not None:
+            raise HeldError(held)
         self.store.delete(kept.id)
         with self._directory:
             self._live.pop(kept.id, None)
+
+    def held_until(self, kept: Kept) -> date | None:
+        """Return the day until which a session must be kept, where the operator holds it and that day is not over."""
+        if not self.settings.hold_days:
+            return None
+        until = date.fromisoformat(kept.created[:10]) + timedelta(days=self.settings.hold_days)
+        return until if until > datetime.now(UTC).date() else None
 
     def row(self, token: str) -> Kept:
         """Return the row of a session, also after its time is over: it can still be deleted."""
@@ -176,7 +199,7 @@ class Desk:
         if new:
             with self.solving(live, "replay"):
                 try:
-                    live.absorb(self.case.engine, new)
+                    live.absorb(self.case.engine, new, self.priors.of((live.entries or new)[0]))
                 except outside.MALFORMED as error:  # an earlier release said it in another way
                     raise ReplacedError from error
 
@@ -224,7 +247,7 @@ class Desk:
         """
         try:
             with self.solving(live, event.type):
-                live.imagine(self.case.engine, event)
+                live.imagine(self.case.engine, event, self.priors.of(live.entries[0]))
             begin = time.perf_counter()
             with self.solving(live, "ask"):
                 str(live.session.ask())  # in words too: what cannot be said is not stored

@@ -10,7 +10,8 @@ from itertools import groupby
 from typing import Any
 
 from reap._errors import InputError
-from reap.elicitation import VERBS, Elicitation, in_force, outside
+from reap.belief.learned_prior import LearnedPriorLike
+from reap.elicitation import VERBS, Elicitation, Event, in_force, outside
 from reap.recourse import Engine
 from reap.service.log import Entry, fault
 from reap.service.tables import Kept
@@ -90,16 +91,8 @@ def _rows(entries: Sequence[Entry]) -> list[list[object]]:
     return given
 
 
-def load(text: str, engine: Engine) -> Elicitation:
-    """Bring an exported session back to life: ``load(text, engine).recommend()`` is the plan the person saw.
-
-    Parameters
-    ----------
-    text : str
-        What ``reap export`` or "everything (JSON)" on the page wrote.
-    engine : Engine
-        The one it was made with.
-    """
+def events_of(text: str) -> list[Event]:
+    """Return the events in force of an exported session, or say why it is refused: not an export, or changed since."""
     try:
         data = json.loads(text)
         if data["format"] != _FORMAT or data["version"] != _VERSION:
@@ -108,12 +101,28 @@ def load(text: str, engine: Engine) -> Elicitation:
         wrong = fault(entries, row["events"], row["head"])
         if any(entry.session != row["id"] for entry in entries):
             wrong = "it has events of another session"
+        if wrong is None:
+            return [entry.event for entry in in_force(entries) if entry.type in VERBS]
     except outside.MALFORMED as error:
         raise InputError(f"this is not an exported session that this release can read: {error}") from None
-    if wrong is not None:
-        raise InputError(f"the export is not what was written: {wrong}")
+    raise InputError(f"the export is not what was written: {wrong}")
+
+
+def load(text: str, engine: Engine, *, prior: LearnedPriorLike | None = None) -> Elicitation:
+    """Bring an exported session back to life: ``load(text, engine).recommend()`` is the plan the person saw.
+
+    Parameters
+    ----------
+    text : str
+        What ``reap export`` or "everything (JSON)" on the page wrote.
+    engine : Engine
+        The one it was made with.
+    prior : LearnedPrior or its file, optional
+        The learnt prior that it began with, where it began with one.
+    """
+    events = events_of(text)
     try:
-        session = Elicitation.of([entry.event for entry in in_force(entries) if entry.type in VERBS], engine)
+        session = Elicitation.of(events, engine, prior=prior)
         outside.judge(session, engine)
     except InputError:
         raise

@@ -12,28 +12,34 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
+from reap import language
 from reap._errors import InputError
+from reap.language import N_, _
 from reap.service import views
-from reap.service.desk import ReplacedError, ReusedError, StaleError, TrialsError, UncomputedError
+from reap.service.desk import HeldError, ReplacedError, ReusedError, StaleError, TrialsError, UncomputedError
 from reap.service.live import MissingError
 from reap.service.render import error_page
 from reap.service.rows import FieldError
 from reap.service.store import UnavailableError
 
 _logger = logging.getLogger("reap.service")
-NOT_FOUND = "There is no such session. The link may be incomplete, its time may be over, or it was deleted."
-STALE = "The session has moved on since this page was shown; here is where it stands now."
-REUSED = "The key of this request belongs to an earlier one that said something else, so nothing was stored; take a new key."
-NO_TRIALS = "This session has no trials left; your plan and its scores are not touched by that."
-REPLACED = (
-    "The model that decides, or the program around it, has been replaced since this session was started. "
-    "You can still download or delete it; start again to get a plan for the new model."
+NOT_FOUND = N_(
+    "There is no such session. The link may be incomplete, its time may be over, or it was deleted."
 )
-UNAVAILABLE = (
+STALE = N_("The session has moved on since this page was shown; here is where it stands now.")
+REUSED = N_(
+    "The key of this request belongs to an earlier one that said something else, so nothing was stored; take a new key."
+)
+NO_TRIALS = N_("This session has no trials left; your plan and its scores are not touched by that.")
+REPLACED = N_(
+    "The model that decides has been replaced since this session was started. You can still download or delete it; "
+    "start again to get a plan for the new model."
+)
+UNAVAILABLE = N_(
     "The service cannot store anything at the moment. Nothing was lost; please try again in a minute."
 )
-BROKEN = "Something went wrong on our side. Nothing that was stored is lost; please try again."
-UNCOMPUTED = (
+BROKEN = N_("Something went wrong on our side. Nothing that was stored is lost; please try again.")
+UNCOMPUTED = N_(
     "We could not work out what follows from this, so it was not stored. Everything before it is as it was; "
     "check what you entered, or say something else."
 )
@@ -66,7 +72,8 @@ def fault(
 
 
 def answer(request: Request, status: int, sentence: str, **more: Any) -> Response:
-    """Return an error the way the client understands it: JSON for programs, a page for people."""
+    """Return an error the way the client understands it, in its language: JSON for programs, a page for people."""
+    sentence = _(sentence)
     if request.url.path.startswith(("/api/", "/healthz", "/readyz", "/metrics")):
         return fault(status, sentence, **more)
     return error_page(request, status, sentence, headers=more.get("headers"))
@@ -89,6 +96,15 @@ def install(app: FastAPI) -> None:
         with desk.open(request.path_params["token"]) as live:
             sentence = REUSED if isinstance(error, ReusedError) else STALE
             return answer(request, 409, sentence, state=views.state(desk, live))
+
+    @app.exception_handler(HeldError)
+    def _held(request: Request, error: Exception) -> Response:
+        until = language.day(error.until) if isinstance(error, HeldError) else ""
+        return answer(
+            request,
+            409,
+            _("The law obliges us to keep this until {day}; nothing was deleted.").format(day=until),
+        )
 
     @app.exception_handler(TrialsError)
     def _tried(request: Request, error: Exception) -> Response:
@@ -120,7 +136,10 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     def _http(request: Request, error: HTTPException) -> Response:
         headers = dict(error.headers or {})
-        sentence = {404: "There is nothing at this address.", 405: "This address does not take that method."}
+        sentence = {
+            404: N_("There is nothing at this address."),
+            405: N_("This address does not take that method."),
+        }
         return answer(
             request, error.status_code, sentence.get(error.status_code, str(error.detail)), headers=headers
         )

@@ -14,6 +14,7 @@ from cachetools import LRUCache
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from reap.language import N_, _, number
 from reap.service import connections
 from reap.service.faults import BROKEN, answer
 from reap.service.metrics import Metrics
@@ -102,7 +103,7 @@ class Guard:
         limited = self.settings.rate > 0 and not scope["path"].startswith(_OPEN)
         if limited and not self._buckets.take(client, time.monotonic()):
             wait = {"Retry-After": "1"}
-            busy = answer(Request(scope), 429, "Too many requests at once; wait a moment.", headers=wait)
+            busy = answer(Request(scope), 429, N_("Too many requests at once; wait a moment."), headers=wait)
             await busy(scope, receive, send)
             return
         try:
@@ -110,14 +111,16 @@ class Guard:
                 body = await _body(scope, receive, self.settings.body_limit)
         except TimeoutError:
             closing = {"Connection": "close"}
-            late = answer(Request(scope), 408, "The request did not arrive in time.", headers=closing)
+            late = answer(Request(scope), 408, N_("The request did not arrive in time."), headers=closing)
             await late(scope, receive, send)
             return
         except TooLargeError:
             large = answer(
                 Request(scope),
                 413,
-                f"The request is too large; at most {self.settings.body_limit:,} bytes are taken.",
+                _("The request is too large; at most {most} bytes are taken.").format(
+                    most=number(self.settings.body_limit)
+                ),
             )
             await large(scope, receive, send)
             return
@@ -126,6 +129,11 @@ class Guard:
     def _headers(self, path: str, request: str) -> list[tuple[bytes, bytes]]:
         kept = "public, max-age=3600" if path.startswith("/static/") else "no-store"
         given = {**HEADERS, "cache-control": kept, "x-request-id": request}
+        if sites := self.settings.frame_ancestors:
+            given["content-security-policy"] = given["content-security-policy"].replace(
+                "frame-ancestors 'none'", f"frame-ancestors 'self' {' '.join(sites)}"
+            )
+            del given["x-frame-options"]  # it knows one site at most; browsers go by the policy
         if self.settings.secure_cookies:
             given["strict-transport-security"] = "max-age=31536000"
         return [(name.encode(), value.encode()) for name, value in given.items()]

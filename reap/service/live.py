@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from reap.belief import LearnedPrior
 from reap.elicitation import ACTS, VERBS, Elicitation, Event, in_force
 from reap.recourse import Engine
 from reap.service.log import Entry
@@ -35,8 +36,8 @@ class Live:
         When the request that holds it came in.
     foreseen : float, optional
         Seconds that the next question took, where it is found but not stored yet.
-    explained : (int, PlanOut), optional
-        The plan in words, and the revision at which it was stored.
+    explained : ((int, str), PlanOut), optional
+        The plan in words, with the revision at which it was stored and the language.
     """
 
     kept: Kept
@@ -46,7 +47,7 @@ class Live:
     copy: Elicitation | None = None
     came: float = 0.0
     foreseen: float | None = None
-    explained: tuple[int, PlanOut] | None = None
+    explained: tuple[tuple[int, str], PlanOut] | None = None
 
     @property
     def session(self) -> Elicitation:
@@ -73,12 +74,12 @@ class Live:
                 return None
         return None
 
-    def absorb(self, engine: Engine, entries: Sequence[Entry]) -> None:
-        """Let new entries of the log happen; after an undo the session is made again."""
+    def absorb(self, engine: Engine, entries: Sequence[Entry], prior: LearnedPrior | None = None) -> None:
+        """Let new entries of the log happen; after an undo the session is made again, with the prior it began with."""
         now = in_force([*self.entries, *entries])
         try:
             if self.copy is None or now[: len(self.line)] != self.line:
-                self.copy = Elicitation.of([e.event for e in now if e.type in VERBS], engine)
+                self.copy = Elicitation.of([e.event for e in now if e.type in VERBS], engine, prior=prior)
             else:
                 for entry in now[len(self.line) :]:
                     if entry.type in VERBS:
@@ -88,11 +89,11 @@ class Live:
             raise
         self.note(entries)
 
-    def imagine(self, engine: Engine, event: Event) -> None:
+    def imagine(self, engine: Engine, event: Event, prior: LearnedPrior | None = None) -> None:
         """Let an event happen to the session although it is not stored yet."""
         if event.type == "undone":
             left = in_force([*(entry.event for entry in self.entries), event])
-            self.copy = Elicitation.of([e for e in left if e.type in VERBS], engine)
+            self.copy = Elicitation.of([e for e in left if e.type in VERBS], engine, prior=prior)
         else:
             self.session.apply(event)
 

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import date
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from reap import language
 from reap._errors import InputError
+from reap._typing import Array
 from reap.elicitation.difficulty import WORDS
-from reap.service import acts, api, rows, views, wishes
+from reap.language import _
+from reap.service import acts, api, choices, reviews, rows, views, visits, wishes
 from reap.service.api import D
 from reap.service.desk import Desk, StaleError
+from reap.service.duty_pages import router as duty_router
+from reap.service.operator_pages import router as operator_router
 from reap.service.plan_pages import router as plan_router
 from reap.service.question_pages import router as question_router
 from reap.service.render import Form, error_page, go, key_of, number, page, text, texts
+from reap.service.screening_pages import router as screening_router
+from reap.service.what_if_pages import router as what_if_router
 from reap.space import Feature
 
 __all__ = ["error_page", "router"]
@@ -50,13 +59,19 @@ def _situation(
     example: int | None = None,
     token: str | None = None,
     revision: int = 0,
+    doubts: Sequence[str] = (),
 ) -> Response:
+    fields = _fields(desk)
+    free, fixed = [f for f in fields if f.is_action], [f for f in fields if not f.is_action]
     return page(
         request,
         "situation.html",
         status,
-        fields=_fields(desk),
-        allowed=rows.allowed,
+        fields=fields,
+        groups=[(_("What may change"), free), (_("About you"), fixed)]
+        if free and fixed
+        else [(_("About you"), fields)],
+        doubts=doubts,
         values=values,
         wrong=wrong or {},
         examples=min(len(desk.case.examples), 6),
@@ -72,23 +87,45 @@ def _situation(
 def start(request: Request, desk: D, form: Form) -> Response:
     """Start a session from the form."""
     if not request.app.state.settings.open_start:
-        raise HTTPException(403, "Sessions are started by your adviser; please use the link you were sent.")
+        raise HTTPException(
+            403, _("Sessions are started by your adviser. Please use the link you were sent.")
+        )
     api.count_start(request)
     values = _form_values(desk, form)
     try:
         z = rows.read(desk.space, values)
     except rows.FieldError as error:
         return _situation(request, desk, values, status=422, wrong=error.fields)
+    if (doubts := _doubts(desk, z)) and text(form, "sure") != "1":
+        return _situation(request, desk, values, status=422, doubts=doubts)
     return go(f"/s/{desk.start(z)}")
+
+
+def _doubts(desk: Desk, z: Array) -> list[str]:
+    """Return what to ask back: values that nobody in the table has."""
+    return desk.space.doubts(desk.space.decode(z[None]))
 
 
 @router.get("/s/{token}")
 def overview(request: Request, desk: D, token: str) -> Response:
     """The decision, the score, and what comes next."""
     with desk.open(token) as live:
+        visits.note(desk, live)
         state = views.state(desk, live)
+        found = [] if state.accepted else views.reasons(desk, live)
+        picked, said = choices.chosen(desk, live), reviews.answers(live)
     shown = [(f.label, f.show(state.subject[f.name])) for f in desk.space.features]
-    return page(request, "overview.html", state=state, token=token, shown=shown, active="situation")
+    return page(
+        request,
+        "overview.html",
+        state=state,
+        token=token,
+        shown=shown,
+        reasons=found,
+        chosen=picked,
+        answered=said,
+        active="situation",
+    )
 
 
 @router.get("/s/{token}/situation")
@@ -106,6 +143,10 @@ def changed(request: Request, desk: D, token: str, form: Form) -> Response:
     with desk.open(token) as live:
         try:
             z = rows.read(desk.space, values)
+            if (doubts := _doubts(desk, z)) and text(form, "sure") != "1":
+                return _situation(
+                    request, desk, values, status=422, doubts=doubts, token=token, revision=live.revision
+                )
             acts.replan(desk, live, z, revision=number(form, "revision"), key=key_of(form))
         except rows.FieldError as error:
             return _situation(
@@ -122,7 +163,16 @@ def wishes_page(request: Request, desk: D, token: str) -> Response:
     return _wishes(request, desk, token)
 
 
-def _wishes(request: Request, desk: Desk, token: str, status: int = 200, error: str = "") -> Response:
+def _wishes(
+    request: Request,
+    desk: Desk,
+    token: str,
+    status: int = 200,
+    *,
+    error: str = "",
+    wrong: str = "",
+    typed: dict[str, Any] | None = None,
+) -> Response:
     with desk.open(token) as live:
         state = views.state(desk, live)
         session = live.session
@@ -139,26 +189,30 @@ def _wishes(request: Request, desk: Desk, token: str, status: int = 200, error: 
         reachable=reachable,
         limits=limits,
         difficulties=difficulties,
-        levels=WORDS,
+        levels={level: _(words) for level, words in WORDS.items()},
         error=error,
-        active="questions",
+        wrong=wrong,
+        typed=typed or {},
+        opened=request.query_params.get("feature", ""),
+        active="changes",
     )
 
 
 @router.post("/s/{token}/wishes")
 def wish(request: Request, desk: D, token: str, form: Form) -> Response:
-    """Note a wish."""
-    said = {name: text(form, name) for name in ("fixed", "at_least", "at_most", "difficulty")}
+    """Note the wishes for one feature; those that are emptied are taken back."""
+    feature = text(form, "feature")
+    said: dict[str, Any] = {name: text(form, name) for name in ("fixed", "at_least", "at_most", "difficulty")}
+    said["exclude"] = texts(form, "exclude")
     try:
         with desk.open(token) as live:
-            feature = text(form, "feature")
-            read = wishes.read(desk.space, feature, {**said, "exclude": texts(form, "exclude")})
-            acts.constrain(desk, live, feature, read, revision=number(form, "revision"), key=key_of(form))
+            read = wishes.read(desk.space, feature, said)
+            acts.wish(desk, live, feature, read, revision=number(form, "revision"), key=key_of(form))
     except StaleError:
         return go(f"/s/{token}/wishes", "moved")
     except InputError as error:
-        return _wishes(request, desk, token, 422, str(error))
-    return go(f"/s/{token}/wishes", "noted" if list(read) == ["difficulty"] else "wished")
+        return _wishes(request, desk, token, 422, error=str(error), wrong=feature, typed=said)
+    return go(f"/s/{token}/wishes", "wished" if read else "lifted")
 
 
 @router.post("/s/{token}/release")
@@ -188,8 +242,17 @@ def csv_file(desk: D, token: str) -> Response:
 
 @router.get("/s/{token}/delete")
 def delete_page(request: Request, desk: D, token: str) -> Response:
-    """Ask before everything is deleted."""
-    return page(request, "delete.html", token=token, started=desk.row(token).created[:10], active="")
+    """Ask before everything is deleted; where the law demands that it is kept, say until when."""
+    kept = desk.row(token)
+    held = desk.held_until(kept)
+    return page(
+        request,
+        "delete.html",
+        token=token,
+        started=language.day(date.fromisoformat(kept.created[:10])),
+        held=None if held is None else language.day(held),
+        active="",
+    )
 
 
 @router.post("/s/{token}/delete")
@@ -199,5 +262,22 @@ def delete(request: Request, desk: D, token: str, form: Form) -> Response:
     return page(request, "deleted.html", active="")
 
 
+@router.get("/brand.css")
+def brand_styles(request: Request) -> Response:
+    """The operator's colours."""
+    return Response(request.app.state.settings.brand.styles, media_type="text/css")
+
+
+@router.get("/brand/logo")
+def brand_logo(request: Request) -> Response:
+    """The operator's logo."""
+    content, kind = request.app.state.settings.brand.read_logo()
+    return Response(content, media_type=kind, headers={"Content-Security-Policy": "sandbox"})
+
+
+router.include_router(screening_router)
 router.include_router(question_router)
 router.include_router(plan_router)
+router.include_router(what_if_router)
+router.include_router(duty_router)
+router.include_router(operator_router)

@@ -1,25 +1,21 @@
-"""The plan and what can be done with it: what-if, keep and compare, print; and the operator's page."""
+"""The plan and what can be done with it: choose, keep and compare, print."""
 
 from __future__ import annotations
 
-import base64
-import binascii
+from datetime import UTC, date, datetime
 from typing import Any
 
 from fastapi import APIRouter, Request
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from reap._errors import InputError
+from reap import language
+from reap.language import _, ngettext
 from reap.plan import Plan
-from reap.service import bookmarks, plan_views, rows, schemas, statistics, views
-from reap.service.api import D, knows_key
-from reap.service.desk import Desk, TrialsError
-from reap.service.faults import NO_TRIALS
+from reap.service import acts, bookmarks, choices, papers, plan_views, schemas, views, visits
+from reap.service.api import D
+from reap.service.desk import Desk, StaleError
 from reap.service.live import Live
-from reap.service.render import Form, go, key_of, number, page
-from reap.space import Feature
-from reap.words import counted
+from reap.service.render import Form, go, key_of, number, page, text
 
 router = APIRouter(include_in_schema=False)
 
@@ -31,94 +27,90 @@ def _link(request: Request, token: str) -> str:
 
 @router.get("/s/{token}/plan")
 def plan_page(request: Request, desk: D, token: str) -> Response:
-    """The plan, its changes, how sure we are, what we learnt."""
+    """The plan, its changes, two others to choose from, what we learnt."""
     with desk.open(token) as live:
         plan, state = plan_views.plan(desk, live), views.state(desk, live)
-        marks = len(bookmarks.kept(live))
-    link = _link(request, token)
-    return page(
-        request, "plan.html", plan=plan, state=state, token=token, link=link, marks=marks, active="plan"
-    )
-
-
-@router.get("/s/{token}/print")
-def print_page(request: Request, desk: D, token: str) -> Response:
-    """The plan on paper."""
-    with desk.open(token) as live:
-        plan, state = plan_views.plan(desk, live), views.state(desk, live)
-    shown = [(f.label, f.show(state.subject[f.name])) for f in desk.space.features]
-    link = _link(request, token)
-    return page(
-        request, "print.html", plan=plan, state=state, token=token, link=link, shown=shown, active="plan"
-    )
-
-
-# what if -----------------------------------------------------------------------------------------------
-
-
-@router.get("/s/{token}/what-if")
-def what_if(request: Request, desk: D, token: str) -> Response:
-    """Try values and see the score; nothing is stored."""
-    with desk.open(token) as live:
-        made, session = desk.plan(live), live.session
-        here, space = session.here, session.space.tighten(session.limits)
-        state = views.state(desk, live)
-    tried: dict[str, Any] = desk.space.values(made.path[-1])
-    wrong: dict[str, str] = {}
-    free = [f for f in desk.space.features if f.is_action and state.subject[f.name] is not None]
-    for feature in free:
-        given = request.query_params.get(f"f.{feature.name}")
-        try:
-            tried[feature.name] = tried[feature.name] if given is None else rows.value(feature, given)
-        except InputError as error:
-            wrong[feature.name] = str(error)
-    result = None
-    if not wrong:
-        z = rows.read(desk.space, {f.name: tried[f.name] for f in desk.space.features if f.derived is None})
-        try:
-            with desk.open(token) as live:
-                tries = any(name.startswith("f.") for name in request.query_params)
-                result = (views.trial if tries else views.hypothetical)(desk, live, z)
-        except TrialsError:
-            wrong["trials"] = NO_TRIALS.rstrip(".")
-    sliders = [s for s in (_slider(f, tried, state.subject, space, here) for f in free) if s]
-    moved = [s["feature"].name for s in sliders]
-    rest = {k: v for k, v in state.subject.items() if k not in moved}
+        marks, chosen = len(bookmarks.kept(live)), choices.chosen(desk, live)
+        told = live.session.prediction
     return page(
         request,
-        "whatif.html",
-        token=token,
+        "plan.html",
+        plan=plan,
         state=state,
-        sliders=sliders,
-        rest=rest,
-        result=result,
-        wrong=wrong,
+        token=token,
+        link=_link(request, token),
+        marks=marks,
+        chosen=chosen,
+        commitment=desk.settings.commitment_days,
+        prediction="" if told is None or told.hit is None else str(told),
+        until=_until(state),
         active="plan",
     )
 
 
-def _slider(
-    feature: Feature, tried: dict[str, Any], subject: schemas.Row, space: Any, here: Any
-) -> dict[str, Any] | None:
-    """Return a control for one feature that the person can move, within what they can reach."""
-    if not feature.is_number:
-        levels = space.reachable(feature.name, here)
-        return (
-            {"feature": feature, "levels": levels, "value": tried[feature.name]} if len(levels) > 1 else None
-        )
-    low, high = (space.values(end)[feature.name] for end in space.box(here))
-    if not low < high:
-        return None
-    whole = feature.kind == "integer"
-    return {
-        "feature": feature,
-        "levels": None,
-        "low": low,
-        "high": high,
-        "step": 1 if whole else "any",
-        "value": min(max(tried[feature.name], low), high),
-        "now": subject[feature.name],
-    }
+@router.post("/s/{token}/choose")
+def choose(request: Request, desk: D, token: str, form: Form) -> Response:
+    """Choose one of the plans on offer."""
+    try:
+        with desk.open(token) as live:
+            choices.choose(desk, live, text(form, "plan"), key=key_of(form))
+    except StaleError:
+        return go(f"/s/{token}/plan", "moved")
+    return go(f"/s/{token}/plan", "chosen")
+
+
+@router.post("/s/{token}/refuse")
+def refuse(request: Request, desk: D, token: str, form: Form) -> Response:
+    """None of these: the plans on offer are set aside, and the questions go on."""
+    try:
+        with desk.open(token) as live:
+            offered = plan_views.offered(desk, live)
+            acts.refuse(desk, live, offered, revision=number(form, "revision"), key=key_of(form))
+            asking = live.session.ask() is not None
+    except StaleError:
+        return go(f"/s/{token}/plan", "moved")
+    return go(f"/s/{token}/questions" if asking else f"/s/{token}/plan", "refused")
+
+
+def _until(state: schemas.State) -> str:
+    return language.day(date.fromisoformat(state.expires[:10]))
+
+
+@router.get("/s/{token}/print")
+def print_page(request: Request, desk: D, token: str) -> Response:
+    """The plan on paper: the one chosen, or the one recommended."""
+    with desk.open(token) as live:
+        plan, state = plan_views.taken(desk, live), views.state(desk, live)
+        chosen = choices.chosen(desk, live)
+        visits.printed(desk, live)
+    return page(
+        request,
+        "print.html",
+        plan=plan,
+        state=state,
+        token=token,
+        link=_link(request, token),
+        chosen=chosen,
+        shown=[(f.label, f.show(state.subject[f.name])) for f in desk.space.features],
+        until=_until(state),
+        today=language.day(datetime.now(UTC).date()),
+        active="plan",
+    )
+
+
+@router.get("/s/{token}/plan.pdf")
+def plan_pdf(request: Request, desk: D, token: str) -> Response:
+    """The same as a file."""
+    with desk.open(token) as live:
+        plan, state = plan_views.taken(desk, live), views.state(desk, live)
+        chosen = choices.chosen(desk, live)
+        visits.printed(desk, live)
+    content = papers.plan(plan, state, chosen, desk.case.scale, _link(request, token), _until(state))
+    return Response(
+        papers.as_pdf(content),
+        media_type="application/pdf",
+        headers={"Content-Disposition": 'attachment; filename="plan.pdf"'},
+    )
 
 
 # keep and compare --------------------------------------------------------------------------------------
@@ -160,15 +152,17 @@ def compare(request: Request, desk: D, token: str) -> Response:
 def _columns(desk: Desk, live: Live) -> list[dict[str, Any]]:
     shown: list[tuple[str, Plan, int | None]] = [
         (
-            f"Kept after {counted(entry.payload['answered'], 'answer')}",
+            ngettext("Kept after {n} answer", "Kept after {n} answers", entry.payload["answered"]).format(
+                n=entry.payload["answered"]
+            ),
             Plan.from_dict(entry.payload["plan"], desk.space),
             entry.revision,
         )
         for entry in bookmarks.kept(live)
     ]
     shown += [
-        ("Your plan now", desk.plan(live), None),
-        ("One size fits all", plan_views.everybody(desk, live), None),
+        (_("Your plan now"), desk.plan(live), None),
+        (_("One size fits all"), plan_views.everybody(desk, live), None),
     ]
     shown = [item for item in shown if item[1].status == "ok"]
     efforts = [live.session.effort(plan) for _, plan, _ in shown]
@@ -184,25 +178,3 @@ def _columns(desk: Desk, live: Live) -> list[dict[str, Any]]:
         }
         for (name, plan, kept), effort in zip(shown, efforts, strict=True)
     ]
-
-
-# operator ----------------------------------------------------------------------------------------------
-
-
-@router.get("/operator")
-def operator(request: Request, desk: D) -> Response:
-    """Sessions a day, questions to finish, latency, model and data in use; needs the admin key as password."""
-    kind, _, value = request.headers.get("authorization", "").partition(" ")
-    password = ""
-    if kind.lower() == "basic":
-        try:
-            password = base64.b64decode(value, validate=True).decode().partition(":")[2]
-        except (binascii.Error, UnicodeDecodeError):
-            password = ""
-    if not knows_key(request, password):
-        raise HTTPException(
-            401,
-            "The operator's page needs the admin key as password.",
-            {"WWW-Authenticate": 'Basic realm="operator"'},
-        )
-    return page(request, "operator.html", summary=statistics.summary(desk), active="")

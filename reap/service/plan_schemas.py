@@ -8,7 +8,10 @@ from reap.service.schemas import Named, Row, Threshold
 
 
 class ChangeOut(BaseModel):
-    """One action: a feature's whole change, its place in the order, and the score once it is done; null for a path."""
+    """One action: a feature's whole change, its place in the order, and the score once it is done; null for a path.
+
+    ``when`` says when it is done, in words; ``month`` counts from the start; ``brings`` is what the score gains by it.
+    """
 
     feature: str
     label: str
@@ -19,6 +22,10 @@ class ChangeOut(BaseModel):
     step: int | None
     score: float | None
     said: str | None
+    month: int | None = None
+    when: str = ""
+    brings: str = ""
+    bar: tuple[float, float] | None = None
 
 
 class Stage(BaseModel):
@@ -66,10 +73,33 @@ class Pair(BaseModel):
     words: str
 
 
+class Alternative(BaseModel):
+    """One of the plans to choose from; ``id`` names it when it is chosen."""
+
+    id: str
+    headline: str
+    changes: list[str]
+    months: int | None
+    score: float
+    note: str
+
+
+class Chosen(BaseModel):
+    """The plan that the person chose: when, what it asks, and until when the operator honours it, where that was promised."""
+
+    id: str
+    at: str
+    headline: str
+    changes: list[str]
+    honoured_until: str | None
+    model: str
+
+
 class PlanOut(BaseModel):
     """The plan that suits the person best, as far as is known."""
 
     revision: int
+    id: str
     status: str
     valid: bool
     headline: str
@@ -80,14 +110,17 @@ class PlanOut(BaseModel):
     said: str
     needed: str
     threshold: Threshold
+    months: int | None
     changes: list[ChangeOut]
     follows: list[str]
     setback: str
     stages: list[Stage]
     target: Row
+    durability: str
     effort: Effort | None
     confidence: Sure | None
     difficulties: list[Hard]
     pairs: list[Pair]
     conflicts: list[list[int]]
     relax: list[Named]
+    others: list[Alternative]

@@ -2,47 +2,88 @@
 
 from __future__ import annotations
 
+import hashlib
+from datetime import date
+
 import numpy as np
 
-from reap import effort
+from reap import effort, language, words
 from reap.elicitation import Elicitation
 from reap.elicitation.learned import Learned
+from reap.language import N_, _, ngettext
 from reap.plan import Plan
+from reap.scores import Scale
 from reap.service import plan_schemas as out
+from reap.service.compared import position
 from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.schemas import Named
 from reap.space import Change
 from reap.space.words import lowered
-from reap.words import counted, stepwise
+from reap.words import stepwise
 
+#: Plans to choose from: the best, and two clearly different ones.
+CHOICES = 3
 _HEADLINES = {
-    "already_accepted": "Nothing needs to change: you would be accepted as you are.",
-    "none_found": "We found no plan within your wishes.",
-    "unreachable": "From where you are, no accepted position can be reached within your wishes.",
-    "infeasible": "No plan is possible within your wishes.",
-    "time_limit": "We found no plan in the time allowed.",
+    "already_accepted": N_("Nothing needs to change: you would be accepted as you are."),
+    "none_found": N_("We found no plan within your wishes."),
+    "unreachable": N_("From where you are, no accepted position can be reached within your wishes."),
+    "infeasible": N_("No plan is possible within your wishes."),
+    "time_limit": N_("We found no plan in the time allowed."),
 }
 
 
 def plan(desk: Desk, live: Live) -> out.PlanOut:
-    """Return the plan of this state with all that is said about it; worked out once, since it is looked at often."""
+    """Return the plan of this state with all that is said about it; worked out once a language, since it is looked at often."""
     made = desk.plan(live)
     stored = next(entry.revision for entry in reversed(live.line) if entry.type == "recommended")
-    if live.explained is None or live.explained[0] != stored:
+    spoken = stored, language.current()
+    if live.explained is None or live.explained[0] != spoken:
         with desk.solving(live, "explain"):
-            live.explained = stored, _explain(desk, live, made)
+            live.explained = spoken, _explain(desk, live, made)
     return live.explained[1]
+
+
+def taken(desk: Desk, live: Live) -> out.PlanOut:
+    """Return the plan that goes on paper: the one chosen where it is still on offer, else the one recommended."""
+    shown = plan(desk, live)
+    last = next((entry for entry in reversed(live.entries) if entry.type == "chosen"), None)
+    if last is None:
+        return shown
+    made = Plan.from_dict(last.payload["plan"], desk.space)
+    if name_of(made) == shown.id or name_of(made) not in {other.id for other in shown.others}:
+        return shown
+    return _explain(desk, live, made)
+
+
+def name_of(made: Plan) -> str:
+    """Return what a plan is called in a form: it depends on where the plan leads, so that no stale form chooses another."""
+    return hashlib.sha256(made.path[[0, -1]].round(9).tobytes()).hexdigest()[:16]
+
+
+def offered(desk: Desk, live: Live) -> list[Plan]:
+    """Return the plans to choose from in this state: the one recommended first, then clearly different ones."""
+    best = desk.plan(live)
+    if best.status != "ok":
+        return []
+    names, plans = {name_of(best)}, [best]
+    for other in live.session.plans(CHOICES):
+        if name_of(other) not in names and other.valid:
+            names.add(name_of(other))
+            plans.append(other)
+    return plans[:CHOICES]
 
 
 def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
     session = live.session
     known = session.learned()
+    start = date.fromisoformat(live.kept.created[:10])
     return out.PlanOut(
         revision=live.revision,
+        id=name_of(made),
         status=made.status,
         valid=made.valid,
-        headline=_headline(made),
+        headline=headline(made),
         note=made.note,
         score_now=float(made.scores[0]),
         score=made.score,
@@ -50,38 +91,63 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         said=made.scale.say(made.score),
         needed=made.scale.needed,
         threshold=made.threshold,
-        changes=_changes(made),
+        months=made.months if made.space.timed else None,
+        changes=changes(made, start),
         follows=[str(change) for change in made.follows],
         setback=_setback(made),
         stages=_stages(made),
         target=desk.space.values(made.path[-1]),
+        durability=words.durability(made) if made.durability is not None else "",
         effort=_effort(desk, live, made),
         confidence=_confidence(made),
         difficulties=[
-            out.Hard(feature=d.feature, label=d.label, level=d.level, words=d.words)
+            out.Hard(feature=d.feature, label=d.label, level=d.level, words=_(d.words))
             for d in known.difficulties
             if desk.space.feature(d.feature).actionable
         ],
         pairs=_pairs(known),
         conflicts=_conflicts(session),
         relax=_relax(desk, session, made),
+        others=[alternative(other) for other in offered(desk, live)[1:]],
     )
 
 
-def _headline(made: Plan) -> str:
+def headline(made: Plan) -> str:
+    """Return what a plan asks, in a line: "3 changes, ready in about 5 months"."""
     if made.status != "ok":
-        return _HEADLINES[made.status]
-    count = len(made.changes)
-    return f"{'One change' if count == 1 else counted(count, 'change')} to a score that is accepted"
+        return _(_HEADLINES[made.status])
+    count, months = len(made.changes), made.months
+    if not count:
+        return ngettext("Wait {n} month", "Wait {n} months", months).format(n=months)
+    asks = ngettext("{n} change", "{n} changes", count).format(n=count)
+    if not made.space.timed:
+        return asks
+    if not months:
+        return _("{changes}, ready at once").format(changes=asks)
+    ready = ngettext("in about {n} month", "in about {n} months", months).format(n=months)
+    return _("{changes}, ready {time}").format(changes=asks, time=ready)
 
 
-def _changes(made: Plan) -> list[out.ChangeOut]:
-    """Return the actions in order, each with the score once it is done; a path has scores by stage only."""
+def alternative(made: Plan) -> out.Alternative:
+    """Return a plan to choose from, in short."""
+    return out.Alternative(
+        id=name_of(made),
+        headline=headline(made),
+        changes=[str(change) for change in made.changes],
+        months=made.months if made.space.timed else None,
+        score=made.score,
+        note=made.note,
+    )
+
+
+def changes(made: Plan, start: date) -> list[out.ChangeOut]:
+    """Return the actions in order, each with when it is done and what it brings; a path has scores by stage only."""
     done = {c.feature: step for step in made.steps for c in step.changes} if stepwise(made) else {}
 
     def change(c: Change) -> out.ChangeOut:
-        step = done.get(c.feature)
-        return out.ChangeOut(
+        step, feature = done.get(c.feature), made.space.feature(c.feature)
+        ends = position(feature, c.before), position(feature, c.after)
+        shown = out.ChangeOut(
             feature=c.feature,
             label=c.label,
             text=c.text,
@@ -91,9 +157,29 @@ def _changes(made: Plan) -> list[out.ChangeOut]:
             step=None if step is None else step.number,
             score=None if step is None else step.score,
             said=None if step is None else made.scale.say(step.score),
+            bar=None if ends[0] is None or ends[1] is None else (ends[0], ends[1]),
         )
+        if step is None:
+            return shown
+        shown.brings = gain(made.scale, float(made.scores[step.number - 1]), step.score)
+        if made.space.timed:
+            shown.month = 0 if step.on_the_day else step.month
+            shown.when = (
+                _("when you apply") if step.on_the_day else words.date(made, step, start) or _("at once")
+            )
+        return shown
 
     return [change(c) for c in made.changes]
+
+
+def gain(scale: Scale, before: float, after: float) -> str:
+    """Return what an action brings: "+12 points"; a sign stands before it, so that a loss cannot be overlooked."""
+    if scale.output == "probability":
+        n = round(100 * (after - before))
+        sign = "+" if n > 0 else "−" if n < 0 else "±"
+        return ngettext("{sign}{n} point", "{sign}{n} points", abs(n)).format(sign=sign, n=abs(n))
+    sign = "+" if after > before else "−" if after < before else "±"
+    return f"{sign}{language.number(abs(after - before), scale.decimals)} {scale.unit}".strip()
 
 
 def _stages(made: Plan) -> list[out.Stage]:
@@ -112,9 +198,10 @@ def _setback(made: Plan) -> str:
     step = made.setback
     if step is None:
         return ""
-    what = "step" if stepwise(made) else "stage"
-    score = made.scale.number(step.score)
-    return f"After {what} {step.number} the score is lower than before it ({score}). Only all of them together lead to a yes."
+    said = _(
+        "After step {number} the score is lower than before it ({score}). Only all of them together lead to a yes."
+    )
+    return said.format(number=step.number, score=made.scale.number(step.score))
 
 
 def _confidence(made: Plan) -> out.Sure | None:
@@ -127,12 +214,14 @@ def _confidence(made: Plan) -> out.Sure | None:
 def _pairs(known: Learned) -> list[out.Pair]:
     """Return the pairs of changes that clearly help or hinder each other, four at most."""
     strong = [pair for pair in known.pairs if abs(pair.strength) >= 0.15][:4]
+    easier = _("{first} and {second} are easier together for you.")
+    harder = _("{first} and {second} are harder together for you.")
     return [
         out.Pair(
             first=p.first,
             second=p.second,
             strength=p.strength,
-            words=f"{p.first} and {lowered(p.second)} are {'easier' if p.strength < 0 else 'harder'} together",
+            words=(easier if p.strength < 0 else harder).format(first=p.first, second=lowered(p.second)),
         )
         for p in strong
     ]
@@ -142,12 +231,10 @@ def _relax(desk: Desk, session: Elicitation, made: Plan) -> list[Named]:
     """Return the limits of which one has to go. Limits that only help together are in the note: a button lifts one."""
     if made.status in ("ok", "already_accepted"):
         return []
+    whole = {"max_changes": _("Number of changes"), "within_months": _("Time")}
     single = [name for name in session.relaxations() if name in session.limits.names]
     return [
-        Named(
-            feature=name,
-            label="Number of changes" if name == "max_changes" else desk.space.feature(name).label,
-        )
+        Named(feature=name, label=whole[name] if name in whole else desk.space.feature(name).label)
         for name in single
     ]
 
@@ -170,13 +257,19 @@ def _effort(desk: Desk, live: Live, made: Plan) -> out.Effort | None:
         return None
     share = mine / theirs
     if np.array_equal(made.path, alike.path) or share > 0.99:
-        text = "For you the one-size-fits-all plan is just as good."
+        text = _("For you the one-size-fits-all plan is just as good.")
     else:
-        text = f"As far as your answers tell, it takes you {share:.0%} of the effort of the one-size-fits-all plan."
+        text = _(
+            "As far as your answers tell, it takes you {percent} % of the effort of the one-size-fits-all plan."
+        ).format(percent=round(100 * share))
     return out.Effort(plan=mine, everybody=theirs, share=share, text=text)
 
 
 def _conflicts(session: Elicitation) -> list[list[int]]:
     """Return groups of answers in tension, as positions in the list of everything answered."""
-    told = [i for i, (_, choice) in enumerate(session.history) if choice == "same" or isinstance(choice, int)]
+    told = [
+        i
+        for i, (question, choice) in enumerate(session.history)
+        if choice == "same" or isinstance(choice, int)
+    ]
     return [[told[k] for k in group] for group in session.conflicts()]

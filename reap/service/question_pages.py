@@ -23,7 +23,17 @@ def question_page(request: Request, desk: D, token: str) -> Response:
 def _question(request: Request, desk: Desk, token: str, status: int = 200, error: str = "") -> Response:
     with desk.open(token) as live:
         state = views.state(desk, live)
-    return page(request, "question.html", status, state=state, token=token, error=error, active="questions")
+    changing = "change" in request.query_params
+    return page(
+        request,
+        "question.html",
+        status,
+        state=state,
+        token=token,
+        error=error,
+        changing=changing,
+        active="questions",
+    )
 
 
 @router.post("/s/{token}/answer")

@@ -7,17 +7,19 @@ import secrets
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from reap import language
+from reap import language, numerals
 from reap._errors import InputError
-from reap.language import N_
+from reap.language import N_, _
 from reap.service import charts
 from reap.service.requests import KEY
 from reap.service.tokens import sign, signed
+from reap.space import Feature
 
 COOKIE = "reap_browser"
 _TITLES = {
@@ -37,6 +39,10 @@ NOTES = {
     "wished": N_("Your wish is noted. No plan will break it."),
     "noted": N_("Noted. We take that into account."),
     "lifted": N_("The limit is lifted."),
+    "chosen": N_("Your choice is noted. Here is your plan."),
+    "asked": N_("Your request is noted. Somebody will look at it, and the answer will stand here."),
+    "refused": N_("Noted: none of these plans is for you. We will not suggest them again."),
+    "reported": N_("Thank you, that is noted. This is where you stand now."),
     "welcome": N_("Your new situation is noted, and we remember everything you told us."),
 }
 
@@ -56,7 +62,28 @@ def _environment() -> Environment:
     )
     made.globals["LANGUAGES"] = language.LANGUAGES
     made.globals["charts"] = charts
+    made.filters["typed"] = _typed
+    made.filters["sentence"] = _sentence
+    made.filters["say"] = _say
     return made
+
+
+def _typed(value: Any, feature: Feature) -> str:
+    """Return a number as it stands in a field; what the person typed wrongly stays as it was."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return numerals.typed(value)
+
+
+def _sentence(text: str) -> str:
+    """Return a phrase as a sentence."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+@pass_context
+def _say(context: Context, score: float) -> str:
+    """Return a score in the operator's unit."""
+    return str(context["scale"].say(score))
 
 
 _pages = _environment()
@@ -71,7 +98,11 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
         key=secrets.token_urlsafe(12),
         note=language.gettext(NOTES.get(request.query_params.get("note", ""), "")),
         title=request.app.state.desk.case.title,
+        brand=settings.brand,
         scale=request.app.state.desk.case.scale,
+        needed=request.app.state.desk.case.scale.needed,
+        failed=status >= 400,
+        here=request.url.path if request.method in ("GET", "HEAD") and status == 200 else "",
         language=language.current(),
         **values,
     )
@@ -82,7 +113,8 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
             nonce,
             max_age=30 * 86400,
             httponly=True,
-            samesite="lax",
+            # A frame on the operator's own site is another site to the browser.
+            samesite="none" if settings.frame_ancestors and settings.secure_cookies else "lax",
             secure=settings.secure_cookies,
         )
     return answer
@@ -95,7 +127,7 @@ def error_page(
     heading = (
         language.gettext(_TITLES[status]) if status in _TITLES else language.gettext("Something went wrong")
     )
-    made = page(request, "error.html", status, heading=heading, sentence=sentence)
+    made = page(request, "error.html", status, heading=heading, sentence=_sentence(sentence), active="")
     made.headers.update(headers or {})
     return made
 
@@ -106,7 +138,7 @@ async def checked(request: Request) -> FormData:
     nonce, given = request.cookies.get(COOKIE, ""), form.get("csrf", "")
     if not nonce or not isinstance(given, str) or not signed(request.app.state.settings.secret, nonce, given):
         raise HTTPException(
-            403, "For your safety we did not accept this form. Go back, reload the page and try again."
+            403, _("For your safety we did not accept this form. Go back, reload the page and try again.")
         )
     return form
 
@@ -129,7 +161,7 @@ def key_of(form: FormData) -> str | None:
     """Return the name of the request that a form makes; one that we cannot have given is refused."""
     given = text(form, "key")
     if given and re.fullmatch(KEY, given) is None:
-        raise InputError("the key of this form is not one we gave; reload the page and try again")
+        raise InputError(_("the key of this form is not one we gave; reload the page and try again"))
     return given or None
 
 

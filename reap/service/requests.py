@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -48,6 +48,43 @@ class Revised(_In):
     choice: Annotated[int, Field(ge=0, le=3)] | Annotated[str, Field(max_length=10)]
     impossible: list[Annotated[str, Field(max_length=200)]] = Field([], max_length=100)
     key: Key
+
+
+class Screening(_In):
+    """What the person could change at all, out of `screening.offered`, and how hard each is; null where they skip it."""
+
+    changeable: list[Annotated[str, Field(max_length=200)]] | None = Field(max_length=500)
+    difficulty: dict[Annotated[str, Field(max_length=200)], Annotated[int, Field(ge=1, le=5)]] = {}
+    revision: Revision | None = None
+    key: Key | None = None
+
+
+class Choice(_In):
+    """The plan that the person chooses: the id of the plan, or of one of its `others`."""
+
+    plan: str = Field(max_length=40)
+    key: Key | None = None
+
+
+class Done(_In):
+    """What the person has done of the plan they chose, by feature."""
+
+    done: list[Annotated[str, Field(max_length=200)]] = Field(min_length=1, max_length=100)
+    key: Key | None = None
+
+
+class Review(_In):
+    """A request that a person looks at the decision, in the person's own words."""
+
+    words: str = Field(min_length=1, max_length=2000)
+    key: Key | None = None
+
+
+class Reply(_In):
+    """The operator's answer to such a request."""
+
+    decision: Literal["stands", "changed", "more"]
+    words: str = Field("", max_length=2000)
 
 
 class Constraint(_In):

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from reap import language, numerals
 from reap._errors import InputError, unknown
 from reap._typing import Array
+from reap.language import _
 from reap.space import ActionSpace, Feature
 from reap.space.expressions import Expression
 
@@ -36,7 +38,7 @@ def read(space: ActionSpace, given: Mapping[str, Any]) -> Array:
     array([0.5, 1. ])
     >>> read(space, {"age": "old", "job": "c"})
     Traceback (most recent call last):
-    reap.service.rows.FieldError: 'age' is “old”; give a whole number; there is no level of 'job' 'c'. There are: a, b
+    reap.service.rows.FieldError: age: “old” is not a number; give a whole number; there is no level of 'job' 'c'. There are: a, b
     """
     wrong: dict[str, str] = {}
     values: dict[str, Any] = {}
@@ -67,7 +69,9 @@ def value(feature: Feature, given: Any) -> Any:
     if given is None or given == "":
         if feature.missing:
             return None
-        raise InputError(f"{feature.name!r} is missing; {allowed(feature)}")
+        raise InputError(
+            _("{label} is missing; {allowed}").format(label=feature.label, allowed=allowed(feature))
+        )
     if feature.is_number:
         return _number(feature, given)
     for level in feature.levels:
@@ -82,12 +86,13 @@ def value(feature: Feature, given: Any) -> Any:
 def allowed(feature: Feature) -> str:
     """Return what may be given for a feature, in a phrase."""
     if not feature.is_number:
-        return f"give one of {', '.join(map(str, feature.levels))}"
-    what = "a whole number" if feature.kind == "integer" else "a number"
+        return _("give one of {levels}").format(levels=", ".join(map(feature.show, feature.levels)))
+    whole = feature.kind == "integer"
     if feature.bounds is None:
-        return f"give {what}" + (f" of {feature.unit}" if feature.unit else "")
+        return _("give a whole number") if whole else _("give a number")
     low, high = feature.bounds
-    return f"give {what} from {feature.show(low, unit=False)} to {feature.show(high)}"
+    said = _("give a whole number from {low} to {high}") if whole else _("give a number from {low} to {high}")
+    return said.format(low=feature.show(low, unit=False), high=feature.show(high))
 
 
 def bound(feature: Feature, given: Any) -> Any:
@@ -95,31 +100,49 @@ def bound(feature: Feature, given: Any) -> Any:
     if feature.is_number:
         return _finite(feature, given)
     if feature.kind == "categorical":
-        raise InputError(f"{feature.name!r} has no order; exclude levels instead of setting a least or most")
+        raise InputError(
+            _("{label} has no order; exclude levels instead of setting a least or most").format(
+                label=feature.label
+            )
+        )
     return value(feature, given)
 
 
 def _number(feature: Feature, given: Any) -> float | int:
     number = _finite(feature, given)
     if feature.bounds is not None and not feature.bounds[0] <= number <= feature.bounds[1]:
-        raise InputError(f"{feature.name!r} is {feature.show(number, unit=False)}; {allowed(feature)}")
+        raise _refused(feature, feature.show(number, unit=False))
     if feature.kind == "integer":
         if not number.is_integer():
-            raise InputError(f"{feature.name!r} is {number:g}; {allowed(feature)}")
+            raise _refused(feature, language.localized(f"{number:g}"))
         return int(number)
     return number
 
 
+def _refused(feature: Feature, shown: str) -> InputError:
+    said = _("{label} is {value}; {allowed}")
+    return InputError(said.format(label=feature.label, value=shown, allowed=allowed(feature)))
+
+
 def _finite(feature: Feature, given: Any) -> float:
-    try:
-        if isinstance(given, bool) or not isinstance(given, int | float | str):
-            raise ValueError
-        number = float(given.replace(",", "").strip() if isinstance(given, str) else given)
-        if not math.isfinite(number) or abs(number) > _LARGEST:
-            raise ValueError
-    except (ValueError, OverflowError):
-        shown = given if isinstance(given, str) else repr(given)
-        raise InputError(f"{feature.name!r} is “{shown[:40]}”; {allowed(feature)}") from None
+    """Return a number from JSON, or from what somebody typed, read by their language."""
+    if isinstance(given, str):
+        try:
+            number = numerals.read(given[:60])
+        except InputError as error:
+            said = "{label}: {error}; {allowed}"
+            raise InputError(
+                said.format(label=feature.label, error=error, allowed=allowed(feature))
+            ) from None
+    elif isinstance(given, bool) or not isinstance(given, int | float):
+        raise _refused(feature, f"“{given!r:.40}”")
+    else:
+        try:
+            number = float(given)
+        except OverflowError:
+            number = math.inf
+    if not math.isfinite(number) or abs(number) > _LARGEST:
+        raise _refused(feature, f"“{given!s:.40}”")
     return number
 
 
@@ -129,7 +152,8 @@ def _derived(feature: Feature, values: Mapping[str, Any]) -> float:
     try:
         return float(np.asarray(formula(known)).ravel()[0])
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
-        raise FieldError({feature.name: f"{feature.name!r} is missing; {allowed(feature)}"}) from None
+        said = _("{label} is missing; {allowed}").format(label=feature.label, allowed=allowed(feature))
+        raise FieldError({feature.name: said}) from None
 
 
 def _columns(space: ActionSpace, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,26 @@ class Score(BaseModel):
     threshold: Threshold
     accepted: bool
     allowed: bool
+    text: str
     hypothetical: Literal[True] = True
+
+
+class Cell(BaseModel):
+    """What one option asks of one feature: a phrase with a verb, the value, and the way from now on a scale of 0 to 100."""
+
+    text: str
+    value: str
+    changes: bool
+    mark: Literal["up", "down", "other", "same"]
+    bar: tuple[float, float] | None
+
+
+class Compared(BaseModel):
+    """One row of a question: a feature, its value now, and what each option asks of it."""
+
+    label: str
+    now: str
+    cells: list[Cell]
 
 
 class Different(BaseModel):
@@ -38,6 +57,7 @@ class Option(BaseModel):
     """One plan of a question; stages are those of a path through other people's rows."""
 
     name: str
+    title: str
     changes: list[str]
     stages: list[str]
     score: float
@@ -56,9 +76,12 @@ class Asked(BaseModel):
 
     id: str
     number: int
+    kind: str
     why: str
+    promise: str
     options: list[Option]
     differences: list[Different]
+    rows: list[Compared]
     shared: list[str]
     same_target: bool
     could_be_impossible: list[Named]
@@ -83,12 +106,31 @@ class Wish(BaseModel):
     limit: bool
 
 
+class Screening(BaseModel):
+    """What the person could change at all, as asked before the first question; null where it was not asked yet."""
+
+    answered: bool
+    offered: list[Named]
+    changeable: list[str] | None
+    difficulty: dict[str, int]
+
+
+class Reason(BaseModel):
+    """A principal reason of a refusal, compared with people who are accepted."""
+
+    feature: str
+    label: str
+    text: str
+
+
 class Progress(BaseModel):
     """How far the session is."""
 
     answered: int
     least: int
     most: int
+    screen: int
+    screens: int
     text: str
 
 
@@ -101,6 +143,7 @@ class State(BaseModel):
     progress: Progress
     answers: list[Given]
     wishes: list[Wish]
+    screening: Screening
     subject: Row
     score: float
     said: str

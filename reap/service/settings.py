@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from reap._errors import InputError, unknown
+from reap.service.brand import Brand
 
 
 class Settings(BaseSettings):
@@ -25,7 +27,7 @@ class Settings(BaseSettings):
     secret : str
         Signs forms. Empty: one is drawn once and kept in the database.
     questions : int
-        Answers asked for at most; a person may stop earlier.
+        Answers asked for at most, beside one to warm up and one that we predict; a person may stop earlier.
     options : int
         Plans in a question, 2 to 4; more do not fit on a page.
     expire_days : float
@@ -50,6 +52,16 @@ class Settings(BaseSettings):
         Where people reach the service, for links in API answers; by default the address of the request.
     open_start : bool
         Whether anybody may start a session; off: starting one needs the admin key.
+    brand : Brand
+        The operator's own name, logo, colours and contacts.
+    frame_ancestors : list of str
+        Sites that may show the pages in a frame, such as ``https://www.bank.example``; none by default.
+    commitment_days : int
+        How long a chosen plan is honoured for the model in use; 0: no promise is made.
+    hold_days : int
+        How long a session is kept against deletion by the person, where the law demands it; 0: they delete it at any time.
+    prior : str
+        File of the prior that new sessions begin with, as ``reap learn`` wrote it; empty: the default.
 
     Examples
     --------
@@ -62,7 +74,7 @@ class Settings(BaseSettings):
     database_url: str = "sqlite:///reap.db"
     admin_key: Annotated[str, Field(pattern=r"^(.{12,})?$")] = ""
     secret: str = ""
-    questions: int = Field(8, ge=1)
+    questions: int = Field(5, ge=1)
     options: int = Field(2, ge=2, le=4)
     expire_days: float = Field(30.0, ge=0, le=36_500, allow_inf_nan=False)
     rate: float = Field(20.0, ge=0, allow_inf_nan=False)
@@ -75,6 +87,20 @@ class Settings(BaseSettings):
     secure_cookies: bool = False
     public_url: str = ""
     open_start: bool = True
+    prior: str = ""
+    brand: Brand = Field(default_factory=lambda: Brand.model_validate({}))
+    frame_ancestors: list[str] = []
+    commitment_days: int = Field(0, ge=0, le=3650)
+    hold_days: int = Field(0, ge=0, le=36_500)
+
+    @field_validator("frame_ancestors")
+    @classmethod
+    def _sites(cls, given: list[str]) -> list[str]:
+        """Refuse what would let anybody in, or break the header that it goes into."""
+        for site in given:
+            if re.fullmatch(r"https?://[A-Za-z0-9*.-]+(:[0-9]+)?", site) is None:
+                raise ValueError(f"{site!r} is no site; give addresses such as https://www.bank.example")
+        return given
 
     @property
     def in_memory(self) -> bool:
@@ -107,6 +133,8 @@ def _sentence(wrong: ErrorDetails) -> InputError:
             return InputError(f"{name} has {len(str(given))} characters; give at least 12, hard to guess")
         case "bool_parsing":
             allowed = "give yes or no"
+        case "value_error":
+            return InputError(f"{name}: {about['error']}")
         case _:
             allowed = wrong["msg"][:1].lower() + wrong["msg"][1:]
     return InputError(f"{name} is {given!r}; {allowed}")

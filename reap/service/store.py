@@ -327,12 +327,18 @@ class Store:
 
     # notes -------------------------------------------------------------------------------------------
 
+    def noted(self, name: str) -> str | None:
+        """Return a stored value; None where there is none."""
+        with self.reading() as connection:
+            known = connection.execute(sa.select(NOTES.c.value).where(NOTES.c.name == name))
+            value: str | None = known.scalar_one_or_none()
+        return value
+
     def note(self, name: str, value: str) -> str:
         """Return a stored value, storing this one where there is none; the first worker to ask decides."""
-        with self.reading() as connection:
-            known = connection.execute(_NOTED, {"name": name}).scalar_one_or_none()
+        known = self.noted(name)
         if known is not None:
-            return str(known)
+            return known
         try:
             with self._write() as connection:
                 connection.execute(NOTES.insert().values(name=name, value=value))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from reap import __version__
+from reap._errors import InputError
 from reap._typing import Array
 from reap.elicitation import Elicitation, Question
+from reap.language import _, listed, ngettext
 from reap.service import schemas as out
 from reap.service.case import Case
+from reap.service.compared import compared
 from reap.service.desk import Desk, TrialsError
 from reap.service.live import Live
 from reap.service.wishes import sentences
 from reap.space.words import lowered
-from reap.words import counted
 
 
 def schema(case: Case) -> out.Schema:
@@ -60,10 +62,8 @@ def state(desk: Desk, live: Live) -> out.State:
         question=None if question is None else _question(question),
         progress=_progress(session),
         answers=_answers(session),
-        wishes=[
-            out.Wish(feature=name, text=text, limit=limit)
-            for name, text, limit in sentences(session.space, session.limits, session.difficulties)
-        ],
+        wishes=_wishes(session),
+        screening=_screening(session),
         subject=session.space.values(z),
         score=score,
         said=scale.say(score),
@@ -84,15 +84,21 @@ def trial(desk: Desk, live: Live, z: Array) -> out.Score:
 
 def hypothetical(desk: Desk, live: Live, z: Array) -> out.Score:
     """Return the score of a row, and whether the person could get there."""
-    session = live.session
-    accepted, score, scale = desk.case.accepts(z), desk.case.rough(z), desk.case.scale
+    session, scale = live.session, desk.case.scale
+    accepted = desk.case.accepts(z)
+    score = desk.case.rough(z)
+    reachable = bool(session.space.tighten(session.limits).allows(session.here[None], z[None])[0])
+    verdict = _("This would be accepted.") if accepted else _("This would not be accepted.")
+    needed = _("Needed is {needed}.").format(needed=scale.needed)
+    away = "" if reachable else _("But you could not get there from where you are.")
     return out.Score(
         score=score,
         said=scale.say(score),
         needed=scale.needed,
         threshold=scale.threshold,
         accepted=accepted,
-        allowed=bool(session.space.tighten(session.limits).allows(session.here[None], z[None])[0]),
+        allowed=reachable,
+        text=" ".join(filter(None, (verdict, away, needed))),
     )
 
 
@@ -102,39 +108,104 @@ def _status(session: Elicitation, accepted: bool) -> Literal["asking", "finished
     return "accepted" if accepted else "no_plan" if session.stuck else "finished"
 
 
+def _screened(session: Elicitation) -> dict[str, Any]:
+    """Return what the last screening said; nothing where there was none, or it was skipped."""
+    said = next((event.payload for event in reversed(session.events) if event.type == "screened"), None)
+    return dict(said or {"changeable": None, "difficulty": {}})
+
+
+def _screening(session: Elicitation) -> out.Screening:
+    said, space = _screened(session), session.space
+    return out.Screening(
+        answered=session.screened,
+        offered=[out.Named(feature=name, label=space.feature(name).label) for name in session.changeable],
+        changeable=said["changeable"],
+        difficulty=said["difficulty"],
+    )
+
+
+def _wishes(session: Elicitation) -> list[out.Wish]:
+    """Return what the person wished for; what the screening left out is one sentence, not one for each feature."""
+    said = _screened(session)
+    named = said["changeable"]
+    aside = () if named is None else tuple(name for name in session.changeable if name not in named)
+    found = [
+        out.Wish(feature=name, text=text, limit=limit)
+        for name, text, limit in sentences(session.space, session.limits, session.difficulties, aside)
+    ]
+    if named is not None:
+        could = listed(lowered(session.space.feature(name).label) for name in named)
+        text = _("Only this could change: {features}").format(features=could)
+        found.insert(0, out.Wish(feature="", text=text, limit=False))
+    return found
+
+
+def reasons(desk: Desk, live: Live, n: int = 4) -> list[out.Reason]:
+    """Return the principal reasons of a refusal, most important first; none for somebody who is accepted."""
+    here = desk.space.decode(live.session.here[None])
+    try:
+        found = desk.case.engine.reasons(here, n)
+    except InputError:  # the engine knows nobody who is accepted
+        return []
+    return [out.Reason(feature=r.feature, label=r.label, text=r.text) for r in found]
+
+
 def _question(question: Question) -> out.Asked:
     changed = {c.feature: c.label for option in question.options for c in option.changes}
     return out.Asked(
         id=question.id,
         number=question.number,
+        kind=question.kind,
         why=question.why,
+        promise=question.promise,
         options=[
             out.Option(
                 name=name,
+                title=title[:1].upper() + title[1:],
                 changes=[str(c) for c in option.changes],
                 stages=[str(step) for step in option.steps] if option.along else [],
                 score=option.score,
                 said=option.scale.say(option.score),
             )
-            for name, option in zip(question.names, question.options, strict=True)
+            for name, title, option in zip(question.names, question.titles, question.options, strict=True)
         ],
         differences=[
             out.Different(label=d.label, now=d.now, values=list(d.values), signed=list(d.signed))
             for d in question.differences
         ],
+        rows=compared(question),
         shared=[str(c) for c in question.shared],
         same_target=question.same_target,
         could_be_impossible=[out.Named(feature=f, label=label) for f, label in changed.items()],
     )
 
 
+def _screen(session: Elicitation) -> int:
+    """Return the number of the question on the table since the person's situation last changed; whatever was shown counts."""
+    number = 1
+    for event in session.events:
+        number = 1 if event.type == "replanned" else number + (event.type == "answered")
+    return number
+
+
 def _progress(session: Elicitation) -> out.Progress:
-    progress = session.progress
+    """Return how far the session is, in screens. The total is fixed when it starts, so that it never grows."""
+    progress, asked = session.progress, session.events[0].payload["settings"]
+    total = asked["questions"] + asked.get("warm_up", False) + asked.get("held_out", False)
     if progress.most == 0:
-        text = f"{progress.answered} answered, nothing left to ask"
+        said = ngettext("{n} question answered", "{n} questions answered", progress.answered)
+        text = said.format(n=progress.answered)
     else:
-        text = f"Question {progress.answered + 1} of at most {progress.answered + progress.most}"
-    return out.Progress(answered=progress.answered, least=progress.least, most=progress.most, text=text)
+        number = min(_screen(session), total)
+        text = _("Question {number} of at most {most}").format(number=number, most=total)
+    return out.Progress(
+        answered=progress.answered,
+        least=progress.least,
+        most=progress.most,
+        screen=min(_screen(session), total),
+        screens=total,
+        text=text,
+    )
 
 
 def _answers(session: Elicitation) -> list[out.Given]:
@@ -156,17 +227,22 @@ def _answers(session: Elicitation) -> list[out.Given]:
 
 def words(question: Question, choice: int | str) -> str:
     """Return an answer as the person would say it."""
-    if isinstance(choice, int):
-        return f"{question.names[choice]} is easier"
-    return {"same": "About the same", "neither": "I can’t do either", "skip": "Skipped"}[choice]
+    match choice:
+        case int():
+            return _("{option} is easier").format(option=question.names[choice])
+        case "same":
+            return _("About the same")
+        case "neither":
+            return _("I can’t do either")
+        case _:
+            return _("Skipped")
 
 
 def _short(question: Question, i: int) -> str:
     """Return what sets one option apart, in a line."""
     if question.same_target:
-        return f"the same changes in {counted(len(question.options[i].steps), 'stage')}"
-    parts = [
-        f"{lowered(d.label)} {d.values[i]}" if d.signed[i] != "no change" else f"{lowered(d.label)} as it is"
-        for d in question.differences
-    ]
-    return ", ".join(parts)
+        count = len(question.options[i].steps)
+        return ngettext("the same changes in {n} stage", "the same changes in {n} stages", count).format(
+            n=count
+        )
+    return "; ".join(row.cells[i].text for row in compared(question))

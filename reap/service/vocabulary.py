@@ -15,6 +15,8 @@ NOTES = {
     "unmarked": "a plan that they do not want to find any more",
     "chosen": "the plan that the person chose",
     "reported": "what the person has done of it",
+    "printed": "the person took the plan with them, on paper or as a file",
+    "returned": "the person came back after a while",
     "review asked": "the person wants somebody to look at the decision",
     "review answered": "what somebody at the operator's decided",
 }

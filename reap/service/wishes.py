@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from reap.elicitation.difficulty import WORDS
+from reap.language import _, listed, ngettext
 from reap.service import rows
 from reap.space import ActionSpace, Limits
 from reap.space.words import lowered
@@ -29,26 +30,37 @@ def read(space: ActionSpace, feature: str, given: Mapping[str, Any]) -> dict[str
 
 
 def sentences(
-    space: ActionSpace, limits: Limits, difficulties: Mapping[str, int]
+    space: ActionSpace, limits: Limits, difficulties: Mapping[str, int], aside: Collection[str] = ()
 ) -> list[tuple[str, str, bool]]:
-    """Return what the person has wished for: (feature, sentence, whether it is a limit that can be lifted)."""
+    """Return what the person has wished for: (feature, sentence, whether it is a limit that can be lifted).
+
+    ``aside`` are features that are fixed for a reason that is said elsewhere.
+    """
     said: list[tuple[str, str, bool]] = []
 
-    def say(name: str, text: str) -> None:
-        said.append((name, f"{space.feature(name).label} {text}", True))
+    def say(name: str, text: str, **values: str) -> None:
+        said.append((name, text.format(label=space.feature(name).label, **values), True))
 
     for name in limits.fixed:
-        say(name, "stays as it is")
+        if name not in aside:
+            say(name, _("{label} stays as it is"))
     for name, value in limits.at_least.items():
-        say(name, f"is at least {space.feature(name).show(value)}")
+        say(name, _("{label} is at least {value}"), value=space.feature(name).show(value))
     for name, value in limits.at_most.items():
-        say(name, f"is at most {space.feature(name).show(value)}")
+        say(name, _("{label} is at most {value}"), value=space.feature(name).show(value))
     for name, levels in limits.exclude.items():
-        listed = " or ".join(f"“{space.feature(name).show(level)}”" for level in levels)
-        say(name, f"does not become {listed}")
+        shown = listed([f"“{space.feature(name).show(level)}”" for level in levels], "or")
+        say(name, _("{label} does not become {levels}"), levels=shown)
     if limits.max_changes is not None:
-        said.append(("max_changes", f"At most {limits.max_changes} things change", True))
+        most = limits.max_changes
+        text = ngettext("At most {n} thing changes", "At most {n} things change", most).format(n=most)
+        said.append(("max_changes", text, True))
+    if limits.within_months is not None:
+        months = limits.within_months
+        text = ngettext("Done within {n} month", "Done within {n} months", months).format(n=months)
+        said.append(("within_months", text, True))
     for name, level in difficulties.items():
-        text = f"Changing {lowered(space.feature(name).label)} is {WORDS[level]} for you"
-        said.append((name, text, False))
+        text = _("Changing this is {difficulty} for you: {feature}")
+        label = lowered(space.feature(name).label)
+        said.append((name, text.format(difficulty=_(WORDS[level]), feature=label), False))
     return said

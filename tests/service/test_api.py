@@ -94,7 +94,7 @@ def test_wishes_become_limits_that_no_question_and_no_plan_breaks(service, row, 
     hard = service.client.post(path, json={"feature": "amount", "difficulty": 5}).json()
     assert {w["text"] for w in hard["wishes"]} == {
         "Loan duration stays as it is",
-        "Changing loan amount is very hard for you",
+        "Changing this is very hard for you: loan amount",
     }
     state = hard
     assert state["question"] is not None

@@ -9,7 +9,7 @@ from html import unescape
 import httpx
 import pytest
 
-from reap.service import pages, plan_pages, question_pages
+from reap.service import duty_pages, operator_pages, pages, plan_pages, question_pages, screening_pages
 from reap.service.render import COOKIE
 from reap.service.tables import SESSIONS
 
@@ -29,7 +29,10 @@ API = [
     ("GET", "/export.csv"),
     ("DELETE", ""),
 ]
-PAGES = ["", "/questions", "/plan", "/wishes", "/situation", "/what-if", "/compare", "/print", "/delete"]
+PAGES = [
+    *("", "/changes", "/questions", "/plan", "/wishes", "/situation", "/what-if", "/compare", "/print"),
+    *("/delete", "/notice", "/review", "/done"),
+]
 FILES = ["/session.json", "/answers.csv"]
 
 
@@ -79,12 +82,14 @@ def forms(text):
 
 
 def test_every_form_is_signed_for_the_browser_that_got_it(service, row):
-    routes = [r for module in (pages, question_pages, plan_pages) for r in module.router.routes]
+    every = (pages, question_pages, plan_pages, screening_pages, duty_pages, operator_pages)
+    routes = [r for module in every for r in module.router.routes]
     posts = {r.path for r in routes if "POST" in getattr(r, "methods", ())}
-    assert len(posts) == 10
+    assert len(posts) == 16
     started = service.start(row)
     token = started["token"]
-    service.answer(token, started["state"], "left")
+    state = service.answer(token, started["state"], "left").json()["state"]
+    service.answer(token, state, "left")  # the first one may only have been to warm up
     wish = {"feature": "guarantor", "fixed": True}
     assert service.client.post(f"/api/v1/sessions/{token}/constraints", json=wish).status_code == 200
     with httpx.Client(base_url=service.url) as person, httpx.Client(base_url=service.url) as attacker:
@@ -93,10 +98,20 @@ def test_every_form_is_signed_for_the_browser_that_got_it(service, row):
         for page in ["/", *(f"/s/{token}{path}" for path in PAGES)]:
             for action, fields in forms(person.get(page).text):
                 found.setdefault(action, fields)
-        # One form appears only after a plan was kept.
-        kept = person.post(f"/s/{token}/bookmark", data=found[f"/s/{token}/bookmark"])
-        assert kept.status_code == 303
-        for action, fields in forms(person.get(f"/s/{token}/compare").text):
+
+        def then(name, page, **more):
+            """Some forms appear only after another one was sent."""
+            path = f"/s/{token}/{name}"
+            assert person.post(path, data={**found[path], **more}).status_code == 303, name
+            for action, fields in forms(person.get(page, auth=("o", ADMIN)).text):
+                found.setdefault(action, fields)
+
+        then("bookmark", f"/s/{token}/compare")
+        then("choose", f"/s/{token}/done")
+        then("review", "/operator", words="Please look at it.")
+        fixed = {"changeable": []}
+        assert service.client.post(f"/api/v1/sessions/{token}/screening", json=fixed).status_code == 200
+        for action, fields in forms(person.get(f"/s/{token}/plan").text):
             found.setdefault(action, fields)
         kinds = {action.replace(token, "{token}") for action in found}
         assert kinds == posts

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Words = npt.NDArray[np.uint64]
 #: Words of all trees together, at most; and rows put through at a time, so that they stay in the processor's cache.
 _WORDS, _ROWS = 1_200, 128
+#: From so many rows on it is worth looking for those that are alike.
+_MANY = 500
 
 
 class Scoring:
@@ -42,7 +44,7 @@ class Scoring:
         """Return the probability of the target class, (n,)."""
         forest = self.reader.forest
         if self._words is not None:
-            raw = self._words.raw(self.reader.places(Z))
+            raw = self._apart(self._words, self.reader.places(Z))
         else:
             raw = self._walked(self.reader.compose(Z))
         return np.asarray(expit(raw)) if forest.link == "sigmoid" else raw
@@ -57,6 +59,19 @@ class Scoring:
         forest = self.reader.forest
         leaves = np.add.reduceat(forest.leaf.astype(np.intp), forest.roots)
         return LeafWords(self.reader) if (-(-leaves // 64)).sum() <= _WORDS else None
+
+    @staticmethod
+    def _apart(words: LeafWords, places: Ints) -> Array:
+        """Return raw scores (n,) of cells (n, f); rows that the trees cannot tell apart are scored once."""
+        if len(places) < _MANY:
+            return words.raw(places)
+        sizes = places.max(axis=0) + 1
+        if sizes.astype(float).prod() >= 2.0**62:
+            return words.raw(places)
+        _, first, which = np.unique(
+            places @ np.append(1, np.cumprod(sizes[:-1])), return_index=True, return_inverse=True
+        )
+        return np.asarray(words.raw(places[first])[which.ravel()])
 
     def _walked(self, T: Array) -> Array:
         """Return raw scores (n,) of transformed rows (n, c); scikit-learn's own trees are compiled, so they are asked."""

@@ -17,8 +17,8 @@ from reap.recourse.targets.people import people
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.rays import Items, rays
 
-#: Where there are up to this many rows of few changes, or of any number, they are scored whole.
-ENUMERATED = 16_000
+#: Where there are up to this many rows of few changes, or of any number, they are scored whole; trees that were read are quick.
+ENUMERATED, QUICK = 16_000, 50_000
 #: Rows kept of a larger one.
 KEPT = 4_000
 #: Rows of the fewest and smallest changes, whose every extension leaves the pool.
@@ -125,9 +125,9 @@ def best_of_supports(cells: Ints, efforts: Array, count: int) -> tuple[Ints, Int
     return matrix, np.array(rows, dtype=np.intp)
 
 
-def build(problem: Problem, data: Array, rng: np.random.Generator) -> Pool:
-    """Return the pool of a subject, from accepted rows (n, d) of other people and from supports."""
-    if (known := enumerated(problem)) is not None:
+def build(problem: Problem, data: Array, rng: np.random.Generator, whole: int) -> Pool:
+    """Return the pool of a subject: of at most ``whole`` rows all, else from rows (n, d) of others and from supports."""
+    if (known := enumerated(problem, whole)) is not None:
         return known
     swept, scores = rays(Items(problem).helpful())
     others, more = people(problem, data, rng)
@@ -143,21 +143,21 @@ def build(problem: Problem, data: Array, rng: np.random.Generator) -> Pool:
     return Pool(problem, rows[kept], logits[kept], rejected=rows[closest[np.isfinite(logits[closest])]])
 
 
-def enumerated(problem: Problem) -> Pool | None:
+def enumerated(problem: Problem, whole: int = ENUMERATED) -> Pool | None:
     """Return every accepted legal row of a small space; None where there are too many to look at.
 
     Rows of more changes than were asked for count only where there is no other, and then those of the fewest.
     """
     most = problem.space.most_changes
     asked = most if problem.max_changes is None else problem.max_changes
-    if problem.size(asked) > ENUMERATED:
+    if problem.size(asked) > whole:
         return None
     rows = problem.everything(asked)
     scores = problem.judge(rows)
     if (scores >= problem.goal).any():
         fine = scores >= problem.goal
         return Pool(problem, rows[fine], scores[fine], complete=True)
-    if asked is not None and problem.size(most) > ENUMERATED:
+    if asked is not None and problem.size(most) > whole:
         return Pool(problem, rows[:0], scores[:0])
     rows = problem.everything(most)
     scores = problem.judge(rows, counted=False)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from reap import effort
-from reap._arrays import zero_missing
+from reap._arrays import row_keys, zero_missing
 from reap._typing import Array, Bools, Ints
 from reap.models import Classifier
 from reap.space import ActionSpace
@@ -59,6 +59,7 @@ class Problem:
         clocks = [f for f in self.space.features if f.clock is not None and self.space.timed]
         self._clocks = [self.space.slices[f.name].start for f in clocks]
         waiting = ~self.acts[self.numbers.feature]
+        self._leading = self.numbers.only(waiting, self.numbers.first, self.numbers.last)
         if not self.waits:
             self.numbers = self.numbers.only(~waiting, self.numbers.first, self.numbers.last)
         #: All that may change: ``narrow`` leaves the search less, but a rule may still ask for the rest.
@@ -201,6 +202,15 @@ class Problem:
         self.numbers = n.only(kept & (first <= last), first, last)
         self.choices = [choice.only(kept) for choice, kept in zip(self.choices, levels, strict=True)]
 
+    def later(self) -> Array:
+        """Return the base (n, d) today and on later days, as the clocks go by themselves; nothing where there are none."""
+        if len(self._leading.columns) == 0:
+            return np.zeros((0, len(self.base)))
+        values = np.sort(self._leading.values(0))
+        rows = np.repeat(self.base[None], len(values), axis=0)
+        rows[:, self._leading.columns[0]] = values
+        return self.space.follow(rows, self.z0)
+
     def follow(self, Z: Array) -> Array:
         """Return rows (n, d) with derived columns recomputed, and clocks where the actions put them, or the waiting."""
         return self.space.follow(self._still(Z), self.z0)
@@ -255,12 +265,17 @@ class Problem:
         fine, slow = fine[slow.any(axis=1)], slow[slow.any(axis=1)]
         if len(fine) == 0:
             return scores
+        # few rows are left once the slowest actions are out: each is judged once
         without = np.where(np.repeat(slow, self._widths, axis=1), self.base, Z[fine])
-        same_day, sooner = self.space.follow(without, self.z0), self.follow(without)
-        soon = self._legal_scores(sooner)
-        idle = (self._legal_scores(same_day) >= self.goal) | (soon >= self.goal)
-        idle &= self.honest(sooner, soon) < self.goal
-        return np.where(np.isin(np.arange(len(Z)), fine[idle]), -np.inf, scores)
+        _, first, which = np.unique(row_keys(without), return_index=True, return_inverse=True)
+        without = without[first]
+        rows = self.space.follow(np.concatenate([without, self._still(without)]), self.z0)
+        same_day, soon = np.split(self._legal_scores(rows), 2)
+        idle = (same_day >= self.goal) | (soon >= self.goal)
+        idle &= self.honest(rows[len(without) :], soon) < self.goal
+        scores = scores.copy()
+        scores[fine[idle[which.ravel()]]] = -np.inf
+        return scores
 
     def _legal_scores(self, Z: Array) -> Array:
         """Return the logits (n,) of rows (n, d), −inf where a row is illegal."""

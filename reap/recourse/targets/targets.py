@@ -9,6 +9,7 @@ from reap._arrays import unique_rows
 from reap._typing import Array, Ints
 from reap.belief import ConfidenceSet
 from reap.recourse.robust.whole_change import robust
+from reap.recourse.targets.between import lowered
 from reap.recourse.targets.order import asks_no_more, undominated
 from reap.recourse.targets.pool import Source, best_of_supports, supports
 from reap.recourse.targets.problem import Problem
@@ -61,8 +62,13 @@ class Targets:
         first = unique_rows(rows)
         rows, A = rows[first], A[first]
         whole = self.pool.complete  # then nothing can be taken back that the pool does not hold
+        uneven = (
+            self.problem.tied and not self.problem.smooth
+        )  # scores that do not rise steadily, and a pool that misses some
         for _ in range(_ROUNDS if not whole else 100):
             if not whole:
+                if uneven:
+                    rows = lowered(self.problem, A, rows)
                 rows, _ = reduced(self.problem, A, rows)
             less = self._less(A, rows)
             if (less < 0).all():

@@ -37,6 +37,7 @@ NAMES = (
     "coverage",
     "horizons",
     "durability",
+    "population",
 )
 
 

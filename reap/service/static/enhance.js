@@ -6,27 +6,33 @@ for (const element of document.querySelectorAll("[data-script]")) element.hidden
 // A form is sent once, however often somebody clicks. (The server would also count it once.)
 for (const form of document.querySelectorAll("form[data-once]")) {
   form.addEventListener("submit", (event) => {
-    if (form.dataset.sent) event.preventDefault();
+    if (form.dataset.sent) { event.preventDefault(); return; }
     form.dataset.sent = "yes";
+    const button = event.submitter;
+    if (button && button.dataset.busy) {
+      button.setAttribute("aria-busy", "true");
+      button.textContent = button.dataset.busy;
+    }
   });
 }
 // A page taken from the browser's memory may be out of date, and its forms spent.
 window.addEventListener("pageshow", (event) => { if (event.persisted) window.location.reload(); });
 
-// 1, 2, … and = answer the question.
-document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest("input:not([type=checkbox]):not([type=range]), select, textarea");
-  if (typing || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-  const button = [...document.querySelectorAll("button[data-key]")].find((b) => b.dataset.key === event.key);
-  if (button) { event.preventDefault(); button.click(); }
-});
+// 1, 2, … and = answer the question, while one of its answers has the focus; nothing else on the page reacts to a single key.
+for (const form of document.querySelectorAll("form[data-choices]")) {
+  form.addEventListener("keydown", (event) => {
+    if (!event.target.matches("button[data-key]") || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    const button = [...form.querySelectorAll("button[data-key]")].find((b) => b.dataset.key === event.key);
+    if (button) { event.preventDefault(); button.click(); }
+  });
+}
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
     const field = document.getElementById(button.dataset.copy);
     field.select();
     try { await navigator.clipboard.writeText(field.value); } catch { document.execCommand("copy"); }
-    button.textContent = "Copied";
+    button.textContent = button.dataset.done;
   });
 }
 for (const button of document.querySelectorAll("[data-print]")) button.addEventListener("click", () => window.print());
@@ -51,9 +57,7 @@ for (const form of document.querySelectorAll("form[data-whatif]")) {
     if (answer.ok) {
       big.className = "big " + (found.accepted ? "yes" : "no");
       big.textContent = found.said;
-      words.textContent = (found.accepted ? "This would be accepted" : "This would not be accepted")
-        + (found.allowed === false ? ", but you could not get there from where you are" : "")
-        + `. Needed: ${found.needed}.`;
+      words.textContent = found.text;
       result.replaceChildren(big, words);
     } else {
       words.textContent = found.error;
@@ -62,7 +66,7 @@ for (const form of document.querySelectorAll("form[data-whatif]")) {
   };
   form.addEventListener("input", (event) => {
     const output = form.querySelector(`[data-output="${CSS.escape(event.target.id)}"]`);
-    if (output) output.textContent = `${Number(event.target.value).toLocaleString("en")} ${output.dataset.unit}`;
+    if (output) output.textContent = `${Number(event.target.value).toLocaleString(form.dataset.language)} ${output.dataset.unit}`;
     clearTimeout(timer);
     timer = setTimeout(update, 120);
   });

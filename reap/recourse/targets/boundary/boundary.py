@@ -6,6 +6,7 @@ import numpy as np
 
 from reap._typing import Array, Bools, Ints
 from reap.effort import of_each
+from reap.recourse.targets import pool
 from reap.recourse.targets.boundary.numbers import Descent
 from reap.recourse.targets.boundary.rounding import roundings
 from reap.recourse.targets.boundary.search import climb, search
@@ -27,11 +28,15 @@ class Boundary:
     data : (n, d)
         Accepted rows of other people.
     rng : Generator
+    whole : int
+        Of at most so many rows every one is looked at.
     """
 
-    def __init__(self, problem: Problem, data: Array, rng: np.random.Generator) -> None:
+    def __init__(
+        self, problem: Problem, data: Array, rng: np.random.Generator, whole: int | None = None
+    ) -> None:
         self.problem = problem
-        self.pool = build(problem, data, rng)
+        self.pool = build(problem, data, rng, pool.ENUMERATED if whole is None else whole)
         if len(self.pool) == 0 and not self.pool.complete:
             rows, scores = climb(problem, self.pool.rejected, problem.judge(self.pool.rejected))
             fine = scores >= problem.goal

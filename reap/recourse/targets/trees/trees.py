@@ -7,12 +7,15 @@ the model itself judges the winners and what could be taken back of them. What t
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from reap._arrays import row_keys, unique_rows
 from reap._typing import Array, Bools, Ints
 from reap.effort import of_changes, size
 from reap.models.trees import Reader
+from reap.recourse.targets.between import lowered
 from reap.recourse.targets.boundary.search import search
 from reap.recourse.targets.order import asks_no_more, undominated
 from reap.recourse.targets.people import people
@@ -26,6 +29,10 @@ from reap.recourse.targets.trees.search import Search
 _KEPT, _ROUNDS, _JUDGED = 400, 8, 1_000
 #: Values of a feature at which its rivals are looked at, itself included; see ``rivals``.
 _RIVALS = 9
+#: Rows tried of features that a derived one ties together.
+_JOINT = 2_500
+#: Later days from which changes are looked for, where clocks go on.
+_DAYS = 3
 
 
 class Trees:
@@ -49,7 +56,8 @@ class Trees:
             problem.counts(problem.base[None])[0]
         )
         if budget > 0:
-            self._start(problem.base, np.zeros(len(problem.space.features), dtype=bool), budget)
+            for anchor in (problem.base, *self._later()):
+                self._start(anchor, np.zeros(len(problem.space.features), dtype=bool), budget)
         found = self._nearest()
         if len(found) == 0 and budget > 3:
             for anchor, moved in self._climbs(budget - 3):
@@ -57,7 +65,7 @@ class Trees:
             found = self._nearest()
         self.tied = problem.tied or budget > 3
         others = people(problem, data, rng)[0] if problem.tied or len(found) == 0 else found[:0]
-        rows = np.concatenate([problem.base[None], found, others])
+        rows = np.concatenate([problem.base[None], found, others, self._joint(budget)])
         rows = rows[unique_rows(rows)]
         scores = problem.judge(rows)
         fine = scores >= problem.goal
@@ -69,10 +77,23 @@ class Trees:
             problem.judge(self._highest())  # so that a refusal can say how close it came
         self.pool = Pool(problem, rows, scores)
 
+    def _later(self) -> Array:
+        """Return the subject's row at a few later days (n, d) that the trees tell apart: clocks go on while people act."""
+        rows = self.problem.later()
+        if len(rows) == 0:
+            return rows
+        _, first = np.unique(row_keys(self.reader.places(rows).astype(float)), return_index=True)
+        first = np.sort(first)[1:]  # today is the first of them
+        return rows[
+            first[np.unique(np.rint(np.linspace(0, len(first) - 1, _DAYS)).astype(np.intp))]
+            if len(first)
+            else first
+        ]
+
     def _start(self, anchor: Array, held: Bools, changes: int) -> None:
         """Add the searches from one row, features that are held left as they are."""
         made = Ladders(self.problem, self.reader, anchor, held)
-        if not held.any():
+        if not held.any() and not self.full:
             self.full = made.all
         self._add(made, groups(self.problem, made.all), changes)
         if changes < 2:
@@ -111,16 +132,62 @@ class Trees:
         parts = [one.best(A) for one in self.searches]
         rows = np.concatenate([self.pool.rows, *(rows for rows, _ in parts)])
         rows = rows[unique_rows(rows)]
-        self._judge(best, rows)
-        if self.tied:  # reading knows little of rules, of derived features and of more than three changes
-            known = np.flatnonzero(best.found)
-            better, _ = search(problem, A[known], best.rows[known], best.scores[known])
-            better, scores = reduced(problem, A[known], better)
-            below = asks_no_more(self._own(self.pool.rows), self._own(better))
-            equal = asks_no_more(self._own(better), self._own(self.pool.rows)).T
-            fine = ~(below & ~equal).any(axis=0)
-            best.offer(better[fine], scores[fine])
+        if not self.tied:
+            self._judge(best, rows)
+            return best
+        # reading knows little of rules, of derived features and of more than three changes
+        rough = Best(Pool(problem, self.pool.rows[:0], self.pool.logits[:0]), A)
+        self._judge(rough, rows[self._open(rows)])
+        known = np.flatnonzero(rough.found)
+        better, _ = search(problem, A[known], rough.rows[known], rough.scores[known])
+        better = lowered(
+            problem, A[known], np.concatenate([better, rough.rows[known]]), np.tile(np.arange(len(known)), 2)
+        )
+        better, scores = reduced(problem, np.tile(A[known], (2, 1, 1)), better)
+        fine = self._open(better)
+        best.offer(
+            np.concatenate([better[fine], self.pool.rows]), np.concatenate([scores[fine], self.pool.logits])
+        )
         return best
+
+    def _open(self, rows: Array) -> Bools:
+        """Return which rows (n, d) do not ask for all that one of the pool asks for, and more."""
+        below = asks_no_more(self._own(self.pool.rows), self._own(rows))
+        equal = asks_no_more(self._own(rows), self._own(self.pool.rows)).T
+        return np.asarray(~(below & ~equal).any(axis=0))
+
+    def _values(self, ladder: Ladder) -> Array:
+        """Return all values (k, w) that a ladder's feature may take beside its own."""
+        problem, n = self.problem, self.problem.numbers
+        own = problem.columns(ladder.feature)
+        place = np.flatnonzero(n.feature == ladder.feature)
+        values = n.values(int(place[0]))[:, None] if len(place) else ladder.blocks[1:, : own.stop - own.start]
+        return np.asarray(values[np.abs(values - problem.base[own]).max(axis=1) > 1e-9])
+
+    def _joint(self, changes: int) -> Array:
+        """Return accepted rows (n, d) in which features that share a derived one move together, their values thinned."""
+        problem, others = self.problem, rivals(self.problem, self.full)
+        parts = [np.zeros((0, problem.space.dimension))]
+        for count in range(2, min(changes, 3) + 1):
+            for some in combinations(range(len(self.full)), count):
+                if any(not others[i] & set(some) for i in some):
+                    continue
+                rows, room = problem.base[None], float(_JOINT)
+                tried = sorted(
+                    ((self._values(self.full[i]), self.full[i]) for i in some), key=lambda one: len(one[0])
+                )
+                for left, (blocks, ladder) in zip(range(count, 0, -1), tried, strict=True):
+                    own = problem.columns(ladder.feature)
+                    if len(blocks) > room ** (1 / left):  # too many: those at which its own trees decide
+                        blocks = ladder.blocks[
+                            ladder.thinned(int(room ** (1 / left)) + 1)[1:], : own.stop - own.start
+                        ]
+                    room /= len(blocks)
+                    rows = np.repeat(rows, len(blocks), axis=0)
+                    rows[:, own] = np.tile(blocks, (len(rows) // len(blocks), 1))
+                rows = problem.follow(rows)
+                parts.append(rows[problem.judge(rows) >= problem.goal])
+        return np.concatenate(parts)
 
     def _own(self, rows: Array) -> Array:
         """Return the changes of rows (n, d) in the columns that a person sets."""

@@ -1,0 +1,160 @@
+"""Whether what was learnt predicts people who did not teach it: the gate of a learnt prior.
+
+Half of the people teach, the other half are predicted, then the other way round. The gain of a person is the log-likelihood of
+their answers with R minus that without, families and kinds as by default: what is judged is structure that people share. It is
+taken where the mean gain is more than `T` standard errors above zero; else the default stays as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from reap._typing import Array, Bools
+from reap.belief.answers import choice_probabilities, people
+from reap.belief.learned_prior import PLAIN
+from reap.belief.learning.fitting import Fit
+from reap.belief.learning.marginal import Marginal, mixed
+from reap.belief.learning.past import Past
+from reap.belief.learning.shares import FAMILIES, Shares
+
+#: Standard errors by which the mean gain must be above zero.
+T = 2.0
+#: Fixed matrices on which held-out people are judged, others than those that were learnt on.
+_MATRICES, _SEED = 1080, 1
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What a learnt R makes of people who did not teach it, beside the default.
+
+    Parameters
+    ----------
+    structure : (n,) array
+        Gain in log-likelihood of each person by R alone.
+    default, learnt : (n,) arrays
+        Log-likelihood of each person's answers under the default prior, and under all that was learnt.
+    default_hits, learnt_hits : (a,) arrays of bool
+        Which answers each expected, given the person's answers before.
+    """
+
+    structure: Array
+    default: Array
+    learnt: Array
+    default_hits: Bools
+    learnt_hits: Bools
+
+    @classmethod
+    def together(cls, parts: list[Held]) -> Held:
+        """Return several halves as one."""
+        names = ("structure", "default", "learnt", "default_hits", "learnt_hits")
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the gate opens, and the figures for it.
+
+    Parameters
+    ----------
+    taken : bool
+    t : float
+        Mean gain of R in standard errors.
+    figures : dict of str to float
+        Log-likelihood of an answer (default and learnt), share of predicted answers, gain of a person with its 95 % interval.
+    """
+
+    taken: bool
+    t: float
+    figures: dict[str, float]
+
+
+def held_out(past: Past, found: Fit) -> Held:
+    """Return what was learnt from others makes of these people."""
+    marginal = Marginal(past, list(FAMILIES), _MATRICES, _SEED)
+    k, who, default = past.dimension, people(), Shares.default()
+    alike, rooted = marginal.at(np.eye(k), who).logs, marginal.at(found.root, who).logs
+    plain = mixed(alike, default.families, default.kinds)
+    only_root = _mixture(plain, mixed(rooted, default.families, default.kinds))
+    whole = _mixture(plain, mixed(rooted, found.shares.families, found.shares.kinds))
+    return Held(
+        only_root - plain,
+        plain,
+        whole,
+        _hits(marginal, np.eye(k), default),
+        _hits(marginal, found.root, found.shares),
+    )
+
+
+def _mixture(plain: Array, learnt: Array) -> Array:
+    return np.asarray(np.logaddexp(plain + np.log(PLAIN), learnt + np.log1p(-PLAIN)))
+
+
+def _hits(marginal: Marginal, root: Array, shares: Shares) -> Bools:
+    """Return which answers `(a,)` were expected, each given the person's answers before it.
+
+    An option is expected where it is the likeliest; "same" is never expected.
+    """
+    who = people()._replace(share=shares.kinds)
+    hits = []
+    for past in marginal._parts:
+        efforts, _ = marginal.efforts(past, root)
+        each = marginal.each_answer(past, efforts, who)
+        before = np.cumsum(each, axis=1) - each
+        before -= (np.cumsum(each, axis=1) - each)[:, past.first][:, past.person]
+        usual = np.repeat(np.log(np.maximum(shares.families, 1e-12)), marginal._each)[:, None, None]
+        known = before + usual + np.log(who.share)
+        known = np.exp(known - logsumexp(known, axis=(0, 2), keepdims=True))
+        hit = np.zeros(past.answers, dtype=bool)
+        for (same, _), (at, options) in past.groups.items():
+            if not same:
+                chances = choice_probabilities(efforts[:, options], who)  # (M, m, k, t)
+                expected = np.einsum("mat,makt->ak", known[:, at], chances)
+                hit[at] = expected.argmax(axis=1) == 0
+        hits.append(hit)
+    return np.concatenate(hits)
+
+
+def judge(held: Held) -> Verdict:
+    """Return whether a gain on people who were held out is more than chance.
+
+    Examples
+    --------
+    >>> ones, no = np.ones(50), np.zeros(50, dtype=bool)
+    >>> noise = np.random.default_rng(0).normal(size=50)
+    >>> judge(Held(ones + noise, -ones, 0 * ones, no, ~no)).taken, judge(Held(noise, -ones, -ones, no, no)).taken
+    (True, False)
+    """
+    t = _t(held.structure)
+    gain = held.learnt - held.default
+    mean, error = float(gain.mean()), _error(gain)
+    answers = len(held.default_hits)
+    figures = {
+        "gate_t": t,
+        "held_out_people": float(len(gain)),
+        "default_log_likelihood": float(held.default.sum() / answers),
+        "learnt_log_likelihood": float(held.learnt.sum() / answers),
+        "gain": mean,
+        "gain_low": mean - 1.96 * error,
+        "gain_high": mean + 1.96 * error,
+        "default_predicted": float(held.default_hits.mean()),
+        "learnt_predicted": float(held.learnt_hits.mean()),
+    }
+    return Verdict(t > T and mean > 0, t, figures)
+
+
+def gains(past: Past, found: Fit) -> Array:
+    """Return by how much log-likelihood each person `(n,)` fits what was learnt better than the default."""
+    held = held_out(past, found)
+    return held.learnt - held.default
+
+
+def _error(values: Array) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("inf")
+
+
+def _t(values: Array) -> float:
+    error = _error(values)
+    return float(values.mean() / error) if 0 < error < np.inf else 0.0

@@ -1,0 +1,123 @@
+"""What a score means, and what must accept a plan beside today's model: from the options of a command.
+
+Unless told otherwise commands ask that plans hold: by nine of ten retrainings where labels are at hand and the model can be
+retrained, else by a margin. Ten retrainings, in as many processes as there are cores: of 10 all must accept, as for 19 of 20, in
+half the time.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import typer
+
+from reap._errors import InputError
+from reap.scores import Output, Scale, Threshold
+
+OUTPUT = typer.Option(
+    "probability",
+    "--output",
+    "--model-output",
+    help="What the model returns: probability; or score, for points, margins and regressions.",
+)
+#: For a command whose --output is a file.
+MODEL_OUTPUT = typer.Option(
+    "probability",
+    "--model-output",
+    help="What the model returns: probability; or score, for points, margins and regressions.",
+)
+UNIT = typer.Option("", "--unit", help="The word behind a score: points.")
+THRESHOLD = typer.Option(
+    "0.5",
+    "--threshold",
+    help="Accepted is who scores above it: 0.5, 620; or a range to reach: 620:700, 620:, :300.",
+)
+DURABILITY = typer.Option(
+    None,
+    "--durability",
+    envvar="REAP_DURABILITY",
+    help="The share of the model's retrainings that must accept a plan too; 0: today's model alone. By default 0.9 where "
+    "there are labels to retrain it with.",
+)
+MARGIN = typer.Option(
+    None,
+    "--margin",
+    help="What a score must have beyond the threshold, where the model cannot be retrained; by default 0.03, or as much "
+    "of another unit.",
+)
+REFITS = typer.Option(10, "--refits", help="How often to retrain the model for that.")
+
+#: What commands ask for by default.
+_DURABILITY, _MARGIN = 0.9, 0.03
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """Which scores are enough, and what must hold; as a command was told."""
+
+    threshold: str = "0.5"
+    output: str = "probability"
+    unit: str = ""
+    durability: float | None = 0.0
+    margin: float | None = 0.0
+    refits: int = 10
+
+    def scale(self) -> dict[str, Any]:
+        """Return the settings of an engine that say what a score means."""
+        threshold = _threshold(self.threshold)
+        Scale(
+            threshold, cast(Output, self.output), self.unit
+        )  # says what is wrong before anything is trained
+        return {"threshold": threshold, "output": self.output, "unit": self.unit}
+
+    def holding(self, model: Any, target: Any, y: Any) -> tuple[dict[str, Any], Any]:
+        """Return the settings of an engine that say what must hold, and the labels to retrain with; y has 1 for favourable."""
+        labels = self._labels(model, target, y)
+        if self.durability and labels is None:
+            raise InputError(
+                "durability needs labels, and a model that can be retrained with them; give --margin instead"
+            )
+        asked = self.durability
+        if asked is None:
+            asked = 0.0 if labels is None or self.margin else _DURABILITY
+        settings = {
+            "durability": asked,
+            "refits": self.refits,
+            "n_jobs": -1,
+            "verbose": bool(asked) and sys.stderr.isatty(),
+        }
+        return settings, labels if asked else None
+
+    def margin_of(self, settings: dict[str, Any], scale: Scale) -> float:
+        """Return the margin to keep: as told; else .03 of a probability where nothing else asks that plans hold."""
+        if self.margin is not None:
+            return self.margin
+        if settings["durability"] or self.durability == 0:
+            return 0.0
+        return _MARGIN if scale.output == "probability" else 4 * _MARGIN * scale.spread
+
+    def _labels(self, model: Any, target: Any, y: Any) -> Any:
+        """Return labels as the model was trained on them; None where there are none, or it cannot be retrained."""
+        classes = getattr(model, "classes_", None)
+        if y is None or self.output == "score" or classes is None or len(classes) != 2:
+            return None
+        if not all(hasattr(model, name) for name in ("fit", "get_params")):
+            return None
+        (other,) = [label for label in np.asarray(classes).tolist() if label != target]
+        return np.array([target if good else other for good in np.asarray(y) == 1])
+
+
+def _threshold(text: str) -> Threshold:
+    """Return a threshold as it was typed: a number, or two with a colon between them of which one may be missing."""
+    try:
+        if ":" not in text:
+            return float(text)
+        low, high = text.split(":")
+        return (float(low) if low.strip() else None, float(high) if high.strip() else None)
+    except ValueError:
+        raise InputError(
+            f"--threshold is {text!r}; give the score to exceed, such as 0.5 or 620, or a range such as 620:700"
+        ) from None

@@ -1,0 +1,129 @@
+"""``reap learn``: a prior from past sessions, its report, and whether new sessions still fit it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+
+from reap._errors import InputError
+from reap.cli import _setup
+from reap.cli.serve import CONFIG
+
+if TYPE_CHECKING:
+    from reap.elicitation import Event
+    from reap.space import ActionSpace
+
+
+def learn(
+    database: str | None = typer.Option(
+        None,
+        "--database",
+        help="Learn from the sessions of a service: sqlite:///FILE or postgresql+psycopg://…",
+    ),
+    exports: Path | None = typer.Option(
+        None,
+        "--exports",
+        help="Learn from the files of a folder: what `reap export` and `reap ask --session` wrote.",
+    ),
+    output: Path | None = typer.Option(None, "--output", "-o", help="Where to write the prior."),
+    check: Path | None = typer.Option(
+        None, "--check", help="Learn nothing: say whether these sessions still fit this prior."
+    ),
+    by: str | None = typer.Option(
+        None,
+        "--by",
+        help="With --check: for the groups of this feature, answers needed and excess, with and without.",
+    ),
+    report: Path | None = typer.Option(
+        None, "--report", help="Also draw what was learnt, with intervals: a PNG, SVG or PDF file."
+    ),
+    data: str = _setup.DATA,
+    label: str | None = _setup.LABEL,
+    favourable: str = _setup.FAVOURABLE,
+    space: Path | None = _setup.SPACE,
+    least: int = typer.Option(30, "--least", help="Refuse to learn from fewer people; 30 or more."),
+    config: Path | None = CONFIG,
+    seed: int = _setup.SEED,
+) -> None:
+    """Learn from past sessions what people find hard, as a prior for the next ones: `reap serve --prior`.
+
+    The file has no row and no answer of anybody. The same sessions give the same file. An interrupted run goes on where it
+    stopped. People whose sessions were deleted are left out the next time.
+    """
+    if (database is None) == (exports is None):
+        raise InputError("give --database or --exports, one of them: where the past sessions are")
+    if (output is None) == (check is None):
+        raise InputError("give --output FILE to learn a prior, or --check FILE to check one")
+    rules = _setup.read_table(data, label, favourable, space).space
+    sessions = list(_stored(database, config) if database is not None else _exported(exports))
+    console = Console(highlight=False)
+    if check is not None:
+        _check(check, sessions, rules, by, console)
+        return
+    assert output is not None
+    from reap.learning import describe, plot
+    from reap.learning import learn as learnt
+
+    keep = output.with_name(output.name + ".partial")
+    prior = learnt(sessions, rules, least=least, random_state=seed, keep=keep, verbose=True)
+    part = output.with_name(output.name + ".part")
+    prior.save(part)
+    part.replace(output)
+    console.print(describe(prior), markup=False, soft_wrap=True)
+    if report is not None:
+        plot(prior, report)
+    console.print(f"Wrote {output}. Use it with: reap serve --prior {output}", markup=False, soft_wrap=True)
+
+
+def _check(
+    path: Path, sessions: list[list[Event]], space: ActionSpace, by: str | None, console: Console
+) -> None:
+    """Print whether sessions fit a prior; exit code 1 where it does harm, for a job that watches."""
+    from reap.belief import LearnedPrior
+    from reap.learning import check, fairness
+
+    prior = LearnedPrior.load(path)
+    drift = check(prior, sessions, space)
+    console.print(str(drift), markup=False, soft_wrap=True)
+    if by is not None:
+        console.print(fairness(prior, sessions, space, by).to_string(index=False), markup=False)
+    if drift.harmful:
+        raise typer.Exit(1)
+
+
+def _stored(database: str, config: Path | None) -> Iterator[list[Event]]:
+    """Yield the events in force of every session of a service."""
+    from reap.cli.sessions import open_store
+    from reap.elicitation import VERBS, in_force
+
+    store = open_store(database, config)
+    for kept in store.sessions():
+        entries = store.events(kept.id)
+        if entries:
+            yield [entry.event for entry in in_force(entries) if entry.type in VERBS]
+
+
+def _exported(folder: Path | None) -> Iterator[list[Event]]:
+    """Yield the events of every session in the files of a folder: sessions of the library, and logs of a service."""
+    from reap.elicitation.events import read
+    from reap.learning.reading import files
+
+    if folder is None or not folder.is_dir():
+        raise InputError(f"there is no folder {str(folder)!r}; --exports takes one with exported sessions")
+    for path in files(folder):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if not line.strip():
+                continue
+            try:
+                if '"reap.log"' in line[:200]:
+                    from reap.service.exports import events_of
+
+                    yield events_of(line)
+                else:
+                    yield read(line)
+            except InputError as error:
+                raise InputError(f"{path.name}, line {number}: {error}") from None

@@ -1,0 +1,133 @@
+"""What past sessions said, without their people: only what was compared and which was easier.
+
+A session is replayed without an engine, by a belief that takes nothing in, so what was undone, revised or only a warm-up counts
+as it counted then. Stated difficulties `s` come before what everybody shares (`A = diag(s)^½ RᵀBR diag(s)^½`), so a move of
+this person counts as `diag(s)^½ v`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self, TypeAlias
+
+import numpy as np
+
+from reap._errors import InputError
+from reap._typing import Array
+from reap.belief.learning import Comparison, Past
+from reap.elicitation import VERBS, Event, in_force
+from reap.elicitation.difficulty import FACTORS
+from reap.elicitation.events import read
+from reap.elicitation.state import State
+from reap.space import ActionSpace
+
+#: A session: itself, its events, its JSON, or the file of its JSON.
+Session: TypeAlias = State | Sequence[Event] | str | Path
+#: What reading events that nobody wrote can end in.
+_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+
+
+@dataclass(frozen=True, eq=False)
+class Sessions:
+    """Answers of past sessions with one space.
+
+    Parameters
+    ----------
+    past : Past
+        Of everybody who gave an answer.
+    silent : int
+        Sessions without an answer.
+    elsewhere : int
+        Sessions with another action space, which teach nothing about this one.
+    """
+
+    past: Past
+    silent: int
+    elsewhere: int
+
+
+def read_sessions(sessions: Iterable[Session], space: ActionSpace) -> Sessions:
+    """Return what sessions with a space said; the same session twice counts once."""
+    columns = space.movable
+    if columns is None:
+        raise InputError("no plan of this action space changes anything, so there is nothing to learn")
+    people: dict[str, list[Comparison]] = {}
+    silent = elsewhere = 0
+    for session in sessions:
+        state = replayed(session, space)
+        if state is None:
+            elsewhere += 1
+            continue
+        said = _said(state, np.array(columns))
+        if said:
+            people.setdefault(_name(state), said)
+        else:
+            silent += 1
+    return Sessions(Past.of(list(people.values()), len(columns)), silent, elsewhere)
+
+
+def replayed(session: Session, space: ActionSpace) -> State | None:
+    """Return the state of a session; None where it was held with another space."""
+    if isinstance(session, State):
+        return session if session.space.digest == space.digest else None
+    if isinstance(session, Path):
+        session = session.read_text(encoding="utf-8")
+    log = in_force(read(session) if isinstance(session, str) else session)
+    try:
+        if log[0].payload["space"] != space.digest:
+            return None
+        state = State(space, log[0], 0, lambda _: Deaf(space.dimension))
+        for event in log[1:]:
+            if event.type in VERBS:
+                state.apply(event)
+    except InputError:
+        raise
+    except _MALFORMED as error:
+        raise InputError(f"a session is damaged: {type(error).__name__}: {error}") from None
+    return state
+
+
+def _said(state: State, columns: Array) -> list[Comparison]:
+    factors = np.ones(state.space.dimension)
+    for name, level in state.difficulties.items():
+        factors[state.space.slices[name]] = np.sqrt(FACTORS[level])
+    return [
+        Comparison(tuple(np.atleast_2d(moves * factors)[:, columns] for moves in answer.moves), answer.same)
+        for answer in state.answers
+    ]
+
+
+def _name(state: State) -> str:
+    """Return what tells one session from another: who stood where, and all they said."""
+    return repr([(event.type, event.payload) for event in state.events if event.type not in ("recommended",)])
+
+
+class Deaf:
+    """A belief that takes nothing in: for reading what was answered."""
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+
+    def update(self, chosen: Array, others: Array | Sequence[Array]) -> None:
+        """Take nothing in."""
+
+    def update_same(self, options: Sequence[Array]) -> None:
+        """Take nothing in."""
+
+    def estimate(self) -> Array:
+        """Return the identity."""
+        return np.eye(self.dimension)
+
+    def copy(self) -> Self:
+        """Return itself: there is nothing to keep apart."""
+        return self
+
+
+def files(folder: Path) -> Iterator[Path]:
+    """Return the files of a folder that may be sessions, in order of their names."""
+    found = sorted(path for path in folder.iterdir() if path.suffix in (".json", ".jsonl"))
+    if not found:
+        raise InputError(f"there is no session in {str(folder)!r}; `reap export -o FILE.jsonl` writes them")
+    yield from found

@@ -1,0 +1,57 @@
+"""Rows on the way to a row: where a score does not rise steadily, one of them may be accepted and ask for less.
+
+Taking back one number at a time does not find it: with trees two may have to go back together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reap import effort
+from reap._typing import Array, Ints
+from reap.recourse.targets.order import undominated
+from reap.recourse.targets.problem import Problem
+
+#: Rows tried on the way to one.
+_TRIED = 1_000
+
+
+def lowered(problem: Problem, A: Array, rows: Array, of: Ints | None = None) -> Array:
+    """Return for each of accepted rows (n, d) an accepted one that asks for no more, of least effort under its matrix.
+
+    Matrices are (n, d, d), or any number of them with ``of`` (n,) to say which is whose. What is returned is not
+    dominated by any row tried on the way.
+    """
+    of = np.arange(len(rows)) if of is None else of
+    parts = [_between(problem, row) for row in rows]
+    scores = np.split(
+        problem.judge(np.concatenate(parts)) if parts else np.zeros(0),
+        np.cumsum([len(p) for p in parts])[:-1],
+    )
+    out = rows.copy()
+    for i, (some, judged) in enumerate(zip(parts, scores, strict=True)):
+        fine = some[judged >= problem.goal]
+        if len(fine):
+            fine = fine[undominated(problem.moves(fine)[:, problem.own])]
+            out[i] = fine[effort.of_change(A[of[i]], problem.moves(fine)).argmin()]
+    return out
+
+
+def _between(problem: Problem, row: Array) -> Array:
+    """Return the rows (n, d) in which each change of a row (d,) is made in part, in full or not at all; itself last."""
+    n, changed = problem.all_numbers, np.flatnonzero(problem.changed(row[None])[0])
+    most = max(2, int(_TRIED ** (1 / max(len(changed), 1))))
+    rows = problem.base[None]
+    for k in changed:
+        place, columns = np.flatnonzero(n.feature == k), problem.columns(int(k))
+        blocks = np.stack([problem.base[columns], row[columns]])
+        if len(place):
+            own, value = problem.base[columns.start], row[columns.start]
+            values = n.values(int(place[0]))
+            values = np.sort(values[(values > min(own, value) + 1e-9) & (values < max(own, value) - 1e-9)])
+            if len(values) > most - 2:
+                values = values[np.unique(np.rint(np.linspace(0, len(values) - 1, most - 2)).astype(np.intp))]
+            blocks = np.concatenate([[own], values, [value]])[:, None]
+        rows = np.repeat(rows, len(blocks), axis=0)
+        rows[:, columns] = np.tile(blocks, (len(rows) // len(blocks), 1))
+    return problem.follow(rows)

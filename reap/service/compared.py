@@ -1,0 +1,61 @@
+"""A question at a glance: what each option asks, feature by feature, in verbs and on one scale."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from reap.elicitation import Question
+from reap.language import _
+from reap.service.schemas import Cell, Compared
+from reap.space import ActionSpace, Change, Feature
+
+
+def compared(question: Question) -> list[Compared]:
+    """Return the rows of a question: a feature that some option changes and not all alike, then the time where it differs."""
+    space = question.options[0].space
+    shared = {change.feature for change in question.shared}
+    own = [{c.feature: c for c in option.changes if c.feature not in shared} for option in question.options]
+    now = space.values(question.options[0].path[0])
+    rows = []
+    for feature in space.features:
+        asked = [changes.get(feature.name) for changes in own]
+        if any(asked):
+            here = now[feature.name]
+            cells = [_cell(space, feature, here, change) for change in asked]
+            rows.append(Compared(label=feature.label, now=feature.show(here), cells=cells))
+    if question.times[0]:
+        cells = [Cell(text=time, value=time, changes=True, mark="other", bar=None) for time in question.times]
+        rows.append(Compared(label=_("Time it takes"), now="", cells=cells))
+    return rows
+
+
+def _cell(space: ActionSpace, feature: Feature, now: object, change: Change | None) -> Cell:
+    if change is None:
+        stays = _("{label} stays at {value}").format(label=feature.label, value=feature.show(now))
+        place = position(feature, now)
+        bar = None if place is None else (place, place)
+        return Cell(text=stays, value=feature.show(now), changes=False, mark="same", bar=bar)
+    ends = position(feature, change.before), position(feature, change.after)
+    bar = None if ends[0] is None or ends[1] is None else (ends[0], ends[1])
+    mark: Literal["up", "down", "other"] = (
+        "other" if bar is None or bar[0] == bar[1] else "up" if bar[1] > bar[0] else "down"
+    )
+    return Cell(text=change.text, value=change.after_text, changes=True, mark=mark, bar=bar)
+
+
+def position(feature: Feature, value: object) -> float | None:
+    """Return where a value lies on the feature's scale, 0 to 100; None for categories, which have no order.
+
+    Examples
+    --------
+    >>> position(Feature("months", "integer", range=(0, 40)), 10), position(Feature("job", "categorical", levels=("a", "b")), "a")
+    (25.0, None)
+    """
+    if value is None or feature.kind in ("categorical", "binary"):
+        return None
+    if feature.kind == "ordinal":
+        return 100.0 * feature.levels.index(value) / max(len(feature.levels) - 1, 1)
+    low, high = feature.span or feature.range or (0.0, 1.0)
+    if not isinstance(value, int | float) or high <= low:
+        return None
+    return min(max(100.0 * (float(value) - low) / (high - low), 0.0), 100.0)

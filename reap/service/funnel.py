@@ -1,0 +1,158 @@
+"""How far people come, counted from the log: no names, no values of persons."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from datetime import UTC, datetime, timedelta
+from statistics import median
+
+import numpy as np
+import sqlalchemy as sa
+from pydantic import BaseModel
+
+from reap.elicitation import in_force
+from reap.language import N_
+from reap.service.desk import Desk
+from reap.service.log import Entry
+from reap.service.store import Store
+from reap.service.tables import EVENTS
+
+#: The stages in order; each counts the sessions that got at least so far.
+STAGES = ("opened", "screened", "answered", "planned", "chosen", "printed", "came back", "reported")
+#: Their names, and why there is no plan, for people.
+WORDS = {
+    "opened": N_("opened"),
+    "screened": N_("said what could change"),
+    "answered": N_("answered a question"),
+    "planned": N_("saw a plan"),
+    "chosen": N_("chose a plan"),
+    "printed": N_("printed or saved it"),
+    "came back": N_("came back"),
+    "reported": N_("reported that it is done"),
+}
+STATUSES = {
+    "none_found": N_("none was found"),
+    "unreachable": N_("out of reach"),
+    "infeasible": N_("ruled out by wishes"),
+    "time_limit": N_("not found in time"),
+}
+_EVENTS = {
+    "started": "opened",
+    "screened": "screened",
+    "answered": "answered",
+    "recommended": "planned",
+    "chosen": "chosen",
+    "printed": "printed",
+    "returned": "came back",
+    "reported": "reported",
+}
+
+
+class Day(BaseModel):
+    """One day's sessions, by the day on which they began."""
+
+    day: str
+    counts: dict[str, int]
+    without: int
+    median_ms: float | None
+    p95_ms: float | None
+
+
+class Funnel(BaseModel):
+    """How far people came in a number of days.
+
+    ``stopped`` counts, by the number of answers given, the sessions that were left with a question open. ``without`` counts those
+    whose last plan was none, by its status. ``predicted`` is (hits, questions whose answer was predicted).
+    """
+
+    sessions: int
+    counts: dict[str, int]
+    stopped: dict[int, int]
+    reached: dict[int, int]
+    without: dict[str, int]
+    predicted: tuple[int, int]
+    by_day: list[Day]
+
+
+def read(store: Store, days: int) -> Funnel:
+    """Return the funnel of the sessions that began in the last days."""
+    since = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
+    logs = _logs(store, since)
+    counts, stopped, reached, without = Counter[str](), Counter[int](), Counter[int](), Counter[str]()
+    hits = told = 0
+    by_day: dict[str, list[list[Entry]]] = defaultdict(list)
+    for log in logs:
+        by_day[log[0].created[:10]].append(log)
+        counts.update({_EVENTS[kind] for kind in {entry.type for entry in log} if kind in _EVENTS})
+        line = in_force(log)
+        given = sum(entry.type == "answered" for entry in line)
+        reached.update(range(given + 1))
+        shown = [entry for entry in line if entry.type in ("asked", "recommended", "chosen")]
+        if shown and shown[-1].type == "asked" and shown[-1].payload.get("question") is not None:
+            stopped[given] += 1
+        if status := _without(line):
+            without[status] += 1
+        hit = _prediction(line)
+        told += hit is not None
+        hits += bool(hit)
+    return Funnel(
+        sessions=len(logs),
+        counts={stage: counts[stage] for stage in STAGES},
+        stopped=dict(sorted(stopped.items())),
+        reached=dict(sorted(reached.items())),
+        without=dict(without),
+        predicted=(hits, told),
+        by_day=[_day(day, of_day) for day, of_day in sorted(by_day.items())],
+    )
+
+
+def _logs(store: Store, since: str) -> list[list[Entry]]:
+    """Return the logs of the sessions that began since a time."""
+    begun = sa.select(EVENTS.c.session).where(EVENTS.c.type == "started", EVENTS.c.created >= since)
+    chosen = EVENTS.select().where(EVENTS.c.session.in_(begun)).order_by(EVENTS.c.session, EVENTS.c.revision)
+    logs: dict[str, list[Entry]] = {}
+    with store.reading() as connection:
+        for row in connection.execute(chosen):
+            logs.setdefault(row.session, []).append(Entry(**row._mapping))
+    return sorted(logs.values(), key=lambda log: log[0].created)
+
+
+def _without(line: list[Entry]) -> str | None:
+    """Return why a session's last plan is none; None where there is a plan, or nobody looked."""
+    last = next((entry for entry in reversed(line) if entry.type == "recommended"), None)
+    status = None if last is None else str(last.payload["plan"]["status"])
+    return None if status in (None, "ok", "already_accepted") else status
+
+
+def _prediction(line: list[Entry]) -> bool | None:
+    """Return whether the answer that was predicted was the one given; None where none was predicted."""
+    asked: dict[str, int] = {}
+    hit = None
+    for entry in line:
+        question = entry.payload.get("question")
+        if entry.type == "asked" and isinstance(question, dict) and question.get("predicted") is not None:
+            asked[question["id"]] = question["predicted"]
+        if entry.type == "answered" and question in asked and isinstance(entry.payload["choice"], int):
+            hit = entry.payload["choice"] == asked[question]
+    return hit
+
+
+def _day(day: str, logs: list[list[Entry]]) -> Day:
+    counts = Counter[str]()
+    times = []
+    for log in logs:
+        counts.update({_EVENTS[kind] for kind in {entry.type for entry in log} if kind in _EVENTS})
+        times += [e.milliseconds for e in log if e.type == "asked" and e.milliseconds is not None]
+    return Day(
+        day=day,
+        counts={stage: counts[stage] for stage in STAGES},
+        without=sum(_without(in_force(log)) is not None for log in logs),
+        median_ms=round(median(times), 1) if times else None,
+        p95_ms=round(float(np.percentile(times, 95)), 1) if times else None,
+    )
+
+
+def anonymity(desk: Desk) -> int | None:
+    """Return among how many people each recommended row must lie, where the engine is asked for that; None where it is not."""
+    k = getattr(desk.case.engine, "k_anonymity", None) or getattr(desk.case.engine, "anonymity", None)
+    return int(k) if k else None

@@ -1,0 +1,106 @@
+"""The README's pictures, taken of the real pages: ``python -m scripts.screenshots`` writes ``docs/pictures/page-*.png``.
+
+It serves the embedded example on this machine, starts a session for one refused applicant by the API, and looks at the
+first question and at the plan in Chromium.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+OUT = Path(__file__).resolve().parents[1] / "docs" / "pictures"
+#: Somebody the example's model refuses, and who has something to decide.
+ROW = {
+    "status": "0 to 200 DM", "duration": 36, "amount": 3990, "savings": "none or unknown", "employment": "less than 1 year",
+    "personal_status": "married or divorced woman", "guarantor": "none", "age": 29,
+    "other_plans": "at a bank", "housing": "owned",
+}  # fmt: skip
+WIDTH, HEIGHT = 640, 860
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The embedded example on a free port; its address."""
+    import httpx
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{probe.getsockname()[1]}"
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "reap", "serve", "--port", url.rsplit(":", 1)[1], "--workers", "1"]
+        service = subprocess.Popen(
+            [*command, "--database", f"sqlite:///{folder}/reap.db"],
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            for _ in range(900):
+                try:
+                    if httpx.get(f"{url}/readyz", timeout=5).status_code == 200:
+                        break
+                except httpx.TransportError:
+                    time.sleep(0.2)
+            else:
+                raise RuntimeError("the service did not start within three minutes")
+            yield url
+        finally:
+            service.terminate()
+            service.wait(30)
+
+
+def take(out: Path = OUT) -> list[Path]:
+    """Write both pictures; the paths."""
+    import httpx
+    from playwright.sync_api import sync_playwright
+
+    out.mkdir(parents=True, exist_ok=True)
+    paths = [out / "page-question.png", out / "page-plan.png"]
+    with (
+        served() as url,
+        httpx.Client(base_url=f"{url}/api/v1", timeout=60) as api,
+        sync_playwright() as playwright,
+    ):
+        new = api.post("/sessions", json={"subject": ROW, "questions": 4}).raise_for_status().json()
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(
+            viewport={"width": WIDTH, "height": HEIGHT},
+            device_scale_factor=1,
+            color_scheme="light",
+            locale="en",
+        )
+        _shown(page, f"{url}/s/{new['token']}/questions", paths[0])
+        _answered(api, new)
+        _shown(page, f"{url}/s/{new['token']}/plan", paths[1])
+        browser.close()
+    return paths
+
+
+def _answered(api: Any, new: dict[str, Any]) -> None:
+    """Answers every question with the first option."""
+    state = new["state"]
+    while (question := state["question"]) is not None:
+        said = {"question": question["id"], "revision": state["revision"], "choice": 0, "key": uuid4().hex}
+        stored = api.post(f"/sessions/{new['token']}/answers", json=said).raise_for_status().json()
+        state = stored["state"]
+
+
+def _shown(page: Any, address: str, path: Path) -> None:
+    page.goto(address)
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=path, clip={"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT})
+
+
+if __name__ == "__main__":
+    print(*take(Path(sys.argv[1]) if len(sys.argv) > 1 else OUT), sep="\n")

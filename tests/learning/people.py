@@ -1,0 +1,66 @@
+"""Past sessions in the real format, made without an engine: five comparisons each, answered by a population's people."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+import reap
+from reap.elicitation import Event, Question, events
+from reap.elicitation.rounds import write_asked
+from reap.elicitation.state import State
+from reap.learning.reading import Deaf
+from reap.plan import Plan
+
+COLUMNS = ["hours", "savings", "courses", "debts"]
+
+
+def table(n=300):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(rng.integers(0, 21, (n, len(COLUMNS))), columns=COLUMNS)
+
+
+def space(**options):
+    return reap.ActionSpace.from_frame(table(), increasing=COLUMNS, **options)
+
+
+def session(rules, draw, seed, *, answers=5, slip=0.05, guess=None, warm_up=False):
+    """Return a session with one person; ``guess(rng)`` answers without looking."""
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, 8, len(COLUMNS)) / 20
+    started = events.started(rules, z, reap.Limits(), {}, [], {})
+    state = State(rules, started, answers, lambda _: Deaf(rules.dimension))
+    A = draw(rng)
+    for i in range(answers):
+        ends = [z + _change(rng, z) for _ in range(2)]
+        plans = [Plan(rules, np.stack([z, end]), np.array([0.2, 0.8])) for end in ends]
+        kind = "warm-up" if warm_up and i == 0 else "question"
+        question = Question(f"{i}-{i + 1}", i + 1, tuple(plans), kind=kind)
+        state.apply(Event("asked", write_asked(plans, question)))
+        efforts = [float(plan.moves[0] @ A @ plan.moves[0]) for plan in plans]
+        easier = int(np.argmin(efforts))
+        state.answer(guess(rng) if guess else 1 - easier if rng.random() < slip else easier)
+    return state
+
+
+def _change(rng, z):
+    """One or two features, some steps up."""
+    moved = np.zeros(len(z))
+    for j in rng.choice(len(z), size=int(rng.integers(1, 3)), replace=False):
+        moved[j] = rng.integers(2, 13) / 20
+    return moved
+
+
+def scaled(scales):
+    """Return how people are drawn who share the scales of their columns."""
+    root = np.sqrt(np.exp(np.asarray(scales, dtype=float)))
+
+    def draw(rng):
+        G = rng.standard_normal((8, 4))
+        return (G.T @ G) * root[:, None] * root
+
+    return draw
+
+
+HARD = scaled([2.0, -2.0, 1.0, -1.0])
+NOTHING = scaled([0.0, 0.0, 0.0, 0.0])

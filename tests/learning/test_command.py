@@ -1,0 +1,109 @@
+"""``reap learn`` end to end: a service's database or exported files in, a prior and its report out."""
+
+from __future__ import annotations
+
+import pytest
+
+from reap.belief import LearnedPrior
+from reap.cli import main
+from reap.elicitation import events
+from reap.learning import learning
+from reap.service import exports
+from reap.service.store import Store
+from tests.learning.people import HARD, scaled, session, space
+
+RULES = space()
+
+
+@pytest.fixture(autouse=True)
+def _fewer_matrices(monkeypatch):
+    monkeypatch.setattr(learning.learn, "__kwdefaults__", {**learning.learn.__kwdefaults__, "matrices": 90})
+
+
+@pytest.fixture
+def rules(tmp_path):
+    RULES.save(tmp_path / "space.toml")
+    return tmp_path / "space.toml"
+
+
+def stored(tmp_path, people):
+    store = Store(f"sqlite:///{tmp_path}/reap.db")
+    store.prepare()
+    for i, person in enumerate(people):
+        started, *rest = person.events
+        kept, _ = store.create(
+            f"token-{i}", days=30, model="m", data="d", version="0", payload=started.payload
+        )
+        for place, event in enumerate(rest, 1):
+            store.append(kept, place, event.type, event.payload)
+    return store
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(["learn", *map(str, arguments)])
+    return ended.value.code
+
+
+def test_from_a_database_and_back(tmp_path, rules, capsys, monkeypatch):
+    people = [session(RULES, HARD, i) for i in range(40)]
+    store = stored(tmp_path, people)
+    database = f"sqlite:///{tmp_path}/reap.db"
+    given = ("--database", database, "--space", rules)
+    picture = tmp_path / "prior.svg"
+    assert run(*given, "-o", tmp_path / "prior.json", "--report", picture) == 0
+    assert "Learnt from 40 people" in capsys.readouterr().out
+    assert picture.exists()
+    prior = LearnedPrior.load(tmp_path / "prior.json")
+    assert prior.people == 40
+    # who is deleted is left out at the next learning
+    store.delete(store.sessions()[0].id)
+    assert run(*given, "-o", tmp_path / "again.json") == 0
+    assert LearnedPrior.load(tmp_path / "again.json").people == 39
+    # the same sessions as files, in other order: the same prior, to the byte
+    folder = tmp_path / "exports"
+    folder.mkdir()
+    logs = [exports.as_json(row, store.events(row.id)) for row in reversed(store.sessions())]
+    (folder / "service.jsonl").write_text("\n".join(logs[:20]) + "\n")
+    for i, person in enumerate(people[1:20]):
+        (folder / f"{i}.json").write_text(events.write(person.events))
+    assert run("--exports", folder, "--space", rules, "-o", tmp_path / "files.json") == 0
+    assert (tmp_path / "files.json").read_bytes() == (tmp_path / "again.json").read_bytes()
+    # new people who differ: a warning, and an exit code that a job can watch
+    monkeypatch.chdir(tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    for i in range(20):
+        person = session(RULES, scaled([-2.0, 2.0, -1.0, 1.0]), 100 + i)
+        (other / f"{i}.json").write_text(events.write(person.events))
+    capsys.readouterr()
+    assert run("--exports", other, "--space", rules, "--check", "prior.json") == 1
+    assert "worse than the default" in capsys.readouterr().out
+    store.engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "Give --database or --exports"),
+        (["--exports", "."], "Give --output FILE"),
+        (["--exports", "nowhere", "-o", "p.json"], "There is no folder 'nowhere'"),
+        (["--exports", ".", "-o", "p.json"], "There is no session in '.'"),
+        (["--database", "sqlite:///none.db", "-o", "p.json"], "There is no database"),
+    ],
+)
+def test_bad_input_ends_in_a_sentence(arguments, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run(*arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_file_that_was_tampered_with(tmp_path, rules, capsys):
+    store = stored(tmp_path, [session(RULES, HARD, 0)])
+    row = store.sessions()[0]
+    (tmp_path / "x.jsonl").write_text(
+        exports.as_json(row, store.events(row.id)).replace('\\"choice\\":0', '\\"choice\\":1')
+    )
+    assert run("--exports", tmp_path, "--space", rules, "-o", tmp_path / "p.json") == 2
+    assert "x.jsonl, line 1: the export is not what was written" in " ".join(capsys.readouterr().err.split())
+    store.engine.dispose()

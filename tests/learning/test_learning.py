@@ -1,0 +1,226 @@
+"""From sessions to a prior: what is shared is found, nothing is where nothing is, files repeat to the byte, people can leave."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reap
+from reap.belief import Posterior
+from reap.elicitation import events
+from reap.learning import check, describe, fairness, gain, learning, plot
+from reap.learning.reading import read_sessions
+from tests.learning.people import COLUMNS, HARD, NOTHING, scaled, session, space
+
+RULES = space()
+#: Fewer fixed matrices than by default, for seconds instead of tens of them.
+FEW = 135
+
+
+def crowd(draw, n, first=0, **options):
+    return [session(RULES, draw, first + i, **options) for i in range(n)]
+
+
+def first_excess(belief):
+    """Return the excess of the first plan, before any answer, over 500 people never seen: a ratio of sums."""
+    rng, asked, best, mean = np.random.default_rng(9), 0.0, 0.0, belief.mean
+    for _ in range(500):
+        pool = np.abs(rng.standard_normal((8, 4))) * (rng.random((8, 4)) < 0.4) + 0.05
+        true = np.einsum("ni,ij,nj->n", pool, HARD(rng), pool)
+        asked += true[int(np.argmin(np.einsum("ni,ij,nj->n", pool, mean, pool)))]
+        best += true.min()
+    return asked / best - 1
+
+
+@pytest.fixture(scope="module")
+def past():
+    return crowd(HARD, 60)
+
+
+@pytest.fixture(scope="module")
+def prior(past):
+    return reap.learn(past, RULES, matrices=FEW)
+
+
+def test_what_people_share_is_found(prior):
+    assert prior.learnt != "nothing"
+    assert np.argsort(prior.scales).tolist() == [1, 3, 2, 0]
+    assert prior.figures["learnt_log_likelihood"] > prior.figures["default_log_likelihood"]
+    assert prior.figures["gate_t"] > 2
+    assert (prior.people, prior.answers) == (60, 300)
+    assert (np.abs(prior.scales - [2, -2, 1, -1]) < 3 * prior.scales_sd).all()
+    assert (prior.scales_sd < 0.6).all()
+
+
+def test_nothing_is_learnt_where_nothing_is_shared():
+    found = reap.learn(crowd(NOTHING, 60), RULES, matrices=FEW)
+    assert found.learnt == "nothing"
+    assert Posterior(4, found).matrices.tobytes() == Posterior(4).matrices.tobytes()
+    assert "Nothing was learnt from 60 people" in gain(found)
+
+
+def test_same_sessions_same_file(past, prior):
+    texts = [events.write(each.events) for each in past]
+    shuffled = [texts[i] for i in np.random.default_rng(1).permutation(len(texts))]
+    assert reap.learn(shuffled, RULES, matrices=FEW).to_json() == prior.to_json()
+
+
+def test_a_session_counts_once(past):
+    again = [*past, *past[:20]]
+    assert len(read_sessions(again, RULES).past) == 60
+
+
+def test_no_row_of_anybody_is_in_the_file(past, prior):
+    text = prior.to_json()
+    assert set(prior.names) == set(COLUMNS)
+    for each in past:
+        assert str(each.here.tolist()) not in text
+    assert len(text) < 5000  # 60 people would not fit: it does not grow with them
+
+
+def test_who_left_is_left_out(past, prior):
+    fewer = reap.learn(past[1:], RULES, matrices=FEW)
+    assert fewer.people == 59
+    assert fewer.fingerprint != prior.fingerprint
+    assert fewer.hash != prior.hash
+
+
+@pytest.mark.parametrize("count", [0, 29])
+def test_too_few_people(past, count):
+    with pytest.raises(reap.InputError, match=f"{count} people answered .* at least 30"):
+        reap.learn(past[:count], RULES)
+    with pytest.raises(reap.InputError, match="give 30 or more"):
+        reap.learn(past, RULES, least=5)
+
+
+def test_people_who_said_nothing_do_not_count(past):
+    silent = [session(RULES, HARD, 900 + i, answers=0) for i in range(40)]
+    with pytest.raises(reap.InputError, match="29 people"):
+        reap.learn([*past[:29], *silent], RULES)
+
+
+def test_sessions_with_another_space_teach_nothing(past):
+    other = space(max_change={"hours": 5})
+    assert other.digest != RULES.digest
+    with pytest.raises(reap.InputError, match="60 sessions were held with another action space"):
+        reap.learn(past, other)
+
+
+def test_a_warm_up_teaches_nothing():
+    plain, warmed = (session(RULES, HARD, 7, warm_up=warm) for warm in (False, True))
+    counted = [read_sessions([each], RULES).past.answers for each in (plain, warmed)]
+    assert counted == [5, 4]
+
+
+def test_what_was_undone_or_revised_counts_as_it_counts():
+    one = session(RULES, HARD, 3)
+    before = read_sessions([one], RULES).past
+    one.revise(0, 1 - one.history[0][1])
+    assert read_sessions([one], RULES).past.fingerprint != before.fingerprint
+    one.undo()
+    assert read_sessions([one], RULES).past.fingerprint == before.fingerprint
+    one.undo()
+    assert read_sessions([one], RULES).past.answers == 4
+
+
+def test_a_stated_difficulty_is_taken_out():
+    """Who said that hours are very hard for them says nothing about everybody by finding them hard."""
+    one = session(RULES, HARD, 3)
+    plain = read_sessions([one], RULES).past.rows
+    one.constrain("hours", difficulty=5)
+    stated = read_sessions([one], RULES).past.rows
+    assert stated[:, 0] == pytest.approx(plain[:, 0] * np.sqrt(10.0))
+    assert stated[:, 1:] == pytest.approx(plain[:, 1:])
+
+
+def test_a_damaged_session_is_refused(past):
+    text = events.write(past[0].events).replace('"choice"', '"choise"')
+    with pytest.raises(reap.InputError, match="a session is damaged"):
+        reap.learn([text], RULES)
+
+
+@pytest.fixture(scope="module")
+def many():
+    return crowd(HARD, 180, 100)
+
+
+@pytest.fixture(scope="module")
+def clean(many):
+    return first_excess(Posterior(4, reap.learn(many, RULES, matrices=90), particles=4000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guess", [lambda rng: int(rng.integers(2)), lambda rng: 0], ids=["random", "left"])
+def test_a_poisoned_tenth_moves_excess_by_less_than_a_point(many, clean, guess):
+    found = reap.learn([*many, *crowd(HARD, 20, 5000, guess=guess)], RULES, matrices=90)
+    assert found.learnt != "nothing"
+    assert first_excess(Posterior(4, found, particles=4000)) < clean + 0.01
+
+
+def test_an_interrupted_run_goes_on(past, prior, tmp_path, monkeypatch):
+    keep, real, calls = tmp_path / "prior.json.partial", learning.fit, []
+
+    def fit(*given, **options):
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        calls.append(options["directions"])
+        return real(*given, **options)
+
+    monkeypatch.setattr(learning, "fit", fit)
+    with pytest.raises(KeyboardInterrupt):
+        reap.learn(past, RULES, matrices=FEW, keep=keep)
+    assert keep.exists()
+    assert not any(text in keep.read_text() for text in ("subject", "moves", "choice"))
+    monkeypatch.setattr(learning, "fit", lambda *g, **o: calls.append("again") or real(*g, **o))
+    assert reap.learn(past, RULES, matrices=FEW, keep=keep).to_json() == prior.to_json()
+    assert calls.count("again") == 3  # the two that were done were not done again
+    assert not keep.exists()
+    keep.write_text('{"run": "of other sessions", "fits": {"scales-0": {}}}')
+    assert reap.learn(past, RULES, matrices=FEW, keep=keep).hash == prior.hash
+
+
+def test_drift_is_seen(prior):
+    same = check(prior, crowd(HARD, 25, 2000), RULES)
+    other = check(prior, crowd(scaled([-2.0, 2.0, -1.0, 1.0]), 25, 3000), RULES)
+    assert same.gain > 0
+    assert not same.harmful
+    assert other.harmful
+    assert "worse than the default" in str(other)
+    with pytest.raises(reap.InputError, match="another action space"):
+        check(prior, [], space(max_change={"hours": 5}))
+    with pytest.raises(reap.InputError, match="needs 2 or more"):
+        check(prior, [], RULES)
+
+
+def test_the_report_says_what_was_learnt(prior, tmp_path):
+    said = describe(prior)
+    assert "Learnt from 60 people" in said
+    hours, savings = (
+        next(line for line in said.splitlines() if name in line) for name in ("hours", "savings")
+    )
+    assert float(hours.split()[1]) > 1 > float(savings.split()[1])
+    assert prior.hash in said
+    plot(prior, tmp_path / "prior.png")
+    assert (tmp_path / "prior.png").stat().st_size > 5000
+
+
+def test_a_learnt_prior_saves_effort_from_the_first_plan_on(prior):
+    assert first_excess(Posterior(4, prior)) < first_excess(Posterior(4)) / 3
+
+
+def test_the_fairness_table_shows_whom_it_serves(prior):
+    """Those with few hours are like those who taught; those with many are the opposite, and are served worse."""
+    opposite = scaled([-2.0, 2.0, -1.0, 1.0])
+    people = [session(RULES, HARD, 4000 + i) for i in range(60)]
+    people = [p for p in people if p.here[0] < 0.15][:8]
+    others = [session(RULES, opposite, 4100 + i) for i in range(60)]
+    people += [p for p in others if p.here[0] > 0.2][:8]
+    table = fairness(prior, people, RULES, "hours", least=5).set_index("group")
+    assert table["people"].tolist() == [8, 8, 16]
+    like, unlike = table.iloc[1], table.iloc[0]  # "up to 3" sorts after "above 3"
+    assert like["first excess, learnt"] < like["first excess, default"]
+    assert unlike["first excess, learnt"] > unlike["first excess, default"]
+    with pytest.raises(reap.InputError, match="there is no feature 'sex'"):
+        fairness(prior, people, RULES, "sex")
+    small = fairness(prior, people[:3], RULES, "hours")
+    assert small["group"].tolist() == ["other", "all"]

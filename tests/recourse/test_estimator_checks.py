@@ -1,0 +1,151 @@
+"""scikit-learn's own checks of an estimator, and those that need rows, on frames.
+
+scikit-learn's checks feed arrays of random numbers. An engine takes frames with the columns of its space and refuses
+arrays with a sentence. So the checks that need rows are held here with the same meaning, on frames.
+"""
+
+from __future__ import annotations
+
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import check_is_fitted
+
+import reap
+
+data = reap.datasets.load("german")
+X, y = data.X.head(120), data.y.head(120)
+model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=1000)).fit(X, y)
+rejected = X[model.predict(X) == 0]
+ENGINES = [
+    reap.Recourse(model, data.space),
+    reap.PoolRecourse(X, model, data.space),
+    reap.GraphRecourse(model, data.space),
+]
+
+if tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 6):
+    from sklearn.utils.estimator_checks import parametrize_with_checks
+
+    #: They feed arrays, which an engine refuses; the names are of the tests below that hold the same on frames.
+    WHY = {
+        "check_dict_unchanged": "test_asking_changes_no_attribute_s_name",
+        "check_dont_overwrite_parameters": "test_fit_changes_no_parameter",
+        "check_estimators_fit_returns_self": "test_fit_takes_y_and_returns_self",
+        "check_estimators_overwrite_params": "test_fit_changes_no_parameter",
+        "check_estimators_pickle": "test_pickles_of_both_kinds",
+        "check_fit_check_is_fitted": "test_unfitted",
+        "check_fit_idempotent": "test_fitting_twice_is_fitting_once",
+        "check_fit_score_takes_y": "test_fit_takes_y_and_returns_self",
+        "check_n_features_in": "test_it_knows_its_columns",
+        "check_n_features_in_after_fitting": "test_it_knows_its_columns",
+        "check_readonly_memmap_input": "test_read_only_rows",
+        "check_pipeline_consistency": "test_rows_are_planned_for_one_by_one",
+        "check_methods_sample_order_invariance": "test_rows_are_planned_for_one_by_one",
+        "check_methods_subset_invariance": "test_rows_are_planned_for_one_by_one",
+    } | dict.fromkeys(
+        (
+            "check_array_api_input", "check_complex_data", "check_dtype_object", "check_estimator_sparse_array",
+            "check_estimator_sparse_matrix", "check_estimator_sparse_tag", "check_estimators_dtypes",
+            "check_estimators_empty_data_messages", "check_f_contiguous_array_estimator", "check_fit2d_1feature",
+            "check_fit2d_1sample", "check_fit2d_predict1d", "check_positive_only_tag_during_fit",
+        ),
+        "about arrays: test_an_array_is_refused_with_a_sentence",
+    )  # fmt: skip
+
+    @parametrize_with_checks(ENGINES, expected_failed_checks=lambda engine: WHY)
+    def test_scikit_learns_own_checks(estimator, check):
+        check(estimator)
+
+
+each = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: type(engine).__name__)
+
+
+@each
+def test_fit_takes_y_and_returns_self(engine):
+    made = clone(engine)
+    assert made.fit(X, y) is made
+
+
+@each
+def test_fit_changes_no_parameter(engine):
+    made = clone(engine)
+    before = {name: joblib.hash(value) for name, value in made.get_params(deep=False).items()}
+    made.fit(X)
+    assert {name: joblib.hash(value) for name, value in made.get_params(deep=False).items()} == before
+
+
+@each
+def test_asking_changes_no_attribute_s_name(engine):
+    made = clone(engine).fit(X)
+    before = set(vars(made))
+    made.recommend(rejected.head(1))
+    assert set(vars(made)) == before
+
+
+@each
+def test_fitting_twice_is_fitting_once(engine):
+    once = clone(engine).fit(X)
+    first = once.recommend(rejected.head(1))
+    pd.testing.assert_frame_equal(once.fit(X).recommend(rejected.head(1)), first)
+
+
+@each
+def test_pickles_of_both_kinds(engine):
+    alike = np.eye(data.space.dimension)
+    assert (
+        clone(pickle.loads(pickle.dumps(engine))).get_params(deep=False).keys()
+        == engine.get_params(deep=False).keys()
+    )
+    fitted = clone(engine).fit(X)
+    again = pickle.loads(pickle.dumps(fitted))
+    x = rejected.iloc[0]
+    assert again.plans(x, alike)[0].target.equals(fitted.plans(x, alike)[0].target)
+
+
+@each
+def test_unfitted(engine):
+    made = clone(engine)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(made)
+    check_is_fitted(made.fit(X))
+    assert not hasattr(clone(engine), "feature_names_in_")
+
+
+@each
+def test_it_knows_its_columns(engine):
+    fitted = clone(engine).fit(X)
+    assert list(fitted.feature_names_in_) == [feature.name for feature in data.space.features]
+    assert fitted.n_features_in_ == X.shape[1]
+
+
+@each
+def test_read_only_rows(engine):
+    frozen = X.copy()
+    for column in frozen:
+        values = frozen[column].to_numpy()
+        if values.flags.writeable:
+            values.flags.writeable = False
+    clone(engine).fit(frozen)
+
+
+@each
+def test_an_array_is_refused_with_a_sentence(engine):
+    with pytest.raises(reap.InputError, match="DataFrame"):
+        clone(engine).fit(X.to_numpy())
+
+
+@each
+def test_rows_are_planned_for_one_by_one(engine):
+    """Neither the order of the rows nor who else is in the table matters."""
+    fitted = clone(engine).fit(X)
+    together = fitted.recommend(rejected.head(2))
+    pd.testing.assert_frame_equal(fitted.recommend(rejected.head(2).iloc[::-1]).iloc[::-1], together)
+    pd.testing.assert_frame_equal(fitted.recommend(rejected.iloc[[1]]), together.iloc[[1]])

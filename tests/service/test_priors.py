@@ -1,0 +1,82 @@
+"""A service that begins sessions with a learnt prior: stored by hash, so that sessions under way outlive a change of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reap
+from reap.belief import LearnedPrior
+from reap.belief.prior import PEOPLE
+from reap.service import acts, exports
+from reap.service.desk import Desk
+from reap.service.settings import Settings
+from reap.service.store import Store
+
+
+def learnt(rules, path, **changed):
+    k = len(rules.movable)
+    prior = LearnedPrior(
+        **{
+            "space": rules.digest,
+            "dimension": rules.dimension,
+            "columns": tuple(rules.movable),
+            "names": tuple(rules.columns[i] for i in rules.movable),
+            "learnt": "scales",
+            "scales": np.linspace(-1.0, 1.0, k),
+            "scales_sd": np.zeros(k),
+            "directions": np.zeros((k, k)),
+            "directions_sd": np.zeros((k, k)),
+            "families": PEOPLE,
+            "kinds": (0.6, 0.3, 0.1),
+            "people": 30,
+            "answers": 150,
+            **changed,
+        }
+    )
+    prior.save(path)
+    return prior
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = Store(f"sqlite:///{tmp_path}/reap.db")
+    made.prepare()
+    yield made
+    made.engine.dispose()
+
+
+def test_sessions_under_way_outlive_a_change_of_the_prior(
+    case, store, german, german_rejected, talkative, tmp_path
+):
+    first = learnt(german.space, tmp_path / "first.json")
+    second = learnt(german.space, tmp_path / "second.json", scales=np.linspace(1.0, -1.0, len(first.columns)))
+    z = german.space.vector(german_rejected.iloc[[talkative[0]]])
+    desk = Desk(case, store, Settings(questions=2, prior=str(tmp_path / "first.json")))
+    token = desk.start(z)
+    for settings in (Settings(questions=2), Settings(questions=2, prior=str(tmp_path / "second.json"))):
+        later = Desk(case, store, settings)  # another worker, after the operator changed the prior
+        with later.open(token) as live:
+            assert live.session.prior.hash == first.hash
+        with later.open(later.start(z)) as live:
+            assert (live.session.prior and live.session.prior.hash) == (
+                second.hash if settings.prior else None
+            )
+    with later.open(token) as live:
+        question = live.session.ask()
+        if question is not None:
+            acts.answer(later, live, question=question.id, revision=live.revision, choice="same", key="k")
+        plan = later.plan(live)
+    kept, entries = later.log(token)
+    text = exports.as_json(kept, entries)
+    assert str(exports.load(text, case.engine, prior=tmp_path / "first.json").recommend()) == str(plan)
+    with pytest.raises(reap.InputError, match="given was"):
+        exports.load(text, case.engine, prior=tmp_path / "second.json")
+    with pytest.raises(reap.InputError, match="none was given"):
+        exports.load(text, case.engine)
+
+
+def test_a_prior_of_another_space_does_not_start(case, store, german, tmp_path):
+    learnt(german.space, tmp_path / "prior.json", space="elsewhere")
+    with pytest.raises(reap.InputError, match="another action space"):
+        Desk(case, store, Settings(prior=str(tmp_path / "prior.json")))
