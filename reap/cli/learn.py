@@ -59,8 +59,11 @@ def learn(
     if (output is None) == (check is None):
         raise InputError("give --output FILE to learn a prior, or --check FILE to check one")
     rules = _setup.read_table(data, label, favourable, space).space
-    sessions = list(_stored(database, config) if database is not None else _exported(exports))
     console = Console(highlight=False)
+    if database is not None:
+        sessions = _readable(list(_stored(database, config)), rules, console)
+    else:
+        sessions = list(_exported(exports))
     if check is not None:
         _check(check, sessions, rules, by, console)
         return
@@ -93,6 +96,22 @@ def _check(
         console.print(fairness(prior, sessions, space, by).to_string(index=False), markup=False)
     if drift.harmful:
         raise typer.Exit(1)
+
+
+def _readable(sessions: list[list[Event]], space: ActionSpace, console: Console) -> list[list[Event]]:
+    """Return the sessions that this release can replay; a database may have some of an earlier one."""
+    from reap.learning.reading import replayed
+
+    kept = []
+    for session in sessions:
+        try:
+            replayed(session, space)
+            kept.append(session)
+        except InputError:
+            continue
+    if len(kept) < len(sessions):
+        console.print(f"Left out: {len(sessions) - len(kept)} sessions that this release cannot replay.")
+    return kept
 
 
 def _stored(database: str, config: Path | None) -> Iterator[list[Event]]:

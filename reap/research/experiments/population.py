@@ -14,11 +14,13 @@ import pandas as pd
 from reap._typing import Array, Frame
 from reap.belief import LearnedPrior, Posterior
 from reap.belief.learning import Past
-from reap.learning.learning import learn_past
+from reap.belief.learning.fitting import MATRICES
+from reap.learning.learning import PEOPLE, learn_past
 from reap.research.experiments.measures import excess
 from reap.research.experiments.results import Result, between
 from reap.research.experiments.scope import Scope, make_bench
 from reap.research.populations import KINDS, Course, Drawn, Population, hold, pools
+from reap.space import ActionSpace
 
 TITLE = "A prior from past sessions: default, learnt, and the population's own, on people never seen"
 DATASETS = ("german", "student", "compas", "bank")
@@ -40,27 +42,40 @@ def cells(scope: Scope) -> list[dict[str, Any]]:
             "population": kind,
             "past": past,
             "people": 4 if small else scope.subjects or 100,
-            "subjects": 4 if small else SUBJECTS,
+            "subjects": 6 if small else SUBJECTS,
+            "samples": 40 if small else SAMPLES,
+            "matrices": 90 if small else MATRICES,
             "poisoned": 0.0,
         }
         for dataset in scope.over(DATASETS)
-        for kind in KINDS
+        for kind in (KINDS[:1] if small else KINDS)
         for past in (PAST[:1] if small else PAST)
     ]
 
 
 def run(
-    out: Path, *, population: str, past: int, people: int, subjects: int, poisoned: float, **bench: Any
+    out: Path,
+    *,
+    population: str,
+    past: int,
+    people: int,
+    subjects: int,
+    samples: int,
+    matrices: int,
+    poisoned: float,
+    **bench: Any,
 ) -> Frame:
     """Return one row a person, prior and number of answers. ``poisoned``: share of past people who answer at random."""
     made = make_bench(out, **bench)
-    rooms = _pools(out, subjects, tuple(sorted(bench.items())))
+    rooms = _pools(out, subjects, samples, tuple(sorted(bench.items())))
+    if not rooms:
+        return pd.DataFrame()
     seed, k = bench["seed"], rooms[0].shape[1]
     crowd = Population(population, k, seed)
     begin = time.process_time()
     sessions = [_session(rooms, crowd, i, seed, poisoned) for i in range(past)]
     held = time.process_time()
-    prior = learn_past(Past.of([each.answers for each in sessions], k), made.space)
+    prior = _prior(Past.of([each.answers for each in sessions], k), made.space, matrices)
     learnt = time.process_time()
     drawn = np.random.default_rng([seed, 5])
     truth = np.stack([crowd.draw(drawn) for _ in range(2000)])
@@ -95,17 +110,33 @@ def run(
 
 
 @lru_cache(maxsize=2)
-def _pools(out: Path, subjects: int, bench: tuple[tuple[str, Any], ...]) -> list[Array]:
+def _pools(out: Path, subjects: int, samples: int, bench: tuple[tuple[str, Any], ...]) -> list[Array]:
     """Return the pools of plans of a data set's rejected people, made once and kept."""
     said = dict(bench)
     place = out / "pools" / f"{said['dataset']}-{said['seed']}-{said['rows'] or 'all'}-{subjects}.npz"
     if not place.exists():
         made = make_bench(out, **said)
-        found = pools(made.engine("recourse"), made.subjects.iloc[:subjects], SAMPLES, PLANS, said["seed"])
+        found = pools(made.engine("recourse"), made.subjects.iloc[:subjects], samples, PLANS, said["seed"])
         place.parent.mkdir(parents=True, exist_ok=True)
         np.savez(place, *found)
     with np.load(place) as kept:
         return [kept[name] for name in kept.files]
+
+
+def _prior(past: Past, space: ActionSpace, matrices: int) -> LearnedPrior:
+    """Return what was learnt; the default where too few had anything to answer."""
+    if len(past) >= PEOPLE:
+        return learn_past(past, space, matrices=matrices)
+    columns = tuple(space.movable or ())
+    return LearnedPrior.default(
+        space.digest,
+        space.dimension,
+        columns,
+        tuple(space.columns[i] for i in columns),
+        people=len(past),
+        answers=0,
+        figures={"gate_t": 0.0},
+    )
 
 
 def _session(rooms: list[Array], crowd: Population, i: int, seed: int, poisoned: float) -> Course:
