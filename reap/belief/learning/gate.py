@@ -99,12 +99,12 @@ def _hits(marginal: Marginal, root: Array, shares: Shares) -> Bools:
     """
     who = people()._replace(share=shares.kinds)
     hits = []
-    for past in marginal._parts:
+    for past in marginal.parts:
         efforts, _ = marginal.efforts(past, root)
         each = marginal.each_answer(past, efforts, who)
         before = np.cumsum(each, axis=1) - each
         before -= (np.cumsum(each, axis=1) - each)[:, past.first][:, past.person]
-        usual = np.repeat(np.log(np.maximum(shares.families, 1e-12)), marginal._each)[:, None, None]
+        usual = np.repeat(np.log(np.maximum(shares.families, 1e-12)), marginal.each)[:, None, None]
         known = before + usual + np.log(who.share)
         known = np.exp(known - logsumexp(known, axis=(0, 2), keepdims=True))
         hit = np.zeros(past.answers, dtype=bool)

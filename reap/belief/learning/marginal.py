@@ -67,14 +67,14 @@ class Marginal:
 
     def __init__(self, past: Past, families: Sequence[str], matrices: int, seed: int) -> None:
         rng, k = np.random.default_rng(seed), past.dimension
-        self._each = max(matrices // len(families), 1)
-        latents = rng.standard_normal((self._each, k + 1, k))
+        self.each = max(matrices // len(families), 1)
+        latents = rng.standard_normal((self.each, k + 1, k))
         drawn = [FAMILIES[name](latents) for name in families]
         self._setup(past, np.stack(drawn))
 
     def _setup(self, past: Past, drawn: Array) -> None:
         """Take matrices `(f, m, k, k)`."""
-        self.past, self._parts = past, past.parts(_PART)
+        self.past, self.parts = past, past.parts(_PART)
         k = past.dimension
         B = drawn.reshape(-1, k, k) * (k / np.einsum("fmii->fm", drawn).ravel())[:, None, None]
         self._upper = np.triu_indices(k)
@@ -86,13 +86,13 @@ class Marginal:
     def alike(cls, past: Past) -> Marginal:
         """Return the likelihood where everybody has the effort `|Rv|²`."""
         made = cls.__new__(cls)
-        made._each = 1
+        made.each = 1
         made._setup(past, np.eye(past.dimension)[None, None])
         return made
 
     def at(self, root: Array, who: People, shares: Array | None = None) -> Likelihood:
         """Return what the answers say for one R `(k, k)`; with the families' shares `(f,)` also its derivative."""
-        found = [self._part(past, root, who, shares) for past in self._parts]
+        found = [self._part(past, root, who, shares) for past in self.parts]
         logs = np.concatenate([each.logs for each in found])
         slopes_ = [each.by_root for each in found if each.by_root is not None]
         return Likelihood(logs, np.concatenate(slopes_) if slopes_ else None)
@@ -117,12 +117,12 @@ class Marginal:
         efforts, moved = self.efforts(past, root)
         each = self.each_answer(past, efforts, who)
         total = np.add.reduceat(each, past.first, axis=1)  # (M, n, t)
-        by_family = total.reshape(self._families, self._each, len(past), -1)
-        logs = logsumexp(by_family, axis=1).transpose(1, 0, 2) - np.log(self._each)
+        by_family = total.reshape(self._families, self.each, len(past), -1)
+        logs = logsumexp(by_family, axis=1).transpose(1, 0, 2) - np.log(self.each)
         if shares is None:
             return Likelihood(logs, None)
         # How far each matrix and kind explains each person (M, n, t)
-        usual = np.repeat(np.log(np.maximum(shares, _LEAST)), self._each)[:, None, None] + np.log(who.share)
+        usual = np.repeat(np.log(np.maximum(shares, _LEAST)), self.each)[:, None, None] + np.log(who.share)
         explained = total + usual
         explained -= logsumexp(explained, axis=(0, 2), keepdims=True)
         weights = np.exp(explained)[:, past.person]

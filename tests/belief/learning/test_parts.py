@@ -1,0 +1,126 @@
+"""The parts of learning, each against a slower way: derivatives by differences, inverses in full, orders that must not matter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from reap.belief.answers import people
+from reap.belief.learning import Comparison, Past, fit
+from reap.belief.learning.coordinates import Coordinates
+from reap.belief.learning.marginal import Marginal, mixed
+from reap.belief.learning.past import MOST
+from reap.belief.learning.shares import FAMILIES, Shares
+from reap.belief.learning.shrinkage import covariance, evidence, penalty, variances
+from reap.belief.learning.slopes import log_probability, slopes
+
+
+def answers(rng, k, count, options=(2,)):
+    """Return answers of one person who finds the last columns hard; paths of two moves now and then."""
+    said = []
+    for _ in range(count):
+        moves = [rng.standard_normal((int(rng.integers(1, 3)), k)) for _ in range(rng.choice(options))]
+        efforts = [float((move**2 @ np.arange(1, k + 1)).sum()) for move in moves]
+        order = np.argsort(efforts)
+        said.append(Comparison(tuple(moves[i] for i in order), bool(rng.random() < 0.1)))
+    return said
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.floats(0.1, 10.0), min_size=2, max_size=4, unique=True), st.booleans(), st.floats(0.5, 30.0)
+)
+def test_slopes_are_those_of_the_probability(efforts, same, sharpness):
+    at, who, step = np.array(efforts), people(lapse=0.1, sharpness=sharpness), 1e-6
+    assume(
+        not same or np.min(np.diff(np.sort(at))) > 1e-3
+    )  # at a tie two options change places: there is a kink
+    found = slopes(at, same, who, np.ones(1))
+    for j in range(len(at)):
+        near = step * np.eye(len(at))[j]
+        by_hand = log_probability(at + near, same, who) - log_probability(at - near, same, who)
+        assert found[j] == pytest.approx(float(by_hand[0]) / (2 * step), rel=1e-3, abs=1e-4)
+
+
+@pytest.mark.parametrize("directions", [False, True])
+def test_the_gradient_is_that_of_the_marginal_likelihood(directions):
+    rng, k = np.random.default_rng(0), 4
+    past = Past.of([answers(rng, k, 3, (2, 3)) for _ in range(12)], k)
+    marginal, shape = Marginal(past, list(FAMILIES), 90, 0), Coordinates(k, directions)
+    shares, who = Shares.start(), people(lapse=0.2, sharpness=4.0)
+    p = 0.1 * rng.standard_normal(shape.size)
+
+    def value(p):
+        return mixed(marginal.at(shape.root(p), who).logs, shares.families, who.share).sum()
+
+    found = shape.pull(p, marginal.at(shape.root(p), who, shares.families).by_root).sum(axis=0)
+    for j in range(shape.size):
+        near = 1e-2 * np.eye(shape.size)[j]  # efforts are products in single precision
+        assert found[j] == pytest.approx((value(p + near) - value(p - near)) / 2e-2, rel=0.02, abs=0.02)
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_variances_with_fewer_and_with_more_people_than_parameters(n):
+    rng = np.random.default_rng(0)
+    G, precision = rng.standard_normal((n, 12)), rng.uniform(0.5, 2.0, 12)
+    whole = np.linalg.inv(G.T @ G + np.diag(precision))
+    assert variances(G, precision) == pytest.approx(np.diag(whole))
+    assert covariance(G, precision, 5) == pytest.approx(whole[:5, :5])
+
+
+def test_the_evidence_shrinks_what_answers_do_not_support():
+    rng = np.random.default_rng(0)
+    groups = [np.arange(8), np.arange(8, 20)]
+    slopes_ = 3 * rng.standard_normal((200, 20))
+    p = np.concatenate([rng.standard_normal(8), 0.001 * rng.standard_normal(12)])
+    wide, narrow = evidence(p, slopes_, groups, (0.7, 0.15))
+    assert 0.5 < wide < 2.0
+    assert narrow == 0.02  # its least
+    assert penalty(groups, (wide, narrow))[-1] == pytest.approx(2500.0)
+
+
+def test_shares_follow_the_answers_and_stay_near_the_start_without_any():
+    start = Shares.start()
+    f, t = len(start.families), len(start.kinds)
+    flat = start.learnt(np.zeros((50, f, t)))
+    assert flat.families == pytest.approx(start.families)
+    logs = np.zeros((500, f, t))
+    logs[:, 2, 2] = 3.0
+    sure = start.learnt(logs)
+    assert sure.families[2] > 5 * start.families[2]
+    assert sure.kinds[2] > 2 * start.kinds[2]
+    assert sure.families.sum() == pytest.approx(1.0)
+    assert sure.kinds.sum() == pytest.approx(1.0)
+    assert min(sure.families) > 0
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.permutations(range(6)), st.integers(0, 100))
+def test_the_order_of_people_does_not_matter(order, seed):
+    rng = np.random.default_rng(seed)
+    crowd = [answers(rng, 2, int(rng.integers(1, 4)), (2, 3)) for _ in range(6)]
+    one, two = Past.of(crowd, 2), Past.of([crowd[i] for i in order], 2)
+    assert one.fingerprint == two.fingerprint
+    assert one.rows.tobytes() == two.rows.tobytes()
+    parts = one.parts(2)
+    assert sum(part.answers for part in parts) == one.answers
+    assert np.concatenate([part.rows for part in parts]).tobytes() == one.rows.tobytes()
+    assert sum(len(at) for at, _ in one.groups.values()) == one.answers
+
+
+def test_nobody_teaches_by_more_than_their_first_answers():
+    rng = np.random.default_rng(0)
+    many = answers(rng, 2, MOST + 5)
+    assert Past.of([many, []], 2).fingerprint == Past.of([many[:MOST]], 2).fingerprint
+
+
+def test_what_everybody_finds_hard_is_learnt_with_an_interval_that_holds_it():
+    rng = np.random.default_rng(0)
+    past = Past.of([answers(rng, 3, 5) for _ in range(60)], 3)
+    found = fit(past, directions=True, matrices=90)
+    truth = np.log([1.0, 2.0, 3.0])
+    assert (np.abs(found.scales - (truth - truth.mean())) < 3 * found.scales_sd).all()
+    assert found.scales[0] < found.scales[1] < found.scales[2]
+    assert found.root == pytest.approx(np.exp(found.scales / 2)[:, None] * (np.eye(3) + found.directions))
