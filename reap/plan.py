@@ -18,6 +18,7 @@ from reap import _soundness, words
 from reap._errors import InputError
 from reap._typing import Array, Frame, Series
 from reap.effort import moves
+from reap.language import _
 from reap.scores import Scale, Threshold
 from reap.space import ActionSpace, Change
 
@@ -44,13 +45,14 @@ class Confidence:
     def __str__(self) -> str:
         """In words, without a figure: people read "82 %" as the odds of a yes."""
         if self.within >= 0.5:
-            return "this fits you well" if self.within >= 0.8 else "this fits you fairly well"
-        return "we are still guessing; more answers would help"
+            return _("this fits you well") if self.within >= 0.8 else _("this fits you fairly well")
+        return _("we are still guessing; more answers would help")
 
     @property
     def detail(self) -> str:
         """The figure behind the words."""
-        return f"in {self.within:.0%} of the preferences that fit your answers no other plan is noticeably easier"
+        said = _("in {percent}% of the preferences that fit your answers no other plan is noticeably easier")
+        return said.format(percent=round(100 * self.within))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from reap.effort import of_moves
 from reap.elicitation.answers import Answer, teach
 from reap.elicitation.pool import Pool
 from reap.elicitation.verdicts import Verdicts
+from reap.language import _, listed
 from reap.plan import Confidence, Plan
 from reap.space.words import lowered
 
@@ -85,8 +86,12 @@ def different(best: Plan, others: Sequence[Plan], A: Array, count: int) -> list[
             break
         plan = min(left, key=lambda p: (len(features(p) & before), efforts[id(p)]))
         labels = [lowered(c.label) for c in plan.changes if c.feature in before]
-        note = f"It shares {' and '.join(labels)} with a plan above: none was found within twice the effort that does not."
-        made = plan.with_(effort=efforts[id(plan)], note=note if labels else None)
+        note = _(
+            "It shares {features} with a plan above: none was found within twice the effort that does not."
+        )
+        made = plan.with_(
+            effort=efforts[id(plan)], note=note.format(features=listed(labels)) if labels else None
+        )
         chosen.append(made)
     return chosen
 

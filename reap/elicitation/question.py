@@ -10,11 +10,10 @@ from typing import Literal
 
 import numpy as np
 
-from reap.language import _
+from reap.language import _, listed, ngettext
 from reap.plan import Plan
 from reap.space import Change
 from reap.space.words import lowered
-from reap.words import counted
 
 Kind = Literal["warm-up", "question", "held-out"]
 
@@ -85,9 +84,8 @@ class Question:
         for own in self._changes:
             telling = [c for c in own if counts[c.feature] == 1]
             telling = telling or [c for c in own if _distance(c) == farthest[c.feature]] or list(own)
-            titles.append(
-                " and ".join(_title(c, counts[c.feature] > 1) for c in telling) or "no more than that"
-            )
+            named = listed(_title(c, counts[c.feature] > 1) for c in telling)
+            titles.append(named or _("no more than that"))
         return tuple(titles)
 
     @property
@@ -104,8 +102,9 @@ class Question:
     @property
     def promise(self) -> str:
         """What is equal for all options."""
-        every = "Both lead" if len(self.options) == 2 else "All of them lead"
-        return f"Everything not shown is the same. {every} to a yes."
+        if len(self.options) == 2:
+            return _("Everything not shown is the same. Both lead to a yes.")
+        return _("Everything not shown is the same. All of them lead to a yes.")
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -134,7 +133,7 @@ class Question:
             shown = tuple(feature.show(value) for value in values)
             rows.append(Difference(feature.label, feature.show(before), shown, tuple(signed)))
         if self.times[0]:
-            rows.append(Difference("Time it takes", "", self.times, ("",) * len(self.times)))
+            rows.append(Difference(_("Time it takes"), "", self.times, ("",) * len(self.times)))
         return tuple(rows)
 
     @cached_property
@@ -143,7 +142,10 @@ class Question:
         months = [option.months for option in self.options]
         if len(set(months)) == 1:
             return ("",) * len(months)
-        return tuple(counted(month, "month") if month else "none" for month in months)
+        return tuple(
+            ngettext("{n} month", "{n} months", month).format(n=month) if month else _("none")
+            for month in months
+        )
 
     @cached_property
     def shared(self) -> tuple[Change, ...]:
@@ -159,17 +161,23 @@ class Question:
     def __str__(self) -> str:
         lines = [self.heading]
         if self.same_target:
-            lines.append("All lead to the same result, by different stages:")
+            lines.append(_("All lead to the same result, by different stages:"))
             for name, option in zip(self.names, self.options, strict=True):
                 lines.append(f"  {name}: " + " ".join(f"{step}." for step in option.steps))
             return "\n".join(lines)
         for name, title, own, took in zip(self.names, self.titles, self._changes, self.times, strict=True):
             lines.append(f"  {name}  {title[:1].upper()}{title[1:]}")
-            lines += [f"     {change}" for change in own] or ["     Nothing beyond what all options ask for"]
-            lines += [f"     Time it takes: {took}"] if took else []
+            lines += [f"     {change}" for change in own] or [
+                f"     {_('Nothing beyond what all options ask for')}"
+            ]
+            lines += [f"     {_('Time it takes: {time}').format(time=took)}"] if took else []
         if self.shared:
-            every = "Both also ask" if len(self.options) == 2 else "All of them also ask"
-            lines.append(f"{every} you to " + "; ".join(lowered(str(c)) for c in self.shared) + ".")
+            also = (
+                _("Both also ask you to {changes}.")
+                if len(self.options) == 2
+                else _("All of them also ask you to {changes}.")
+            )
+            lines.append(also.format(changes="; ".join(lowered(str(c)) for c in self.shared)))
         return "\n".join([*lines, self.promise, *([self.why] if self.why else [])])
 
     def _repr_html_(self) -> str:
@@ -189,15 +197,18 @@ def _title(change: Change, compared: bool) -> str:
     label = lowered(change.label)
     if not change.signed.startswith(("+", "−")):
         return f"{label}: {change.after_text}"
-    word = "higher" if change.signed.startswith("+") else "lower"
-    return f"{word} {label}" + (f" ({change.after_text})" if compared else "")
+    said = _("higher {label}") if change.signed.startswith("+") else _("lower {label}")
+    return said.format(label=label) + (f" ({change.after_text})" if compared else "")
 
 
 def why(gain: float) -> str:
     """Return one sentence on why a question is asked that is expected to save a share of the effort (NaN: unknown)."""
     if np.isnan(gain):
-        return (
+        return _(
             "As far as we know these take you about the same effort; your answer tells which you mind more."
         )
-    much = "a little" if gain < 0.05 else "noticeably" if gain < 0.2 else "a lot"
-    return f"Each of these could suit you best; your answer may make your plan {much} easier."
+    if gain < 0.05:
+        return _("Each of these could suit you best; your answer may make your plan a little easier.")
+    if gain < 0.2:
+        return _("Each of these could suit you best; your answer may make your plan noticeably easier.")
+    return _("Each of these could suit you best; your answer may make your plan a lot easier.")

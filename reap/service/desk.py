@@ -17,7 +17,7 @@ from typing import Literal
 
 from cachetools import LRUCache
 
-from reap import __version__
+from reap import __version__, language
 from reap._errors import InputError
 from reap._typing import Array
 from reap.elicitation import Elicitation, Event, outside
@@ -181,6 +181,9 @@ class Desk:
             live = self._live.setdefault(kept.id, Live(kept))
         with live.lock:
             live.came = came
+            if live.spoken != language.current():  # what is kept in words is made again in the other language
+                live.forget()
+                live.spoken = language.current()
             try:
                 if kept.events != len(live.entries):
                     self._catch_up(live)

@@ -36,6 +36,8 @@ class Live:
         When the request that holds it came in.
     foreseen : float, optional
         Seconds that the next question took, where it is found but not stored yet.
+    spoken : str
+        The language in which its words were last made.
     explained : ((int, str), PlanOut), optional
         The plan in words, with the revision at which it was stored and the language.
     """
@@ -47,6 +49,7 @@ class Live:
     copy: Elicitation | None = None
     came: float = 0.0
     foreseen: float | None = None
+    spoken: str = "en"
     explained: tuple[tuple[int, str], PlanOut] | None = None
 
     @property
