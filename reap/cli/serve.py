@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from reap._errors import InputError
+from reap._typing import Frame
 from reap.cli import _acceptance, _setup
 
 if TYPE_CHECKING:
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
 DATABASE = typer.Option(
     None, "--database", help="sqlite:///FILE or postgresql+psycopg://…; by default reap.db in this folder."
+)
+EXAMPLES = typer.Option(
+    None,
+    "--examples",
+    help="A CSV file of people whom a visitor may take as an example; by default only the embedded data has some.",
 )
 CONFIG = typer.Option(None, "--config", help="A TOML file with settings; see docs/operate.md.")
 
@@ -49,6 +55,7 @@ def serve(
     ),
     trust: list[str] = _setup.TRUST,
     prior: Path | None = _setup.PRIOR,
+    examples: Path | None = EXAMPLES,
     seed: int = _setup.SEED,
 ) -> None:
     """Serve the pages and the API; without options the embedded German credit example."""
@@ -76,8 +83,23 @@ def serve(
         from reap.belief import LearnedPrior
 
         LearnedPrior.load(settings.prior).fits(setup.engine.space.digest)
-    case = Case.of(setup.engine, setup.X, setup.rejected)
+    case = Case.of(setup.engine, setup.X, shown_examples(data, setup, examples))
     run(case, settings, host=host, port=port, workers=workers)
+
+
+def shown_examples(data: str, setup: _setup.Setup, file: Path | None) -> Frame:
+    """Return the people a visitor may take as examples: those of a file, or of the embedded data; never a lender's own rows."""
+    if file is not None:
+        import pandas as pd
+
+        given = pd.read_csv(file)
+        missing = [column for column in setup.X.columns if column not in given]
+        if missing:
+            raise InputError(
+                f"{file} lacks the columns {', '.join(missing)}; examples are rows like those of the data"
+            )
+        return given[list(setup.X.columns)].astype(setup.X.dtypes.to_dict())
+    return setup.rejected if data == "german" else setup.rejected.iloc[:0]
 
 
 def read_settings(database: str | None, config: Path | None) -> Settings:

@@ -324,3 +324,33 @@ def test_axe_finds_nothing_on_any_page(visit, service, row, width, scheme):
         found = axe.run(page, options={"runOnly": {"type": "tag", "values": TAGS}})
         assert found.response["violations"] == [], (path, found.generate_report())
         fits(page)
+
+
+@pytest.mark.slow
+def test_an_ordinary_walk_in_german_takes_twelve_taps(visit, service, german, german_rejected, talkative):
+    """From the lender's link to a plan that is chosen: screening, the questions, the choice; on a phone, in German."""
+    subject = german_rejected.iloc[[talkative[0]]]
+    token = service.start(german.space.values(german.space.vector(subject)))["token"]
+    page = visit(360, locale="de-DE", has_touch=True, is_mobile=True)
+    taps = 0
+
+    def tap(button):
+        nonlocal taps
+        taps += 1
+        button.tap()
+
+    page.goto(f"/s/{token}")
+    assert page.locator("html").get_attribute("lang") == "de"
+    tap(page.get_by_role("link", name="Meinen Weg zum Ja finden"))
+    for feature in ("amount", "duration"):
+        tap(page.locator(f"input[name=changeable][value={feature}]"))
+    tap(page.get_by_role("button", name="Weiter"))
+    page.wait_for_url(re.compile("/(questions|plan)"))
+    while "/questions" in page.url:
+        with page.expect_navigation():
+            tap(page.locator(".dock button[value='0']"))
+    tap(page.get_by_role("button", name="Diesen Plan wählen"))
+    page.get_by_text("Ihre Wahl ist notiert").wait_for()
+    assert taps <= 12
+    assert set(service.events("screened")[0].payload["changeable"]) == {"amount", "duration"}
+    fits(page)
