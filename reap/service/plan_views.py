@@ -212,8 +212,8 @@ def _confidence(made: Plan) -> out.Sure | None:
 
 
 def _pairs(known: Learned) -> list[out.Pair]:
-    """Return the pairs of changes that clearly help or hinder each other, four at most."""
-    strong = [pair for pair in known.pairs if abs(pair.strength) >= 0.15][:4]
+    """Return the pairs of changes that clearly help or hinder each other, two at most."""
+    strong = [pair for pair in known.pairs if abs(pair.strength) >= 0.3][:2]
     easier = _("{first} and {second} are easier together for you.")
     harder = _("{first} and {second} are harder together for you.")
     return [
