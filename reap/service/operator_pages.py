@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from reap._errors import InputError
+from reap.learning import gain
 from reap.service import funnel, reviews, statistics
 from reap.service.api import D, download, knows_key
 from reap.service.desk import Desk
@@ -59,6 +60,7 @@ def _operator(request: Request, desk: Desk, days: int, status: int = 200, error:
         decisions=reviews.DECISIONS,
         settings=request.app.state.settings,
         anonymity=funnel.anonymity(desk),
+        prior="" if desk.priors.current is None else gain(desk.priors.current),
         error=error,
         active="",
     )
