@@ -29,6 +29,7 @@ ORDER = (
     "any_generator",
     "audit_a_portfolio",
     "paper_in_five_minutes",
+    "population_prior",
     "rest_client",
 )
 

@@ -21,12 +21,16 @@ def mlp(activation="relu", hidden=(8, 6)):
     return MLPClassifier(hidden, activation=activation, max_iter=500, tol=0.05, random_state=0)
 
 
+#: What new releases of scikit-learn want to be told, and old ones do not know.
+QUIET = (
+    {"l1_ratios": (0,), "use_legacy_attributes": False}
+    if "use_legacy_attributes" in LogisticRegressionCV().get_params()
+    else {}
+)
 MODELS = {
     "logistic": LogisticRegression(),
     "logistic, many classes": LogisticRegression(),
-    "cross-validated": LogisticRegressionCV(
-        Cs=2, cv=2, scoring="neg_log_loss", l1_ratios=(0,), use_legacy_attributes=False
-    ),
+    "cross-validated": LogisticRegressionCV(Cs=2, cv=2, scoring="neg_log_loss", **QUIET),
     "sgd": SGDClassifier(loss="log_loss", random_state=0),
     "discriminant": LinearDiscriminantAnalysis(),
     "discriminant, eigen": LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1),
