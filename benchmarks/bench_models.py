@@ -93,7 +93,7 @@ def questions(name: str, model: Pipeline, X: pd.DataFrame, people: int) -> list[
     first, following, found = [], [], []
     for z in Z[~accepted][:people]:
         start = time.process_time()
-        trees = Trees(Problem(space, classifier, z, 3), reader, Z[accepted], np.random.default_rng(0))
+        trees = Trees(Problem(space, reader.classifier, z, 3), reader, Z[accepted], np.random.default_rng(0))
         found.append(trees.solve(A[:MATRICES]).found.all())
         middle = time.process_time()
         trees.solve(A[MATRICES:])
