@@ -13,6 +13,8 @@ from reap.service.desk import Desk
 from reap.service.settings import Settings
 from reap.service.store import Store
 
+from .conftest import ADMIN
+
 
 def learnt(rules, path, **changed):
     k = len(rules.movable)
@@ -80,3 +82,19 @@ def test_a_prior_of_another_space_does_not_start(case, store, german, tmp_path):
     learnt(german.space, tmp_path / "prior.json", space="elsewhere")
     with pytest.raises(reap.InputError, match="another action space"):
         Desk(case, store, Settings(prior=str(tmp_path / "prior.json")))
+
+
+def test_the_operator_sees_the_gain(serve, german, tmp_path):
+    figures = {
+        "learnt_predicted": 0.81,
+        "default_predicted": 0.74,
+        "gain": 0.5,
+        "gain_low": 0.3,
+        "gain_high": 0.7,
+    }
+    learnt(german.space, tmp_path / "prior.json", figures=figures, people=312)
+    said = {str(tmp_path / "prior.json"): "Learnt from 312 people: 81 % of held-out answers", "": "none"}
+    for prior, words in said.items():
+        client = serve(f"sqlite:///{tmp_path}/reap.db", prior=prior).client
+        page = client.get("/operator", auth=("operator", ADMIN))
+        assert words in page.text.split("What past sessions taught")[1].split("</tr>")[0]
