@@ -12,6 +12,7 @@ answer        the position of the plan that is easiest (0 for the first), or "sa
 limits        optional, JSON: what the person cannot do, as in ``ActionSpace.limits``
 difficulties  optional, JSON: how hard they called features, from 1 (very easy) to 5 (very hard)
 start         optional, JSON: where the person stood then, in the features that have changed since
+scales        optional, JSON: ``session.scales``, on which the number of changes and waiting were weighed
 ============  ========================================================================================
 
 Limits and difficulties on any line hold for the person. A line with nothing but these has no options and "skip" for an
@@ -21,6 +22,7 @@ answer.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,13 +36,14 @@ from reap._typing import Array, Frame
 from reap.elicitation import Elicitation, Question
 from reap.elicitation.difficulty import check_level
 from reap.elicitation.events import Event
+from reap.elicitation.minds import columns
 from reap.elicitation.rounds import write_asked
 from reap.plan import Plan
 from reap.recourse import Engine
 from reap.space import ActionSpace, Limits
 
 COLUMNS = ("row_id", "round", "options", "answer")
-WISHES = ("limits", "difficulties", "start")
+WISHES = ("limits", "difficulties", "start", "scales")
 _SILENT = ("skip", "neither")
 Stages = list[dict[str, Any]]
 
@@ -63,11 +66,14 @@ class Answers:
     limits : Limits
     difficulties : dict
         How hard they called features, 1 to 5.
+    scales : list of float, optional
+        Those of the person's own session.
     """
 
     given: list[Given] = field(default_factory=list)
     limits: Limits = field(default_factory=Limits)
     difficulties: dict[str, int] = field(default_factory=dict)
+    scales: list[float] | None = None
 
     @property
     def told(self) -> int:
@@ -82,7 +88,14 @@ class Answers:
         effort for a matrix. An engine that only searches may have found a better plan in an earlier round: then the
         session's plan has less effort than this one.
         """
-        session = engine.elicit(x, limits=limits.merge(self.limits))
+        session = Elicitation(
+            engine,
+            x,
+            limits=limits.merge(self.limits),
+            random_state=engine.random_state,
+            scales=self.scales,
+            minds=self.scales is not None,
+        )
         for name, level in self.difficulties.items():
             session.constrain(name, difficulty=level)
         for number, (options, choice, start) in enumerate(self.given, 1):
@@ -158,6 +171,15 @@ def _take(person: Answers, said: Any, space: ActionSpace) -> None:
         space.feature(name)
         check_level(level)
         person.difficulties[name] = level
+    if "scales" in said and not _absent(said["scales"]):
+        person.scales = _scales(said["scales"], columns(space))
+
+
+def _scales(text: Any, count: int) -> list[float]:
+    given = _json(text, "scales", list)
+    if len(given) != count or not all(isinstance(s, int | float) and 0 <= s < math.inf for s in given):
+        raise InputError(f"scales must be {count} numbers of at least 0; given was {text!r}")
+    return [float(s) for s in given]
 
 
 def _absent(value: Any) -> bool:
@@ -247,14 +269,15 @@ def answers_of(session: Elicitation, row_id: Any) -> Frame:
         "limits": _text(session.limits.to_dict()),
         "difficulties": _text(session.difficulties),
     }
+    scales = {"scales": _text(session.scales)}
     lines = []
     for k, (question, choice) in enumerate(session.history):
         then = session.space.values(question.options[0].path[0])
         options = _text([_stages(plan) for plan in question.options])
         line = {"row_id": row_id, "round": k, "options": options, "answer": str(choice)}
-        lines.append(line | wishes | {"start": _text(_differing(then, here))})
+        lines.append(line | wishes | scales | {"start": _text(_differing(then, here))})
     if not lines and any(wishes.values()):
-        lines = [{"row_id": row_id, "round": 0, "answer": "skip"} | wishes]
+        lines = [{"row_id": row_id, "round": 0, "answer": "skip"} | wishes | scales]
     return pd.DataFrame(lines, columns=[*COLUMNS, *WISHES])
 
 

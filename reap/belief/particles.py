@@ -16,6 +16,8 @@ MOVES = 8
 ENOUGH, STAGES = 0.1, 10
 #: Share of proposals that should be accepted, and the factors by which the step then grows or shrinks.
 ACCEPTANCE, GROW, SHRINK = 0.3, 1.15, 0.87
+#: The step of a proposal of other weights for the columns beside.
+WEIGHTS = 0.44
 #: What a particle is made of.
 STATE = ("_latents", "_families", "matrices", "_before", "_last")
 
@@ -115,6 +117,17 @@ class Particles:
             shares.append(self._accept(proposed, self._families, answers, power, rng))
             self.step = min(1.0, self.step * (GROW if shares[-1] > ACCEPTANCE else SHRINK))
         self.acceptance = float(np.mean(shares))
+        if self._prior.further:
+            self._weigh(answers, power, rng)
+
+    def _weigh(self, answers: Answers, power: float, rng: np.random.Generator) -> None:
+        """Propose other weights for the columns beside, the rest as it is: anew, then a step from where they are."""
+        rows = slice(-self._prior.further, None)
+        for step in (1.0, WEIGHTS):
+            proposed = self._latents.copy()
+            noise = rng.standard_normal(proposed[:, rows].shape)
+            proposed[:, rows] = np.sqrt(1 - step**2) * proposed[:, rows] + step * noise
+            self._accept(proposed, self._families, answers, power, rng)
 
     def _accept(
         self, latents: Array, families: Ints, answers: Answers, power: float, rng: np.random.Generator

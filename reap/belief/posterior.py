@@ -49,6 +49,9 @@ class Posterior:
     columns : sequence of int, optional
         The columns that can move at all; nothing can be learnt about the others, which keep an average effort of 1
         and take no time. By default all.
+    beside : int, default 0
+        Further columns after the d, each with a weight of its own, 0 for most people, and no cross terms: what is minded
+        whatever changes, on the scale of a typical change. `.dimension` counts them. Particles have trace d without them.
     random_state : int or Generator, default 0
         The k-th answer draws from `default_rng([seed, k])`: the same answers give the same state, to the bit.
 
@@ -73,6 +76,7 @@ class Posterior:
         sharpness: float | None = None,
         particles: int = 500,
         columns: Sequence[int] | Ints | None = None,
+        beside: int = 0,
         random_state: Seed = 0,
     ) -> None:
         if dimension < 1:
@@ -87,7 +91,10 @@ class Posterior:
             )
         if isinstance(random_state, np.random.Generator):
             random_state = int(random_state.integers(2**62))
-        self.dimension = dimension
+        if beside < 0:
+            raise InputError(f"beside is {beside}; give 0 or more columns.")
+        self.dimension = dimension + beside
+        self._beside = np.arange(dimension, dimension + beside)
         self._seed = random_state
         self._answers = Answers()
         self._columns = _columns(columns, dimension)
@@ -99,7 +106,8 @@ class Posterior:
             prior, difficulties = "people", prior
         if difficulties is not None and len(difficulties) == dimension:
             difficulties = [difficulties[i] for i in self._columns]
-        known = Prior(len(self._columns), prior, difficulties)
+        known = Prior(len(self._columns), prior, difficulties, beside)
+        self._columns = np.concatenate([self._columns, self._beside])
         self._cloud = Particles(known, who, particles, self._rng())
 
     def __len__(self) -> int:
@@ -166,6 +174,12 @@ class Posterior:
         """
         kinds = self.kinds
         return float(kinds @ np.linspace(1.0, 0.0, len(kinds))) if len(kinds) > 1 else 1.0
+
+    @property
+    def minds(self) -> Array:
+        """How likely it is that the person minds each of the columns beside at all, (beside,)."""
+        diagonal = np.einsum("nii->ni", self._cloud.matrices)
+        return np.asarray((diagonal[:, len(self._columns) - len(self._beside) :] > 0).mean(axis=0))
 
     @property
     def mean(self) -> Array:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from reap._errors import InputError, unknown
 from reap._typing import Array, Ints
@@ -29,6 +30,8 @@ PEOPLE = {
 }
 #: The five answers to "how hard is it for you to change this?", as factors on the effort of a feature.
 DIFFICULTIES = {"very easy": 0.25, "easy": 0.5, "average": 1.0, "hard": 2.0, "very hard": 4.0}
+#: Share of people who do not mind the number of changes at all; the same of waiting (p₀).
+ABSENT = 0.9
 #: The part of the identity added to the matrices of the family "scaled", beside their own trace.
 RIDGE = 0.3
 
@@ -54,6 +57,9 @@ class Prior:
     A learnt prior has shares of its own, and `A = RᵀBR` with B of a family; a few of its people are those of "people".
     Stated difficulties `s` turn every `A` into `diag(s)^½ A diag(s)^½`.
 
+    Columns `beside` them have a weight of their own and no cross terms: what a person minds whatever they change, such as
+    the number of changes (see ``weight``). A person is then divided by `1 + Σ r`: a typical plan is as hard for everybody.
+
     Parameters
     ----------
     dimension : int
@@ -62,6 +68,8 @@ class Prior:
         "people", the name of one family, a learnt prior or its file; or difficulties, then of the mixture "people".
     difficulties : (d,) sequence, optional
         Positive factors, or words of `DIFFICULTIES`.
+    beside : int
+        Number of further columns e, each with a weight r on the scale of a typical change.
 
     Examples
     --------
@@ -72,9 +80,15 @@ class Prior:
     """
 
     def __init__(
-        self, dimension: int, kind: PriorLike = "people", difficulties: Difficulties | None = None
+        self,
+        dimension: int,
+        kind: PriorLike = "people",
+        difficulties: Difficulties | None = None,
+        beside: int = 0,
     ) -> None:
-        self.dimension = dimension
+        self.dimension, self.beside = dimension, beside
+        #: Rows of latents after the d + 1 of the matrix, in which the latents of the weights stand.
+        self.further = -(-beside // dimension)
         kind = opened(kind)
         if isinstance(kind, LearnedPrior):
             self.families, self._roots, self._shares = _learnt(kind, dimension)
@@ -89,8 +103,8 @@ class Prior:
         self._sizes = None if difficulties is None else np.sqrt(_difficulties(difficulties, dimension))
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Ints]:
-        """Draw the latents `(n, d+1, d)` and families `(n,)` of n people."""
-        latents = rng.standard_normal((n, self.dimension + 1, self.dimension))
+        """Draw the latents `(n, d+1, d)` and families `(n,)` of n people; with rows for weights beside, where there are any."""
+        latents = rng.standard_normal((n, self.dimension + 1 + self.further, self.dimension))
         return latents, self.draw_families(n, rng)
 
     def draw_families(self, n: int, rng: np.random.Generator) -> Ints:
@@ -98,8 +112,12 @@ class Prior:
         return rng.choice(len(self.families), size=n, p=self._shares)
 
     def matrices(self, latents: Array, families: Ints) -> Array:
-        """Turn latents `(n, d+1, d)` and families `(n,)` into effort matrices `(n, d, d)` of trace d."""
+        """Turn latents `(n, d+1, d)` and families `(n,)` into effort matrices `(n, d, d)` of trace d.
+
+        With columns beside: `(n, d+e, d+e)`, block-diagonal.
+        """
         d = self.dimension
+        latents, more = latents[:, : d + 1], latents[:, d + 1 :]
         A = np.empty((len(latents), d, d))
         for position, name in enumerate(self.families):
             of = np.flatnonzero(families == position)
@@ -109,7 +127,31 @@ class Prior:
         if self._sizes is not None:
             A *= self._sizes[:, None] * self._sizes
         A *= (d / np.einsum("nii->n", A))[:, None, None]
-        return A
+        return self._with_weights(A, more) if self.beside else A
+
+    def _with_weights(self, A: Array, latents: Array) -> Array:
+        """Return matrices (n, d, d) with the weights that latents `(n, rows, d)` stand for."""
+        n, d = A.shape[:2]
+        r = weight(latents.reshape(n, -1)[:, : self.beside])
+        whole = np.zeros((n, d + self.beside, d + self.beside))
+        whole[:, :d, :d] = A
+        whole[:, np.arange(d, d + self.beside), np.arange(d, d + self.beside)] = r
+        whole /= (1 + r.sum(axis=1))[:, None, None]
+        return whole
+
+
+def weight(latents: Array) -> Array:
+    """Return the weights of columns beside, on the scale of a typical change: 0 for most people, else log-normal.
+
+    `u = (Φ(z) − p₀)/(1 − p₀)`; `r = 0` where u ≤ 0, else `exp(Φ⁻¹(u))`: one latent z, so that a Crank–Nicolson step keeps it.
+
+    Examples
+    --------
+    >>> weight(np.array([0.0, 1.5, 3.0])).round(2).tolist()
+    [0.0, 0.65, 9.13]
+    """
+    u = (ndtr(latents) - ABSENT) / (1 - ABSENT)
+    return np.asarray(np.where(u > 0, np.exp(ndtri(np.clip(u, 1e-12, 1 - 1e-12))), 0.0))
 
 
 def _gram(factors: Array) -> Array:

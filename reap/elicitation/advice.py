@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -68,14 +68,14 @@ def best_expected(belief: Sampled, pool: Pool, verdicts: Verdicts) -> Plan:
     return pool[best].with_(confidence=confidence, effort=float(efforts[best]))
 
 
-def different(best: Plan, others: Sequence[Plan], A: Array, count: int) -> list[Plan]:
+def different(best: Plan, others: Sequence[Plan], price: Callable[[Plan], float], count: int) -> list[Plan]:
     """Return a plan and up to ``count − 1`` clearly different ones, each with what could not be met in its note.
 
-    In turn the plan that shares fewest features with those before it, then the easiest at A, of those within
+    In turn the plan that shares fewest features with those before it, then the easiest by ``price``, of those within
     ``AFFORDABLE`` times the effort of the first; a plan that changes the same features as one before it is not different.
     """
-    chosen, limit = [best], AFFORDABLE * of_moves(A, best.moves)
-    efforts = {id(plan): of_moves(A, plan.moves) for plan in others}
+    chosen, limit = [best], AFFORDABLE * price(best)
+    efforts = {id(plan): price(plan) for plan in others}
     while len(chosen) < count:
         taken = [features(plan) for plan in chosen]
         before = set().union(*taken)

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import numpy as np
+
 from reap._errors import InputError
 from reap._typing import Array
 from reap.belief import Belief
+from reap.elicitation.minds import extended
 
 _WORDS = {"left": 0, "right": 1}
 B = TypeVar("B", bound=Belief)
@@ -16,24 +19,37 @@ B = TypeVar("B", bound=Belief)
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The moves that were compared, the preferred ones first, or all about the same."""
+    """The moves that were compared, the preferred ones first, or all about the same.
+
+    Parameters
+    ----------
+    moves : tuple of arrays (s, d)
+    same : bool
+    beside : (k, e) array, optional
+        The columns beside the moves, for beliefs that learn what people mind besides (``minds``).
+    """
 
     moves: tuple[Array, ...]
     same: bool = False
+    beside: Array | None = None
 
     @classmethod
-    def to(cls, moves: Sequence[Array], choice: int | str) -> Answer:
+    def to(cls, moves: Sequence[Array], choice: int | str, beside: Array | None = None) -> Answer:
         """Return the answer that chose one of several moves, or called them all the same."""
         if isinstance(choice, str):
-            return cls(tuple(moves), same=True)
-        return cls((moves[choice], *(m for i, m in enumerate(moves) if i != choice)))
+            return cls(tuple(moves), True, beside)
+        order = [choice, *(i for i in range(len(moves)) if i != choice)]
+        return cls(tuple(moves[i] for i in order), False, None if beside is None else beside[order])
 
     def teach(self, belief: Belief) -> None:
         """Let a belief learn from it."""
+        moves = list(self.moves)
+        if self.beside is not None and belief.dimension > np.shape(moves[0])[-1]:
+            moves = extended(moves, self.beside)
         if self.same:
-            belief.update_same(list(self.moves))
+            belief.update_same(moves)
         else:
-            belief.update(self.moves[0], list(self.moves[1:]))
+            belief.update(moves[0], moves[1:])
 
 
 def teach(belief: B, answers: Iterable[Answer]) -> B:

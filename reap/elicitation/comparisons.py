@@ -12,8 +12,8 @@ from reap.elicitation.verdicts import noticed
 from reap.recourse.targets.order import asks_no_more
 from reap.space import ActionSpace
 
-#: Rows that differ in a question, and the least gain for which they are shown: a fourth row has to be worth reading.
-ROWS = ((3, 0.0), (4, 0.02))
+#: Rows that differ in a question at most; one more where nothing else helps and it gains this share of the effort.
+ROWS, WORTH_A_ROW = 3, 0.02
 
 
 class Comparisons:
@@ -47,7 +47,7 @@ class Comparisons:
         below = asks_no_more(self._changes[:, free], self._changes[:, free])
         self._fair: Bools = (felt == self._differ).all(axis=-1) & ~below & ~below.T
 
-    def burden(self, most: int, asked: Iterable[Sequence[Array]]) -> Array:
+    def burden(self, most: float, asked: Iterable[Sequence[Array]]) -> Array:
         """Return ``rows``, infinite for two options that must not stand together, (n, n).
 
         They ask for all of the other and more; they differ in more than ``most`` rows, or in one by less than one can

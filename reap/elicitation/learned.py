@@ -9,8 +9,12 @@ import numpy as np
 from reap._typing import Array
 from reap.elicitation.difficulty import WORDS, level_of
 from reap.elicitation.screening import movable
+from reap.language import _
 from reap.space import ActionSpace
 from reap.space.words import lowered
+
+#: How likely it must be that somebody minds the number of changes, or waiting, for us to say so.
+MINDED = 0.8
 
 
 @dataclass(frozen=True)
@@ -43,10 +47,15 @@ class Together:
 
 @dataclass(frozen=True)
 class Learned:
-    """Which changes are hard for the person, hardest first, and which go together, strongest first."""
+    """Which changes are hard for the person, hardest first, and which go together, strongest first.
+
+    ``changes``, ``waiting``: whether the answers say that they mind the number of changes, or the time.
+    """
 
     difficulties: tuple[Difficulty, ...]
     pairs: tuple[Together, ...]
+    changes: bool = False
+    waiting: bool = False
 
     def __str__(self) -> str:
         """Only what sets the person apart: a change of average effort says nothing."""
@@ -54,19 +63,24 @@ class Learned:
         easy = [lowered(d.label) for d in reversed(self.difficulties) if d.level < 3]
         lines = [f"Hard for you: {', '.join(hard)}."] if hard else []
         lines += [f"Easy for you: {', '.join(easy)}."] if easy else []
+        lines += [_("You would rather change few things, even if each is harder.")] if self.changes else []
+        lines += [_("You would rather not wait long.")] if self.waiting else []
         return "\n".join(lines) or "Nothing yet sets you apart from other people."
 
 
-def learned(space: ActionSpace, A: Array, z0: Array) -> Learned:
+def learned(space: ActionSpace, A: Array, z0: Array, minded: Array) -> Learned:
     """Return what an effort matrix (d, d) says about the features that a subject can change.
 
     The difficulty of a feature is the mean of its diagonal entries, relative to the mean over features: the effort
     of crossing its whole range alone. Off-diagonals, ``A_ij / √(A_ii A_jj)``, say whether raising both at once takes
     more effort (positive) or less (negative) than raising each alone.
+
+    ``minded``: how likely it is that the number of changes matters, then the time, as far as they were asked about.
     """
     free = movable(space, z0)
+    told = [bool(chance >= MINDED) for chance in minded]
     if not free:
-        return Learned((), ())
+        return Learned((), (), *told)
     raw = np.array([np.diag(A)[space.slices[f.name]].mean() for f in free])
     levels = raw / max(raw.mean(), 1e-300)
     order = np.argsort(-levels, kind="stable")
@@ -79,4 +93,4 @@ def learned(space: ActionSpace, A: Array, z0: Array) -> Learned:
             scale = np.sqrt(max(A[a, a] * A[b, b], 1e-300))
             pairs.append(Together(first.label, second.label, float(np.clip(A[a, b] / scale, -1, 1))))
     pairs.sort(key=lambda pair: -abs(pair.strength))
-    return Learned(hard, tuple(pairs))
+    return Learned(hard, tuple(pairs), *told)

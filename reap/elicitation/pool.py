@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from reap import effort
 from reap._typing import Array, Bools
 from reap.belief import Belief
-from reap.elicitation.comparisons import ROWS, Comparisons
+from reap.elicitation.comparisons import ROWS, WORTH_A_ROW, Comparisons
+from reap.elicitation.minds import beside, extended
 from reap.elicitation.options import asked, at, key
 from reap.plan import Plan
 from reap.questions import Choice, Strategy
@@ -27,6 +28,8 @@ class Pool:
     ----------
     space : ActionSpace
     plans : iterable of Plan
+    sizes : (e,) array, optional
+        Scales of what people mind besides (``minds.scales``); then ``moves`` have these columns too.
 
     Attributes
     ----------
@@ -45,8 +48,8 @@ class Pool:
     (2, 0)
     """
 
-    def __init__(self, space: ActionSpace, plans: Iterable[Plan] = ()) -> None:
-        self.space = space
+    def __init__(self, space: ActionSpace, plans: Iterable[Plan] = (), sizes: Array | None = None) -> None:
+        self.space, self.sizes = space, sizes
         # What follows from other features, or goes by itself, is not for the person to do.
         self._free = np.ones(space.dimension, dtype=bool)
         self._free[space.following] = False
@@ -67,8 +70,13 @@ class Pool:
     def add(self, plans: Iterable[Plan]) -> None:
         """Take plans in, in their order; the ones that ask for more than another leave."""
         self.plans = self._worth_offering([*self.plans, *plans])
-        self.moves = [plan.moves for plan in self.plans]
+        self.moves = self.priced(self.plans)
         self._places = {key(plan): i for i, plan in enumerate(self.plans)}
+
+    def priced(self, plans: Sequence[Plan]) -> list[Array]:
+        """Return what effort is counted of, plan by plan: its moves, with the columns beside them."""
+        moves = [plan.moves for plan in plans]
+        return moves if self.sizes is None else extended(moves, beside(self.space, plans, self.sizes))
 
     def _worth_offering(self, plans: Iterable[Plan]) -> list[Plan]:
         once: dict[bytes, Plan] = {}
@@ -100,11 +108,12 @@ class Pool:
             rows = plan.path[1:] if plan.along else plan.path[-1:]
             return bool(space.allows(plan.path[:1], rows).all())
 
-        return Pool(self.space, [plan for plan in self.plans if legal(plan)])
+        return Pool(self.space, [plan for plan in self.plans if legal(plan)], self.sizes)
 
     def without(self, gone: Bools) -> Pool:
         """Return the pool without some of its plans (n,)."""
-        return Pool(self.space, [plan for plan, out in zip(self.plans, gone, strict=True) if not out])
+        kept = [plan for plan, out in zip(self.plans, gone, strict=True) if not out]
+        return Pool(self.space, kept, self.sizes)
 
     def choose(
         self,
@@ -112,12 +121,13 @@ class Pool:
         belief: Belief | Array,
         shown: Iterable[Iterable[bytes]],
         rng: np.random.Generator,
+        most: int | None = ROWS,
     ) -> Choice | None:
         """Return the next question; None where nothing is left to ask.
 
-        Few rows differ, and each by something one can feel; no option asks for all of another and more; and nothing
-        reads like a question that was shown (``Comparisons``). Paths may differ in any number of rows; two to the same
-        row are compared only where there is nothing else to ask.
+        ``most`` rows differ, one more where that is worth it (None: any number), and each by something one can feel. No
+        option asks for all of another and more. Nothing reads like a question that was shown (``Comparisons``). Paths may
+        differ in any number of rows; two to the same row are compared only where there is nothing else to ask.
         """
         if len(self) < 2:
             return None
@@ -127,7 +137,8 @@ class Pool:
             tries = [(np.where(rows == 0, np.inf, rows), 0.0), (rows, 0.0)]
         else:
             compared, known = self._compared(), self._known(shown)
-            tries = [(compared.burden(most, known), least) for most, least in ROWS]
+            limits = [(np.inf, 0.0)] if most is None else [(most, 0.0), (most + 1, WORTH_A_ROW)]
+            tries = [(compared.burden(limit, known), least) for limit, least in limits]
         for burden, least in tries:
             choice = strategy.choose(self.moves, belief, asked=before, burden=burden, random_state=rng)
             if choice is not None and not choice.gain < least:  # a gain may be unknown, NaN
@@ -138,7 +149,7 @@ class Pool:
         """Return in how many rows two plans differ, (n, n), infinite where a question would be unfair, long or asked before."""
         if len(self) < 2 or any(plan.along for plan in self.plans):
             return np.full((len(self), len(self)), np.inf)
-        return self._compared().burden(ROWS[0][0], self._known(shown))
+        return self._compared().burden(ROWS, self._known(shown))
 
     def _compared(self) -> Comparisons:
         ends = np.stack([plan.path[-1] for plan in self.plans])

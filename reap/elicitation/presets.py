@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from reap.belief import ConfidenceSet, LearnedPrior, Posterior
+from reap.elicitation import minds
 from reap.elicitation.difficulty import FACTORS
 from reap.questions import Decision, SimilarCost, Strategy
 from reap.space import ActionSpace
@@ -27,10 +28,12 @@ def belief(
     difficulties: Mapping[str, int],
     seed: int,
     prior: LearnedPrior | None = None,
+    *,
+    minding: bool = False,
 ) -> ConfidenceSet | Posterior:
     """Return what a preset believes of a person before any answer, with what they said of single features.
 
-    ``prior``: what past sessions taught.
+    ``prior``: what past sessions taught. ``minding``: whether the number of changes and waiting are learnt too.
     """
     if preset == "reap":
         return ConfidenceSet(space.dimension)
@@ -44,5 +47,6 @@ def belief(
         prior="people" if prior is None else prior,
         difficulties=factors,
         columns=space.movable,
+        beside=minds.columns(space) if minding else 0,
         random_state=seed,
     )

@@ -6,7 +6,7 @@ randomness derives from the seed and the number of acts, so a session goes on wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +18,7 @@ from reap.belief.learned_prior import LearnedPriorLike, learned_prior
 from reap.effort import of_moves
 from reap.elicitation import advice, events, outside, presets
 from reap.elicitation.answers import teach
+from reap.elicitation.comparisons import ROWS
 from reap.elicitation.events import Event
 from reap.elicitation.learned import Learned, learned
 from reap.elicitation.options import Rows
@@ -34,6 +35,9 @@ from reap.questions import Strategy
 from reap.recourse import Engine
 from reap.recourse.relaxation import together
 from reap.space import Limits
+
+#: How many of a round's matrices also ask for plans that are easier to bear, and with how many changes at most.
+BEARABLE, FEWER = 8, (1, 2)
 
 
 class Elicitation(State):
@@ -64,6 +68,9 @@ class Elicitation(State):
     held_out : bool
         Whether to end with a question whose answer was predicted (``prediction``), beyond ``questions``. Off by default:
         comparisons of methods count answers. Both need a belief that can predict answers; the preset "reap" has none.
+    minds : bool
+        Whether the posterior also learns how much the person minds the number of changes, and waiting:
+        ``effort = ΔᵀAΔ + h·k + w·τ²`` with k actions and τ months over the horizon. Off by default, as in the tables.
     random_state : int
     samples : int
         Effort matrices for which the engine is asked in each round.
@@ -73,6 +80,11 @@ class Elicitation(State):
         Share of answers that a confidence set may leave aside as contradictory.
     objective : {"worst-case", "minimax", "expected"}
         What the final plan of a confidence set minimises.
+    scales : sequence of float, optional
+        What a weight of 1 on the number of changes and on waiting is worth (``minds.scales``); by default taken from the first
+        plans found.
+    rows : int, optional
+        Features that may differ between the plans of a question; one more where nothing else helps. None: any number.
 
     Examples
     --------
@@ -104,11 +116,14 @@ class Elicitation(State):
         prior: LearnedPriorLike | None = None,
         warm_up: bool = False,
         held_out: bool = False,
+        minds: bool = False,
         random_state: int = 0,
         samples: int = 32,
         center: advice.Center = "published",
         tolerance: float = 0.0,
         objective: Literal["worst-case", "minimax", "expected"] = "worst-case",
+        scales: Sequence[float] | None = None,
+        rows: int | None = ROWS,
     ) -> None:
         if preset not in PRESETS:
             raise unknown("preset", preset, PRESETS)
@@ -116,13 +131,15 @@ class Elicitation(State):
             raise InputError(f"questions is {questions!r}; give a whole number, 0 or more")
         if not isinstance(options, int | np.integer) or options < 2:
             raise InputError(f"options is {options!r}; a question needs at least 2")
+        if rows is not None and rows < 1:
+            raise InputError(f"rows is {rows}; a question shows at least 1 difference, None any number")
         if not 0 <= tolerance < 1:
             raise InputError(
                 f"tolerance is {tolerance}; give the share of answers to leave aside, 0 to below 1"
             )
         self.engine, self.seed, self.samples = engine, int(random_state), samples
         self.center, self.tolerance, self.objective = center, tolerance, objective
-        self.warm_up, self.held_out = warm_up, held_out
+        self.warm_up, self.held_out, self.rows = warm_up, held_out, rows
         self.strategy = strategy or presets.strategy(preset, options)
         space = engine.space
         settings = {
@@ -136,6 +153,9 @@ class Elicitation(State):
             "objective": objective,
             "warm_up": warm_up,
             "held_out": held_out,
+            "minds": minds,
+            "scales": None if scales is None else list(scales),
+            "rows": rows,
         }
         own = [name for name, part in (("belief", belief), ("strategy", strategy)) if part is not None]
         known, self.prior = engine.fingerprint(), _prior(prior, preset, belief, space.digest)
@@ -145,7 +165,7 @@ class Elicitation(State):
         def first(difficulties: Mapping[str, int]) -> Belief:
             if belief is not None:
                 return belief.copy()
-            return presets.belief(preset, space, difficulties, self.seed, self.prior)
+            return presets.belief(preset, space, difficulties, self.seed, self.prior, minding=minds)
 
         super().__init__(space, started, questions, first)
 
@@ -168,7 +188,10 @@ class Elicitation(State):
         if self.answered >= self._budget or len(self._shown) >= 3 * self._budget + 3:
             return self._last(rng)
         options, known = self._options()
-        choice = options.choose(self.strategy, known, self._shown, rng)
+        if isinstance(options, Pool):
+            choice = options.choose(self.strategy, known, self._shown, rng, self.rows)
+        else:
+            choice = options.choose(self.strategy, known, self._shown, rng)
         if choice is None:
             return self._last(rng)
         if self.warm_up and not self._shown and isinstance(options, Pool) and isinstance(known, Predicting):
@@ -206,7 +229,7 @@ class Elicitation(State):
         number = shown - sum(question.kind == "warm-up" for question, _ in self._replies())
         predicted = probability = None
         if kind == "held-out" and isinstance(self.belief, Predicting):
-            likely = self.belief.choice_probabilities([plan.moves for plan in plans])
+            likely = self.belief.choice_probabilities(self.pool.priced(plans))
             predicted, probability = int(likely.argmax()), float(likely.max())
         return Question(f"{self.revision}-{shown}", number, plans, why, gain, kind, predicted, probability)
 
@@ -223,9 +246,26 @@ class Elicitation(State):
         """Let the engine answer for the belief of this round; the plans it finds join the pool and stay."""
         if self._round.found is None:
             rng = np.random.default_rng([self.seed, self.revision])
-            matrices = [belief.estimate()[None], belief.sample(self.samples, random_state=rng)]
-            found = self.engine.plans(self._x, np.concatenate(matrices), self.limits)
+            sampled = [belief.estimate()[None], belief.sample(self.samples, random_state=rng)]
+            matrices = self._of_changes(np.concatenate(sampled))
+            found = self.engine.plans(self._x, matrices, self.limits)
+            if belief.dimension > self.space.dimension and not len(self.pool):
+                found += self._easier_to_bear(matrices[:BEARABLE])
             self._join(self.pool.new(found))
+
+    def _easier_to_bear(self, matrices: Array) -> list[Plan]:
+        """Return plans for people who mind the number of changes, or waiting: with fewer changes, and ready sooner."""
+        tighter = [Limits(max_changes=k) for k in FEWER]
+        tighter += [Limits(within_months=1)] if self.space.timed else []
+        found: list[Plan] = []
+        for each in tighter:
+            found += self.engine.plans(self._x, matrices, self.limits.merge(each))
+        return found
+
+    def _of_changes(self, A: Array) -> Array:
+        """Return matrices (…, d, d) without the columns beside the changes."""
+        d = self.space.dimension
+        return A[..., :d, :d]
 
     def _consistent(self) -> Belief:
         return advice.consistent(self.belief, self._answers, self.tolerance)
@@ -251,7 +291,8 @@ class Elicitation(State):
         if isinstance(belief, ConfidenceSet) and self.objective != "expected":
             plan = self.engine.robust(self._x, belief, self.objective, self.limits)
         else:
-            plan = self.engine.plans(self._x, advice.center(belief, self.center)[None], self.limits)[0]
+            A = self._of_changes(advice.center(belief, self.center))
+            plan = self.engine.plans(self._x, A[None], self.limits)[0]
         return self.engine.advised(plan, self._x, self.limits)
 
     def plans(self, count: int = 3) -> list[Plan]:
@@ -266,7 +307,7 @@ class Elicitation(State):
         if best.status != "ok" or not best.valid:
             return [best]
         belief, known = self._consistent(), list(self.pool)
-        A = advice.center(belief, self.center)
+        A = self._of_changes(advice.center(belief, self.center))
         shown = [best]
         while len(shown) < count:  # ask for a plan that leaves alone what the ones before it change
             used = set().union(*(advice.features(plan) for plan in shown))
@@ -275,9 +316,17 @@ class Elicitation(State):
             if not found:
                 break
             known, shown = known + found, shown + found
-        pool, verdicts = Pool(self.space, known), self._verdicts()
+        pool, verdicts = Pool(self.space, known, self._sizes), self._verdicts()
         worth = set(advice.worth_recommending(pool, verdicts).tolist()) if len(pool) else set()
-        return advice.different(best, [plan for i, plan in enumerate(pool) if i in worth], A, count)
+        others = [plan for i, plan in enumerate(pool) if i in worth]
+        return advice.different(best, others, self._price(belief), count)
+
+    def _price(self, belief: Belief) -> Callable[[Plan], float]:
+        """Return what gives the effort of a plan, as far as is known."""
+        A = advice.center(belief, self.center)
+        return lambda plan: of_moves(
+            A if self._sizes is not None else self._of_changes(A), *self.pool.priced([plan])
+        )
 
     def refuse(self, plans: Sequence[Plan] | None = None, *, impossible: str | Sequence[str] = ()) -> None:
         """Say "none of these" to plans that were shown, by default those of ``plans()``.
@@ -289,7 +338,7 @@ class Elicitation(State):
 
     def effort(self, plan: Plan) -> float:
         """Return what a plan asks of the person, as far as is known."""
-        return of_moves(self.belief.estimate(), plan.moves)
+        return self._price(self.belief)(plan)
 
     def relaxations(self) -> list[str]:
         """Return the limits, each of which alone would have to go for a plan to exist.
@@ -328,7 +377,8 @@ class Elicitation(State):
 
     def learned(self) -> Learned:
         """Return what the answers say about the person: which changes are hard, which go together."""
-        return learned(self.space, self.belief.estimate(), self._z)
+        minded = self.belief.minds if isinstance(self.belief, Posterior) and self._answers else np.zeros(0)
+        return learned(self.space, self._of_changes(self.belief.estimate()), self._z, minded)
 
     # files -------------------------------------------------------------------------------------------
 

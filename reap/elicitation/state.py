@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.belief import Belief
-from reap.elicitation import events
+from reap.elicitation import events, minds
 from reap.elicitation.answers import Answer, teach
 from reap.elicitation.events import ACTS, VERBS, Event, in_force
 from reap.elicitation.options import Rows, key
@@ -72,6 +74,8 @@ class State:
     def _begin(self) -> None:
         """Go to where the person stood at first."""
         started = self.events[0].payload
+        given = started["settings"].get("scales")
+        self._sizes: Array | None = None if given is None else np.array(given)
         self._stand(vector(started["z"]))
         self._stated, self._screened = Limits.from_dict(started["limits"]), Limits()
         self.limits = self._stated
@@ -87,7 +91,7 @@ class State:
 
     def _stand(self, z: Array) -> None:
         self._z, self._x = z, self.space.decode(z[None])
-        self.pool = Pool(self.space)
+        self.pool = Pool(self.space, sizes=self._sizes)
         self._rows: Rows | None = None
 
     # what has happened -------------------------------------------------------------------------------
@@ -270,6 +274,9 @@ class State:
         """Let the plans that an engine found join the pool; None: it was not asked."""
         if found is not None:
             self._round.found = found
+            if self._sizes is None and len(found) and self.belief.dimension > self.space.dimension:
+                self._sizes = minds.scales(self.space, found)
+                self.pool = Pool(self.space, self.pool, self._sizes)
             self.pool.add(found)
 
     def _act(self, event: Event) -> None:
@@ -306,9 +313,25 @@ class State:
         self._shown.append(frozenset(key(option) for option in question.options))
         counts = question.kind != "warm-up"
         if counts and (choice == "same" or isinstance(choice, int)):
-            answer = Answer.to([option.moves for option in question.options], choice)
+            options = question.options
+            more = self._beside(options)
+            answer = Answer.to([option.moves for option in options], choice, more)
             self._answers.append(answer)
             answer.teach(self.belief)
+
+    def _beside(self, options: Sequence[Plan]) -> Array | None:
+        """Return the columns beside the moves of options, where the belief learns from them."""
+        if self.belief.dimension == self.space.dimension:
+            return None
+        if self._sizes is None:  # no engine was asked: an answer from elsewhere
+            self._sizes = minds.scales(self.space, options)
+            self.pool = Pool(self.space, self.pool, self._sizes)
+        return minds.beside(self.space, options, self._sizes)
+
+    @property
+    def scales(self) -> list[float] | None:
+        """What a weight of 1 on the number of changes, and on waiting, is worth; None where nothing was found or learnt."""
+        return None if self._sizes is None else self._sizes.tolist()
 
     def _find(self, difficulties: Mapping[str, int]) -> None:
         """Take in how hard the person finds changes; what the answers taught stays."""

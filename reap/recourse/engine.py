@@ -276,6 +276,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         prior: LearnedPriorLike | None = None,
         warm_up: bool = False,
         held_out: bool = False,
+        minds: bool = False,
         random_state: int | None = None,
     ) -> Elicitation:
         """Start a session with one person; see ``reap.Elicitation`` for what can be set.
@@ -298,6 +299,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             prior=prior,
             warm_up=warm_up,
             held_out=held_out,
+            minds=minds,
             random_state=self.random_state if random_state is None else random_state,
         )
 

@@ -223,7 +223,7 @@ def test_four_options(start):
         (lambda s: s.constrain("amont", fixed=True), "did you mean 'amount'"),
         (lambda s: s.constrain("amount", at_most="many"), "must be a number"),
         (lambda s: s.constrain("amount", difficulty=9), "level from 1"),
-        (lambda s: s.constrain("personal_status", fixed=True), "never changes"),
+        (lambda s: s.constrain("personal_status", fixed=True), "no plan advises to change"),
         (lambda s: s.constrain("amount", at_least=5000, at_most=1000), "is above the most"),
         (lambda s: s.revise(0, "left"), "no answer 1; 0 were given"),
         (lambda s: s.release("amount"), "no limit"),

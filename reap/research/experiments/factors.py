@@ -27,6 +27,11 @@ FACTORS: dict[str, dict[str, Any]] = {
     "LQR people": {"people": "lqr"},
     "SCM people": {"people": "scm"},
     "L1 people": {"people": "l1"},
+    "people who count changes": {"people": "counting"},
+    "people who hate waiting": {"people": "waiting"},
+    "people who tire with every row": {"people": "tiring"},
+    "people who see two rows": {"people": "narrow"},
+    "people who settle": {"people": "settling"},
 }
 METHODS = ["nothing asked", "published, centre", "true centre", "ours"]
 

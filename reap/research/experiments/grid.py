@@ -20,7 +20,7 @@ from reap.belief import ConfidenceSet, solve_centers
 from reap.questions import SimilarCost
 from reap.recourse import Engine
 from reap.research.experiments.oracle import oracles
-from reap.research.experiments.people import person
+from reap.research.experiments.people import Place, person
 from reap.research.experiments.scope import Bench, make_bench
 from reap.research.experiments.sessions import Center, Outcome, RowSession, hold, hold_together
 from reap.research.subjects import Person
@@ -56,6 +56,7 @@ class Cell:
     matrices: int
     seed: int
     _asked: dict[str, tuple[dict[Key, list[ConfidenceSet]], float]] = field(default_factory=dict)
+    _places: dict[int, Place] = field(default_factory=dict)
 
     def x(self, i: int) -> Frame:
         """Return a subject's row."""
@@ -64,7 +65,17 @@ class Cell:
     def person(self, i: int, k: int, lapse: float | None = None) -> Person:
         """Return the k-th person in the place of the i-th subject."""
         share = self.lapse if lapse is None else lapse
-        return person(self.people, self.made.dimension, k, self.seed, lapse=share, subject=i)
+        return person(
+            self.people, self.made.dimension, k, self.seed, lapse=share, subject=i, place=self.place(i)
+        )
+
+    def place(self, i: int) -> Place:
+        """Return where the i-th subject stands, with the change of the plan for everybody."""
+        if i not in self._places:
+            plan = self.engine.plans(self.x(i), effort.identity(self.made.dimension))[0]
+            start = self.made.space.vector(self.x(i))
+            self._places[i] = Place(self.made.space, start, effort.changes(plan.path[-1], start))
+        return self._places[i]
 
     def outcomes(self, method: str) -> dict[Key, list[Outcome]]:
         """Return what a method recommends to the k-th person in the place of the i-th subject, by (i, k)."""

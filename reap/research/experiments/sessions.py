@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from reap._typing import Array
-from reap.belief import ConfidenceSet, solve_centers
-from reap.elicitation import Elicitation
+from reap.belief import Belief, ConfidenceSet, solve_centers
+from reap.elicitation import Elicitation, Question
 from reap.elicitation.presets import Preset
 from reap.plan import Plan
 from reap.questions import SimilarCost
@@ -21,16 +21,18 @@ from reap.research.experiments.scope import Bench
 from reap.research.subjects import Person
 
 Center = Literal["published", "chebyshev", "analytic"]
+Objective = Literal["worst-case", "minimax", "expected"]
 Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is recommended after some answers, and the CPU seconds of the session so far."""
+    """What is recommended after some answers, the CPU seconds of the session so far, and the rows that were read."""
 
     answers: int
     plan: Plan
     seconds: float
+    rows: int = 0
 
 
 def hold(
@@ -42,6 +44,10 @@ def hold(
     seed: int,
     options: int = 2,
     preset: Preset = "bayes",
+    belief: Belief | None = None,
+    rows: int | None = 3,
+    objective: Objective = "worst-case",
+    minds: bool = False,
 ) -> list[Outcome]:
     """Return what a session recommends after each number of answers in ``at``.
 
@@ -49,23 +55,40 @@ def hold(
     """
     wanted = sorted(at)
     begin, judging = time.process_time(), 0.0
-    session = Elicitation(engine, x, questions=wanted[-1], options=options, preset=preset, random_state=seed)
+    session = Elicitation(
+        engine,
+        x,
+        questions=wanted[-1],
+        options=options,
+        preset=preset,
+        belief=belief,
+        rows=rows,
+        objective=objective,
+        minds=minds,
+        random_state=seed,
+    )
     outcomes: list[Outcome] = []
+    read = 0
     for count in range(wanted[-1] + 1):
         if count in wanted:
-            outcomes.append(Outcome(count, session.recommend(), time.process_time() - begin - judging))
+            outcomes.append(Outcome(count, session.recommend(), time.process_time() - begin - judging, read))
         question = session.ask() if count < wanted[-1] else None
         if question is None:
             break
         pause = time.process_time()
-        choice = someone.answer(question)
+        choice, read = someone.answer(question), read + rows_of(question)
         judging += time.process_time() - pause
         session.answer(choice)
     late = wanted[len(outcomes) :]  # it had nothing left to ask
     if late:
         plan = session.recommend()
-        outcomes += [Outcome(t, plan, time.process_time() - begin - judging) for t in late]
+        outcomes += [Outcome(t, plan, time.process_time() - begin - judging, read) for t in late]
     return outcomes
+
+
+def rows_of(question: Question) -> int:
+    """Return in how many features the options of a question differ; the time it takes is not one."""
+    return sum(difference.now != "" for difference in question.differences)
 
 
 @dataclass(frozen=True, eq=False)

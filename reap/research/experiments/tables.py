@@ -33,6 +33,8 @@ NAMES = (
     "factors",
     "within",
     "calibration",
+    "reading",
+    "dialogues",
     "honesty",
     "coverage",
     "horizons",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from reap import ActionSpace, InputError
 from reap.elicitation import Elicitation
 from reap.questions import Exhaustive, SimilarCost
 from reap.research.experiments.gap import by_distance
 from reap.research.experiments.grid import METHODS, Cell
-from reap.research.experiments.people import KINDS, matrices, person
+from reap.research.experiments.people import KINDS, Place, matrices, person
 from reap.research.experiments.run_time import all_pairs
 from reap.research.experiments.scope import Scope, make_bench
 from reap.research.experiments.sessions import RowSession, hold, hold_together
@@ -18,11 +20,15 @@ from reap.research.subjects import Mahalanobis
 
 
 def test_people_are_the_same_for_everybody():
+    space = ActionSpace.from_frame(pd.DataFrame({name: [0.0, 1.0] for name in "abcd"}))
+    place = Place(space, np.zeros(4), np.full(4, 0.5))
     for kind in KINDS:
-        a, b = (person(kind, 4, 2, 0, subject=s) for s in (0, 5))
+        a, b = (person(kind, 4, 2, 0, subject=s, place=place) for s in (0, 5))
         move = np.array([0.3, -0.2, 0.1, 0.5])
         assert a.effort(move) == b.effort(move)
-        assert a.effort(move) != person(kind, 4, 3, 0).effort(move)
+        assert a.effort(move) != person(kind, 4, 3, 0, place=place).effort(move)
+    with pytest.raises(InputError, match="need a place to stand"):
+        person("counting", 4, 0, 0)
     assert np.array_equal(matrices("scm", 3, 5, 1)[:2], matrices("scm", 3, 2, 1))
 
 

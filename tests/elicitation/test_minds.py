@@ -1,0 +1,161 @@
+"""What people mind besides the changes: the number of them, and waiting."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reap
+from reap import Elicitation, InputError, Posterior
+from reap.batch import answers_of
+from reap.batch.preferences import read
+from reap.belief.prior import ABSENT, Prior, weight
+from reap.elicitation import minds
+from reap.research.humans import Minding, Reader, counted
+
+
+@pytest.fixture(scope="module")
+def session(german_engine, german_rejected):
+    session = german_engine.elicit(german_rejected.iloc[0], questions=5, minds=True)
+    while session.ask():
+        session.answer("left")
+    assert session.answered
+    return session
+
+
+@given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 99))
+@settings(max_examples=25, deadline=None)
+def test_weights_stand_apart_from_the_matrix(d, e, seed):
+    prior = Prior(d, beside=e)
+    A = prior.matrices(*prior.draw(20, np.random.default_rng(seed)))
+    assert A.shape == (20, d + e, d + e)
+    assert not A[:, :d, d:].any()
+    assert (np.einsum("nii->ni", A) >= 0).all()
+    weights = np.einsum("nii->ni", A)[:, d:]
+    assert np.allclose(A[:, :d, :d].trace(axis1=1, axis2=2) * (1 + _relative(weights, d, A)), d)
+
+
+def _relative(weights, d, A):
+    """The sum of the relative weights r, from r / (1 + Σ r)."""
+    share = weights.sum(axis=1)
+    return share / (1 - share)
+
+
+def test_most_people_mind_neither():
+    latents = np.random.default_rng(0).standard_normal(4000)
+    assert (weight(latents) == 0).mean() == pytest.approx(ABSENT, abs=0.03)
+    assert np.median(weight(latents)[weight(latents) > 0]) == pytest.approx(1.0, abs=0.15)
+
+
+def test_answers_teach_the_weights():
+    belief = Posterior(3, beside=2)
+    rng = np.random.default_rng(0)
+    for _ in range(6):  # always the plan with one change, though it is the harder one
+        few, many = rng.normal(size=(2, 3))
+        belief.update(np.r_[2 * few, 1.0, 0.3], [np.r_[0.5 * many, np.sqrt(3), 0.3]])
+    counts, waits = belief.minds
+    assert counts > 0.9
+    assert waits < 0.4
+    assert belief.dimension == 5
+
+
+def test_without_columns_beside_nothing_changes_to_the_bit():
+    one, other = Posterior(3), Posterior(3, beside=0)
+    for belief in (one, other):
+        belief.update([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+    assert (one.matrices == other.matrices).all()
+    assert one.minds.shape == (0,)
+
+
+def test_a_plan_is_priced_with_its_changes_and_its_time(session):
+    plan = session.recommend()
+    k, t = minds.counted(session.space, [plan])[0]
+    assert (k, t) == (len(plan.changes), plan.months / session.space.horizon)
+    A, d = session.belief.estimate(), session.space.dimension
+    whole = plan.moves[0]
+    by_hand = (
+        whole @ A[:d, :d] @ whole
+        + A[d, d] * session.scales[0] * k
+        + A[d + 1, d + 1] * session.scales[1] * t**2
+    )
+    assert session.effort(plan) == pytest.approx(by_hand)
+    assert plan.effort == pytest.approx(by_hand)
+
+
+def test_scales_are_of_the_first_plans_and_come_back(session, german_engine):
+    again = Elicitation.from_json(session.to_json(), german_engine)
+    assert again.scales == session.scales
+    first = json.loads(session.to_json())["events"][1]
+    assert first["type"] == "asked"
+    again.constrain("amount", difficulty=5)
+    assert again.scales == session.scales
+
+
+def test_the_table_of_answers_carries_the_scales(session, german_engine, german_rejected):
+    table = answers_of(session, row_id=3)
+    said = read(table, session.space)["3"]
+    assert said.scales == session.scales
+    same = said.session(german_engine, german_rejected.iloc[0], reap.Limits())
+    assert (same.belief.estimate() == session.belief.estimate()).all()
+    table["scales"] = "[1.0]"
+    with pytest.raises(InputError, match="2 numbers of at least 0"):
+        read(table, session.space)
+
+
+def test_people_who_count_changes_get_fewer_of_them(german_engine, german_rejected):
+    plain, few = [], []
+    for i in (0, 2, 5, 7):
+        start = german_engine.space.vector(german_rejected.iloc[[i]])
+        A = reap.subjects.random(german_engine.space.dimension, i).matrix
+        for changes, found in ((0.0, plain), (1.0, few)):
+            person = Minding(A, space=german_engine.space, start=start, changes=changes)
+            session = german_engine.elicit(german_rejected.iloc[i], questions=5, minds=True)
+            while question := session.ask():
+                session.answer(person.answer(question))
+            found.append(len(session.recommend().changes))
+    assert sum(few) < sum(plain)
+
+
+def test_what_was_learnt_is_said_and_nothing_else(session):
+    told = str(session.learned())
+    assert ("rather change few things" in told) == session.learned().changes
+    fresh = session.engine.elicit(session.engine.space.decode(session.here[None]), minds=True)
+    assert not fresh.learned().changes
+    assert not fresh.learned().waiting
+
+
+def test_where_nothing_takes_time_only_changes_are_counted():
+    space = reap.ActionSpace.from_frame(pd.DataFrame({"a": [0.0, 1.0], "b": [0.0, 2.0]}))
+    assert not space.timed
+    assert minds.columns(space) == 1
+
+
+def test_people_who_read_like_people(german):
+    space = german.space
+    d = space.dimension
+    one, many = np.zeros((2, d))
+    free = [space.slices[f.name].start for f in space.features if f.is_number and f.derived is None]
+    one[free[0]] = 1.0
+    many[free] = -1.0
+    person = Reader(np.eye(d), space=space, reading="tiring")
+    few = person._careless([one[None], 0 * one[None]])
+    assert person._careless([many[None], one[None]]) > few == pytest.approx(0.07)
+    settling = Reader(np.eye(d), space=space, reading="settling")
+    settling._given = 1
+    first = settling._careless([])
+    settling._given = 5
+    assert settling._careless([]) < 0.2 * first
+    assert counted(space, np.zeros(d), 0 * one)[0] == 0
+
+
+def test_somebody_narrow_sees_the_two_dearest_rows_only():
+    space = reap.ActionSpace.from_frame(pd.DataFrame({name: [0.0, 1.0] for name in "abc"}))
+    person = Reader(np.diag([9.0, 4.0, 3.0]), space=space, reading="narrow")
+    first, second = np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.5, 0.0])
+    assert person.effort(second) < person.effort(first)  # 9 against 12
+    assert person.answer([first, second]) == "same"  # the third row is not seen
