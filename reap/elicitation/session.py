@@ -133,6 +133,8 @@ class Elicitation(State):
             raise InputError(f"options is {options!r}; a question needs at least 2")
         if rows is not None and rows < 1:
             raise InputError(f"rows is {rows}; a question shows at least 1 difference, None any number")
+        if scales is not None and not all(0 <= size < np.inf for size in scales):
+            raise InputError(f"scales is {list(scales)}; give finite numbers of at least 0")
         if not 0 <= tolerance < 1:
             raise InputError(
                 f"tolerance is {tolerance}; give the share of answers to leave aside, 0 to below 1"
