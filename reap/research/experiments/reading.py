@@ -62,12 +62,12 @@ def run(
     for i in cell.subjects:
         persons = [cell.person(i, k) for k in range(matrices)]
         for k, best in enumerate(oracles(engine, cell.x(i), persons)):
-            runs = []
+            runs: list[dict[str, Any]] = []
             for method, how in methods().items():
                 for each in hold(engine, cell.x(i), cell.person(i, k), at=at, seed=seed, **how):
                     found = each.plan.status == "ok"
                     asks = persons[k].effort(each.plan.moves) if found else np.nan
-                    said = {"method": method, "answers": each.answers, "rows": each.rows}
+                    said: dict[str, Any] = {"method": method, "answers": each.answers, "rows": each.rows}
                     sure = each.plan.confidence
                     said["within"] = np.nan if sure is None else sure.within
                     runs.append({**said, "effort": asks, "found": found, "seconds": each.seconds})
