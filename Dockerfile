@@ -4,9 +4,10 @@
 FROM python:3.13-slim-bookworm AS build
 WORKDIR /src
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE requirements.lock ./
 COPY reap reap
-RUN python -m venv /opt/reap && /opt/reap/bin/pip install ".[web]"
+RUN python -m venv /opt/reap && /opt/reap/bin/pip install --require-hashes -r requirements.lock \
+    && /opt/reap/bin/pip install --no-deps .
 
 FROM python:3.13-slim-bookworm
 LABEL org.opencontainers.image.title="reap" \

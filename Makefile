@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Real data sets for the tests, see docs/data.md; tests that need them say why they skip where they are absent.
 export REAP_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-long test-extras lint format messages bench serve docs pictures release-check clean
+.PHONY: demo test test-long test-extras lint format messages bench serve docs pictures release-check clean lock audit
 
 demo: $(VENV)/.core
 	$(BIN)/reap demo
@@ -34,6 +34,15 @@ format: $(VENV)/.lint
 # Extracts the words people read and updates reap/locale/*.po; fails while one is not translated.
 messages: $(VENV)/.web
 	$(BIN)/python scripts/messages.py
+
+# Pins what the image installs, with hashes.
+lock: | $(VENV)/bin/python
+	$(BIN)/python scripts/lock.py
+
+# Known weaknesses of what is pinned: 0 none, 1 some, 3 where it could not look (no pip-audit, no network).
+audit: | $(VENV)/bin/python
+	-$(BIN)/pip install --quiet pip-audit
+	$(BIN)/python scripts/audit.py
 
 bench: $(VENV)/.bench
 	sh scripts/system-packages.sh

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import random
 
@@ -9,6 +11,7 @@ import pytest
 
 from reap import InputError
 from reap.service import exports
+from reap.service.log import sealed
 
 #: What no replay depends on.
 UNREAD = ("milliseconds", "request", "reap", "expires", "created", "model", "data")
@@ -73,3 +76,13 @@ def test_hundreds_of_mutated_exports_end_in_a_sentence(logs, case):
         refused(json.dumps(mutated(data, rng)), case.engine)
     for _ in range(200):
         refused(logs[0][: rng.randrange(len(logs[0]))], case.engine)
+
+
+def test_a_clock_that_was_set_back_gives_no_negative_time():
+    """The times of a question and its answer are those of the server, which may be corrected between the two."""
+    asked = {"question": {"id": "0-1", "kind": "question", "predicted": None}, "plans": [], "found": None}
+    first = sealed("s", 0, "asked", asked, None, "2026-01-01T12:00:05+00:00", "")
+    said = {"question": "0-1", "choice": 0, "impossible": []}
+    second = sealed("s", 1, "answered", said, None, "2026-01-01T11:59:00+00:00", first.hash)
+    (row,) = csv.DictReader(io.StringIO(exports.as_csv([first, second])))
+    assert row["seconds"] == "0.0"
