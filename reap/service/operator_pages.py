@@ -59,7 +59,6 @@ def _operator(request: Request, desk: Desk, days: int, status: int = 200, error:
         queue=reviews.queue(desk.store),
         decisions=reviews.DECISIONS,
         settings=request.app.state.settings,
-        taught=None if desk.priors.current is None else gain(desk.priors.current),
         anonymity=funnel.anonymity(desk),
         prior="" if desk.priors.current is None else gain(desk.priors.current),
         error=error,

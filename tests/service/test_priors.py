@@ -93,8 +93,11 @@ def test_the_operator_sees_the_gain(serve, german, tmp_path):
         "gain_high": 0.7,
     }
     learnt(german.space, tmp_path / "prior.json", figures=figures, people=312)
-    said = {str(tmp_path / "prior.json"): "Learnt from 312 people: 81 % of held-out answers", "": "none"}
+    said = {
+        str(tmp_path / "prior.json"): "Learnt from 312 people: 81 % of held-out answers",
+        "": "the default",
+    }
     for prior, words in said.items():
         client = serve(f"sqlite:///{tmp_path}/reap.db", prior=prior).client
         page = client.get("/operator", auth=("operator", ADMIN))
-        assert words in page.text.split("What past sessions taught")[1].split("</tr>")[0]
+        assert words in page.text.split('<th scope="row">Prior</th>')[1].split("</tr>")[0]
