@@ -27,12 +27,8 @@ def check(plan: Any) -> None:
 
 def _wrong(plan: Any) -> str | None:
     path, scores, scale = plan.path, plan.scores, plan.scale
-    if (
-        path.ndim != 2
-        or not len(path)
-        or path.shape != (len(scores), plan.space.dimension)
-        or scores.ndim != 1
-    ):
+    shaped = path.ndim == 2 and scores.ndim == 1 and len(path) > 0
+    if not shaped or path.shape != (len(scores), plan.space.dimension):
         return f"its path has shape {path.shape}, its scores {scores.shape}"
     if np.isinf(path).any():
         return "a value of its path is infinite"

@@ -364,7 +364,7 @@ class Plan:
                 durability=data.get("durability"),
                 refits=data.get("refits"),
             )
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise InputError(f"the plan is damaged: {error}") from None
         _soundness.check(made)
         return made

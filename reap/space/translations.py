@@ -93,7 +93,8 @@ def check(name: str, levels: tuple[Any, ...], given: Any) -> dict[str, dict[str,
             if word in ("label", "unit") and (not isinstance(said, str) or not said):
                 raise InputError(f"{word} of {name!r} in {language!r} is {said!r}; it must be text")
         check_phrases(name, words.get("phrases", {}))
-        made[language] = {**words, **({"levels": _levels(name, language, levels, words)} if levels else {})}
+        whole = {**words, **({"levels": _levels(name, language, levels, words)} if levels else {})}
+        made[language] = {word: said for word, said in whole.items() if said}  # a file holds no empty table
     return made
 
 
