@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -78,6 +78,27 @@ class Step:
         return self.score
 
 
+@dataclass(frozen=True)
+class Cliff:
+    """A change too small to notice on which a decision hangs: a flaw of the model.
+
+    Parameters
+    ----------
+    feature, label : str
+    below, above : str
+        The two values, in words, the accepted one last.
+    score_below, score_above : float
+        The model's scores at them.
+    """
+
+    feature: str
+    label: str
+    below: str
+    above: str
+    score_below: float
+    score_above: float
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """What a person could change so that the model accepts them, or the reason why there is no such plan.
@@ -108,6 +129,11 @@ class Plan:
         The share of retrainings of the model that accept the target row; None where they were not asked.
     refits : int, optional
         How many were asked.
+    price : float, optional
+        How much more effort the plan asks than one that today's model alone accepts: 0.12 for 12 % more. None where that was
+        not looked at.
+    cliffs : tuple of Cliff
+        Where a change too small to notice decides.
     scale : Scale, optional
         What scores mean, and which are enough; by default probabilities above the threshold.
 
@@ -137,6 +163,8 @@ class Plan:
     along: bool = False
     durability: float | None = None
     refits: int | None = None
+    price: float | None = None
+    cliffs: tuple[Cliff, ...] = ()
     scale: Scale = field(default=None, repr=False)  # type: ignore[assignment]  # __post_init__ puts one there
 
     def __post_init__(self) -> None:
@@ -167,11 +195,17 @@ class Plan:
         return cls(space, z0[None], np.array([score]), effort, status, note=note, scale=scale)
 
     def with_(
-        self, *, confidence: Confidence | None = None, note: str | None = None, effort: float | None = None
+        self,
+        *,
+        confidence: Confidence | None = None,
+        note: str | None = None,
+        effort: float | None = None,
+        price: float | None = None,
     ) -> Plan:
-        """Return the same plan with another confidence, note or effort."""
+        """Return the same plan with another confidence, note, effort or price."""
         return replace(
             self,
+            price=self.price if price is None else price,
             confidence=confidence if confidence is not None else self.confidence,
             note=self.note if note is None else note,
             effort=self.effort if effort is None else effort,
@@ -316,7 +350,6 @@ class Plan:
             "scale": self.scale.to_dict(),
             "threshold": self.scale.to_dict()["threshold"],
             "scores": self.scores.tolist(),
-            "said": [self.scale.say(score) for score in self.scores],
             "path": [[None if np.isnan(v) else v for v in row] for row in self.path.tolist()],
             "rows": [self.space.values(z) for z in self.path],
             "steps": [
@@ -330,8 +363,12 @@ class Plan:
             "along": self.along,
             "durability": self.durability,
             "refits": self.refits,
+            "price": self.price,
+            "cliffs": [asdict(cliff) for cliff in self.cliffs],
         }
         if standalone:
+            data["said"] = [self.scale.say(score) for score in self.scores]
+            data["remarks"] = words.remarks(self)
             data["space"] = self.space.to_toml()
         return data
 
@@ -363,6 +400,8 @@ class Plan:
                 along=data.get("along", False),
                 durability=data.get("durability"),
                 refits=data.get("refits"),
+                price=data.get("price"),
+                cliffs=tuple(Cliff(**cliff) for cliff in data.get("cliffs", ())),
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise InputError(f"the plan is damaged: {error}") from None

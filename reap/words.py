@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from reap.language import _, ngettext, number
 from reap.space import Change
 from reap.space.words import lowered
 
 if TYPE_CHECKING:
-    from reap.plan import Plan, Step
+    from reap.plan import Cliff, Plan, Step
 
+#: From this much more effort on, what holding asks for is worth a sentence.
+NOTABLE = 0.05
 _WITHOUT = {
     "already_accepted": "Nothing needs to change: the model accepts you as you are.",
     "none_found": "No plan was found.",
@@ -83,6 +86,7 @@ def remarks(made: Plan) -> list[str]:
         )
     if made.durability is not None:
         said.append(durability(made))
+    said += cautions(made)
     if made.confidence is not None:
         said.append(f"How sure: {made.confidence}.")
     if made.note:
@@ -90,12 +94,57 @@ def remarks(made: Plan) -> list[str]:
     return said
 
 
+def cautions(made: Plan) -> list[str]:
+    """Return what is to be said against a plan: cliffs, and what holding asks for."""
+    said = [cliff(made, one) for one in made.cliffs]
+    return said + ([price(made.price)] if made.price is not None and made.price >= NOTABLE else [])
+
+
 def durability(made: Plan) -> str:
     """Return by whom a plan is accepted beside today's model; a plan is never called safe."""
     count = made.refits or 0
-    return (
-        f"Accepted by today's model and by {round((made.durability or 0) * count)} of {counted(count, 'retraining')}; "
-        "not a promise."
+    return ngettext(
+        "Accepted by today's model and by {some} of {count} retraining; not a promise.",
+        "Accepted by today's model and by {some} of {count} retrainings; not a promise.",
+        count,
+    ).format(some=round((made.durability or 0) * count), count=count)
+
+
+def price(more: float) -> str:
+    """Return what holding asks for, against the plan that today's model alone accepts.
+
+    Examples
+    --------
+    >>> price(0.12)
+    "To hold, it asks 12 % more effort than a plan that only today's model accepts."
+    >>> price(2.4)
+    "To hold, it asks 3.4 times the effort of a plan that only today's model accepts."
+    """
+    if more < 1:
+        said = _("To hold, it asks {share} % more effort than a plan that only today's model accepts.")
+        return said.format(share=number(100 * more))
+    said = _("To hold, it asks {times} times the effort of a plan that only today's model accepts.")
+    return said.format(times=number(1 + more, 1))
+
+
+def fragile(made: Plan) -> str:
+    """Return the warning on a plan that today's model alone was asked about."""
+    if made.durability is None:
+        return _("This plan asks for less, but it ends close to what is needed: it may not hold.")
+    return _("This plan asks for less, but it may not hold: the next retraining of the model may refuse it.")
+
+
+def cliff(made: Plan, at: Cliff) -> str:
+    """Return the warning that a tiny change decides: no advice, but a flaw of the model."""
+    return _(
+        "A tiny difference decides here: with {label} at {below} instead of {above} the score would be {lower} instead of "
+        "{higher}. That is a flaw of the model; do not rely on it."
+    ).format(
+        label=lowered(at.label),
+        below=at.below,
+        above=at.above,
+        lower=made.scale.number(at.score_below),
+        higher=made.scale.say(at.score_above),
     )
 
 

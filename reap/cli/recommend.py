@@ -55,7 +55,8 @@ def recommend(
     for doubt in made.space.doubts(subject):
         typer.echo(doubt, err=True)
     limits = made.space.limits(fixed=fixed, within_months=within_months)
-    plan = made.plans(subject, identity(made.space.dimension)[None], limits)[0]
+    alike = identity(made.space.dimension)
+    plan = made.priced(made.plans(subject, alike[None], limits)[0], subject, alike, limits)
     print(plan.to_json() if json else plan)
     if plot is not None:
         plan.plot().savefig(plot, dpi=150)

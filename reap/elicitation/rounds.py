@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from reap._errors import InputError
 from reap._typing import Array
 from reap.elicitation.question import Question
-from reap.plan import Plan
+from reap.plan import Cliff, Plan
 from reap.scores import Scale
 from reap.space import ActionSpace
 
@@ -127,6 +127,8 @@ def _write_plan(plan: Plan) -> dict[str, Any]:
         "along": plan.along,
         "durability": plan.durability,
         "refits": plan.refits,
+        "price": plan.price,
+        "cliffs": [asdict(cliff) for cliff in plan.cliffs],
     }
 
 
@@ -145,6 +147,8 @@ def _read_plan(item: Mapping[str, Any], space: ActionSpace) -> Plan:
         along=item["along"],
         durability=item["durability"],
         refits=item["refits"],
+        price=item.get("price"),
+        cliffs=tuple(Cliff(**cliff) for cliff in item.get("cliffs", ())),
     )
 
 

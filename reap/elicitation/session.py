@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from reap import words
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.belief import Belief, ConfidenceSet, LearnedPrior, Posterior
@@ -289,7 +290,8 @@ class Elicitation(State):
         if isinstance(belief, advice.Sampled):
             self._search(belief)
             if len(self.pool):
-                return advice.best_expected(belief, self.pool, self._verdicts())
+                plan = advice.best_expected(belief, self.pool, self._verdicts())
+                return self.engine.priced(plan, self._x, self._of_changes(belief.estimate()), self.limits)
         if isinstance(belief, ConfidenceSet) and self.objective != "expected":
             plan = self.engine.robust(self._x, belief, self.objective, self.limits)
         else:
@@ -297,11 +299,13 @@ class Elicitation(State):
             plan = self.engine.plans(self._x, A[None], self.limits)[0]
         return self.engine.advised(plan, self._x, self.limits)
 
-    def plans(self, count: int = 3) -> list[Plan]:
+    def plans(self, count: int = 3, *, today: bool = False) -> list[Plan]:
         """Return the best plan and clearly different ones, at most ``count``; never one that was set aside.
 
         The others change features that the plans before them leave alone, as far as there is such a plan within twice
         the effort of the best; where there is none, ``note`` says what a plan shares. Fewer come back where there are fewer.
+        With ``today=True`` the easiest plan that today's model alone accepts comes last, said as such, where the engine asks
+        that plans hold and such a plan is notably easier.
         """
         if count < 1:
             raise InputError(f"count is {count}; give 1 or more")
@@ -321,7 +325,18 @@ class Elicitation(State):
         pool, verdicts = Pool(self.space, known, self._sizes), self._verdicts()
         worth = set(advice.worth_recommending(pool, verdicts).tolist()) if len(pool) else set()
         others = [plan for i, plan in enumerate(pool) if i in worth]
-        return advice.different(best, others, self._price(belief), count)
+        made = advice.different(best, others, self._price(belief), count)
+        return made + (self._today(best, A) if today else [])
+
+    def _today(self, best: Plan, A: Array) -> list[Plan]:
+        """Return the easiest plan that today's model alone accepts, where it is notably easier than the best that holds."""
+        if best.price is None or best.price < words.NOTABLE:
+            return []
+        plan = self.engine.edge().plans(self._x, A[None], self.limits)[0]
+        if plan.status != "ok":
+            return []
+        plan = self.engine.acceptance_.told([plan])[0]
+        return [plan.with_(note=words.fragile(plan))]
 
     def _price(self, belief: Belief) -> Callable[[Plan], float]:
         """Return what gives the effort of a plan, as far as is known."""

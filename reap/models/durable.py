@@ -1,13 +1,16 @@
 """Acceptance that holds tomorrow: by today's model, and by most of its retrainings.
 
-A row at a score of .501 is refused by the next retraining as often as not. Here a model is seen together with others:
-retrainings on bootstrap samples of its own rows, or models that the user gives. The score of a row is
+A row at a score of .501 is refused by the next retraining as often as not. Here a model is seen together with m others:
+retrainings on bootstrap samples of its own rows, or models that the user gives. The score of a row is the least of
 
-    min(model, the k-th highest of m others),  k = ⌈q (m + 1)⌉, at most m,
+    today's model,   the k-th highest of the m others,   and, from 8 others on,   4 (ū − c s − ½),
 
-so that a row is accepted where the model accepts it and so do k of the others. Were the row not chosen by looking at
-them, one more retraining would accept it with a probability of at least ``k / (m + 1) ≥ q``. Plans of least effort are
-chosen by looking, so a share of fresh retrainings has to be measured; ``docs/durability.md`` has the figures.
+with ``u = expit(logit − boundary)`` of each other, their mean ū and standard deviation s, and ``c = t_q √(1 + 1/m)``: the lower
+end of a prediction interval for one more retraining, with Student's t of m − 1 degrees. Plans of least effort are chosen by
+looking at these very others. A count of them is a noisy thing to look at, and a search finds the rows where the noise is kind:
+with 39 of 40 or 58 of 60 fewer than 95 % of fresh retrainings agree. Mean and deviation have far less noise, so less is lost and
+holding asks for less effort; ``docs/durability.md`` has the figures. u is bounded, so a member that is very sure counts as sure.
+With fewer than 8 others there is only the count, ``k = ⌈q (m + 1)⌉``, at most m; else ``k = ⌈q m⌉``, the share asked for.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from rich.progress import track
 from scipy.special import expit, logit
+from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -33,6 +37,8 @@ from reap.models.declared import OnVectors
 from reap.models.wrapping import wrap
 from reap.space import ActionSpace
 
+#: From this many others on they are a sample, with a mean and a deviation.
+_SAMPLE = 8
 #: Bootstrap samples drawn in search of one that has every class.
 _DRAWS = 100
 _INSTEAD = "give models=[…] to compare with, or margin= to keep a distance from the threshold"
@@ -75,26 +81,75 @@ def durable(
     if not others:  # a margin alone is a higher threshold; trees can be read with it
         raised = float(expit(classifier.boundary + shift))
         return replace(classifier, threshold=raised)
+    rule = Rule.of(share, len(others), shift, classifier.boundary)
     members = [one.kernel for one in (classifier, *others)]
     smooth = [kernel for kernel in members if isinstance(kernel, Smooth)]
-    count = needed(share, len(others))
     kernel = (
-        SmoothMinimum(smooth, count, shift)
-        if len(smooth) == len(members)
-        else Minimum([classifier, *others], count, shift)
+        SmoothMinimum(smooth, rule) if len(smooth) == len(members) else Minimum([classifier, *others], rule)
     )
     return Classifier(kernel, classifier.space, classifier.target, classifier.threshold, kernel, scale)
 
 
 def needed(share: float, count: int) -> int:
-    """Return how many of some retrainings must accept, so that one more would with a probability of at least ``share``.
+    """Return how many of some retrainings must accept: the share of them, or where they are few, what one more asks for.
 
     Examples
     --------
     >>> needed(0.95, 20), needed(0.9, 20), needed(0.0, 20), needed(0.95, 3)
-    (20, 19, 0, 3)
+    (19, 18, 0, 3)
     """
+    if count >= _SAMPLE:
+        return ceil(share * count - 1e-9)
     return min(count, ceil(share * (count + 1) - 1e-9))
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How the scores of today's model and of others become one.
+
+    Parameters
+    ----------
+    count : int
+        How many of the others must accept.
+    factor : float, or None
+        How many standard deviations their mean must be above the boundary; None: not asked.
+    shift : float
+        The margin of today's model, as a logit.
+    boundary : float
+    """
+
+    count: int
+    factor: float | None
+    shift: float
+    boundary: float
+
+    @classmethod
+    def of(cls, share: float, others: int, shift: float, boundary: float) -> Rule:
+        """Return the rule for a share of others."""
+        count, factor = needed(share, others), None
+        if others >= _SAMPLE and count and share < 1:
+            factor = float(student.ppf(share, others - 1)) * sqrt(1 + 1 / others)
+        return cls(count, factor, shift, boundary)
+
+    def asked(self, members: Sequence[Any]) -> Sequence[Any]:
+        """Return the members whose scores are needed."""
+        return members if self.count else members[:1]
+
+    def candidates(self, logits: Array) -> Array:
+        """Return what the rule takes the least of, (2 or 3, n), from logits (m + 1, n) with today's model first."""
+        parts = [logits[0] - self.shift]
+        if self.count:
+            place = len(logits) - 1 - self.count
+            parts.append(np.partition(logits[1:], place, axis=0)[place])
+        if self.factor is not None:
+            mean, deviation, _ = self.spread(logits)
+            parts.append(4 * (mean - self.factor * deviation - 0.5) + self.boundary)
+        return np.stack(parts)
+
+    def spread(self, logits: Array) -> tuple[Array, Array, Array]:
+        """Return mean (n,), standard deviation (n,) and the values u (m, n) themselves, of the others."""
+        u = expit(logits[1:] - self.boundary)
+        return u.mean(axis=0), u.std(axis=0, ddof=1), u
 
 
 def accepting(others: Sequence[Classifier], Z: Array) -> Ints:
@@ -102,70 +157,66 @@ def accepting(others: Sequence[Classifier], Z: Array) -> Ints:
     return np.asarray(np.sum([one.accepts(Z) for one in others], axis=0, dtype=np.intp))
 
 
-def _binding(scores: Array, count: int) -> Ints:
-    """Return the member (n,) whose score decides, of scores (m + 1, n) with today's model first."""
-    first = np.zeros(scores.shape[1], dtype=np.intp)
-    if count == 0:
-        return first
-    place = len(scores) - 1 - count
-    other = 1 + np.argpartition(scores[1:], place, axis=0)[place]
-    each = np.arange(scores.shape[1])
-    return np.where(scores[0] <= scores[other, each], first, other)
-
-
 @dataclass(frozen=True, eq=False)
 class SmoothMinimum(Smooth):
-    """The binding score of members that all have a gradient; the gradient is the binding member's.
+    """The least of what a rule asks for, of members that all have a gradient; the gradient is that of what binds.
 
     Parameters
     ----------
     members : sequence of Smooth
         Today's model first.
-    count : int
-        How many of the others must accept.
-    shift : float
-        The margin of today's model, as a logit.
+    rule : Rule
     """
 
     members: Sequence[Smooth]
-    count: int
-    shift: float
+    rule: Rule
 
     def logit(self, Z: Array) -> Array:
         """Return the binding logit, (n,)."""
-        scores = self._scores(Z)
-        return np.asarray(scores[_binding(scores, self.count), np.arange(len(Z))])
+        return np.asarray(self.rule.candidates(self._logits(Z)).min(axis=0))
 
     def gradient(self, Z: Array) -> Array:
-        """Return the gradient of the binding member, (n, d)."""
-        who = _binding(self._scores(Z), self.count)
-        slope = np.empty(np.shape(Z))
-        for member in np.unique(who):
-            rows = who == member
+        """Return the gradient of what binds, (n, d): of a member, or of mean and deviation,
+        ``4 Σ_i w_i ∂u_i`` with ``w_i = 1/m − c (u_i − ū) / ((m − 1) s)``.
+        """
+        logits = self._logits(Z)
+        parts = self.rule.candidates(logits)
+        binds = parts.argmin(axis=0)
+        slope = np.zeros(np.shape(Z))
+        who = np.zeros(len(Z), dtype=np.intp)  # the member that binds
+        if len(parts) > 1:
+            who = np.where(binds == 1, 1 + np.abs(logits[1:] - parts[1]).argmin(axis=0), who)
+        single = binds < 2
+        for member in np.unique(who[single]):
+            rows = single & (who == member)
             slope[rows] = self.members[member].gradient(Z[rows])
+        together = np.flatnonzero(binds == 2)
+        if len(together) and self.rule.factor is not None:
+            mean, deviation, u = self.rule.spread(logits[:, together])
+            m = len(u)
+            weight = 1 / m - self.rule.factor * (u - mean) / ((m - 1) * np.maximum(deviation, 1e-9))
+            weight *= 4 * u * (1 - u)
+            slope[together] = sum(
+                w[:, None] * member.gradient(Z[together])
+                for w, member in zip(weight, self.members[1:], strict=True)
+            )
         return slope
 
-    def _scores(self, Z: Array) -> Array:
-        asked = self.members if self.count else self.members[:1]
-        scores = np.stack([member.logit(Z) for member in asked])
-        scores[0] -= self.shift
-        return scores
+    def _logits(self, Z: Array) -> Array:
+        return np.stack([member.logit(Z) for member in self.rule.asked(self.members)])
 
 
 @dataclass(frozen=True, eq=False)
 class Minimum(Scorer):
-    """The binding score of any members; see ``SmoothMinimum``."""
+    """The least of what a rule asks for, of any members; see ``SmoothMinimum``."""
 
     members: Sequence[Classifier]
-    count: int
-    shift: float
+    rule: Rule
 
     def logit(self, Z: Array) -> Array:
         """Return the binding logit, (n,)."""
-        asked = self.members if self.count else self.members[:1]
-        scores = np.stack([member.logit(Z) for member in asked])
-        scores[0] -= self.shift
-        return np.asarray(scores[_binding(scores, self.count), np.arange(len(Z))])
+        logits = np.stack([member.logit(Z) for member in self.rule.asked(self.members)])
+        return np.asarray(self.rule.candidates(logits).min(axis=0))
 
     def probability(self, Z: Array) -> Array:
         """Return the binding probability, (n,)."""

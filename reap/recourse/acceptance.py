@@ -17,6 +17,7 @@ from reap._typing import Array, Frame
 from reap.models import Classifier
 from reap.models.durable import accepting, durable, given, needed, retrained
 from reap.plan import Plan
+from reap.recourse.cliffs import warned
 from reap.words import counted
 
 
@@ -94,7 +95,8 @@ class Acceptance:
         return needed(self.durability, len(self.others))
 
     def told(self, plans: Sequence[Plan]) -> list[Plan]:
-        """Return plans with the share of the others that accept where they end; the same plan is asked about once."""
+        """Return plans with the share of the others that accept where they end, and with the cliffs they stand on."""
+        plans = warned(self.today, plans)
         made = [plan for plan in plans if plan.status == "ok"]
         if not self.others or not made:
             return list(plans)

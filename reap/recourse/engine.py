@@ -5,6 +5,7 @@ An engine answers ``fit``, ``plans``, ``robust`` and ``candidates``; it gets ``e
 
 from __future__ import annotations
 
+import copy
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -322,6 +323,22 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             return plan
         said = advice(self.space, self.relaxations(x, limits))
         return plan.with_(note=" ".join(filter(None, (plan.note, said))))
+
+    def edge(self) -> Self:
+        """Return the same fitted engine for which today's model alone decides: its plans ask for less and may not hold."""
+        made = copy.copy(self)
+        made.acceptance_ = Acceptance(self.classifier_)
+        return made
+
+    def priced(self, plan: Plan, x: Any, matrix: Array, limits: Limits | None = None) -> Plan:
+        """Return a plan with what holding asks for: its effort against that of the plan today's model alone accepts."""
+        if plan.status != "ok" or plan.along or not hasattr(self, "acceptance_") or self.acceptance_.exact:
+            return plan
+        easier = self.edge().plans(x, matrix, limits)[0]
+        least, own = easier.effort, effort.of_moves(matrix, plan.moves)
+        if easier.status != "ok" or not least > 0:
+            return plan
+        return plan.with_(price=max(0.0, own / least - 1))
 
     def reasons(self, x: Any, n: int = 4) -> list[Reason]:
         """Return the principal reasons of a refusal, most important first: the factors that the model really scored.

@@ -157,6 +157,12 @@ class GraphRecourse(Engine):
         self._kept: LRUCache[Any, Paths] = LRUCache(max(_FEWEST, min(_MOST, _MEMORY // size)))
         self._lock = threading.Lock()
 
+    def edge(self) -> Self:
+        """Return the same fitted engine for which today's model alone decides: its plans ask for less and may not hold."""
+        made = super().edge()
+        made._forget()
+        return made
+
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k not in ("_kept", "_lock")}
 

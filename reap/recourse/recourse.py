@@ -159,6 +159,8 @@ class Recourse(Engine):
             rows = rows[np.sort(chosen)]
         self.rows_ = rows
         self.reader_ = read(careful, self.space, X)
+        exact = self.acceptance_.exact
+        self._reader_today = self.reader_ if exact else read(self.classifier_, self.space, X)
         self._forget()
         if self.verbose:
             print(f"{len(rows):,} accepted rows kept of {len(X):,}")
@@ -176,6 +178,13 @@ class Recourse(Engine):
     def _forget(self) -> None:
         self._known: OrderedDict[Any, Targets] = OrderedDict()
         self._lock = threading.RLock()
+
+    def edge(self) -> Self:
+        """Return the same fitted engine for which today's model alone decides: its plans ask for less and may not hold."""
+        made = super().edge()
+        made.reader_ = self._reader_today
+        made._forget()
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k not in ("_known", "_lock")}

@@ -114,6 +114,7 @@ class PlanOut(BaseModel):
     changes: list[ChangeOut]
     follows: list[str]
     setback: str
+    holding: list[str]
     stages: list[Stage]
     target: Row
     durability: str

@@ -95,6 +95,7 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         changes=changes(made, start),
         follows=[str(change) for change in made.follows],
         setback=_setback(made),
+        holding=words.cautions(made),
         stages=_stages(made),
         target=desk.space.values(made.path[-1]),
         durability=words.durability(made) if made.durability is not None else "",
