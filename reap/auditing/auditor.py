@@ -11,6 +11,7 @@ import pandas as pd
 from reap._errors import InputError
 from reap._typing import Array, Frame, Series
 from reap.auditing import figures
+from reap.auditing.cliffs import model_cliffs
 from reap.auditing.population import Population, population
 from reap.auditing.result import Audit, Grouping
 from reap.space import ActionSpace
@@ -103,6 +104,7 @@ def audit(
         ),
         confidence=confidence,
         manifest=people.manifest,
+        cliffs=model_cliffs(people.frame),
     )
 
 

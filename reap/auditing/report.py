@@ -48,8 +48,18 @@ def page(audit: Audit) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Audit of recourse</title><style>{_STYLE}</style></head><body><main>"
-        f"<h1>What recourse asks of people, and of whom</h1>{_headline(audit)}{_features(audit, labels)}{sections}"
-        f"{_method(audit)}{_origin(audit)}</main></body></html>\n"
+        f"<h1>What recourse asks of people, and of whom</h1>{_headline(audit)}{_cliffs(audit)}"
+        f"{_features(audit, labels)}{sections}{_method(audit)}{_origin(audit)}</main></body></html>\n"
+    )
+
+
+def _cliffs(audit: Audit) -> str:
+    if not audit.cliffs:
+        return ""
+    rows = ((c.label, f"{c.plans:,}", _percent(c.share), c.example) for c in audit.cliffs)
+    return (
+        "<h2>Model cliffs</h2><p>A change too small to notice decides here. Plans that live on it are no advice; look at the "
+        "model.</p>" + _table("Model cliffs", ("number", "plans", "share of plans", "widest example"), rows)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reap._typing import Array, Frame
+from reap.auditing.cliffs import ModelCliff
 from reap.auditing.figures import Comparison
 
 
@@ -96,6 +97,8 @@ class Audit:
         Of all intervals.
     manifest : dict
         What the plans were made from.
+    cliffs : list of ModelCliff
+        Where a change too small to notice decides: flaws of the model.
     """
 
     people: int
@@ -115,6 +118,7 @@ class Audit:
     groupings: list[Grouping]
     confidence: float
     manifest: dict[str, Any]
+    cliffs: list[ModelCliff] = field(default_factory=list)
 
     def __getitem__(self, name: str) -> Grouping:
         return next(g for g in self.groupings if g.name == name)
@@ -139,18 +143,24 @@ class Audit:
                 else f"  {name} *: {row.people:,} people, too few to be told about"
                 for name, row in zip(grouping.table.index, grouping.table.itertuples(), strict=True)
             ]
+        if self.cliffs:
+            lines += ["", "Model cliffs: a change too small to notice decides."]
+            lines += [f"  {cliff}" for cliff in self.cliffs]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         plain = {
-            k: v for k, v in vars(self).items() if k not in ("groupings", "features", "changed", "manifest")
+            k: v
+            for k, v in vars(self).items()
+            if k not in ("groupings", "features", "changed", "manifest", "cliffs")
         }
         shown = ("reap", "engine", "model", "space", "data", "preferences", "rows", "statuses", "provenance")
         return {
             "format": "reap.audit",
             "version": 1,
             **plain,
+            "cliffs": [asdict(cliff) for cliff in self.cliffs],
             "features": self.features.to_dict(),
             "changed": self.changed.to_dict(),
             "groupings": [

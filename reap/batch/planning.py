@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import pickle
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import joblib
@@ -77,6 +78,7 @@ class Planner:
         frame = self._targets(rows, found)
         frame[f"recourse_{self.engine.classifier_.scale.output}"] = [_or_nan(o, "score") for o in found]
         frame["recourse_durability"] = [_or_nan(o, "durability") for o in found]
+        frame["recourse_cliffs"] = ["" if isinstance(o, Failure) else _cliffs(o) for o in found]
         frame["recourse_reason"] = [o.reason if isinstance(o, Failure) else o.note for o in found]
         frame["recourse_answers"] = [answers[i].told if i in answers else 0 for i in range(len(rows))]
         paths = np.empty(len(rows), dtype=object)
@@ -142,6 +144,11 @@ def _failure(error: Exception) -> Failure:
     if isinstance(error, InputError):
         return Failure(INVALID, str(error))
     return Failure(FAILED, f"{type(error).__name__}: {error}")
+
+
+def _cliffs(plan: Plan) -> str:
+    """Return the cliffs that a plan stands on, as JSON; empty where there are none."""
+    return json.dumps([asdict(cliff) for cliff in plan.cliffs], ensure_ascii=False) if plan.cliffs else ""
 
 
 def _or_nan(found: Plan | Failure, name: str) -> float:

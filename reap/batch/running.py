@@ -107,7 +107,7 @@ def run(
     -------
     DataFrame or Result
         The columns of ``engine.recommend``, then ``recourse_probability`` (``recourse_score`` where the model
-        returns points or another score), ``recourse_durability``, ``recourse_reason``,
+        returns points or another score), ``recourse_durability``, ``recourse_cliffs`` (JSON), ``recourse_reason``,
         ``recourse_answers`` (how many the plan is based on) and ``recourse_path`` (the encoded rows from start to
         target, (s + 1)·d numbers); ``attrs["reap"]`` of the frame says what it was made from.
 

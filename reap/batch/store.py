@@ -211,6 +211,7 @@ def schema_of(source: Any, features: list[str], index: Any, output: str = "proba
         pa.field("recourse_months", pa.int64()),
         pa.field(f"recourse_{output}", pa.float64()),
         pa.field("recourse_durability", pa.float64()),
+        pa.field("recourse_cliffs", pa.string()),
         pa.field("recourse_reason", pa.string()),
         pa.field("recourse_answers", pa.int64()),
         pa.field("recourse_path", pa.list_(pa.float64())),

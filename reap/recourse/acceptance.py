@@ -16,6 +16,7 @@ from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.models import Classifier
 from reap.models.durable import accepting, durable, given, needed, retrained
+from reap.models.trees import read
 from reap.plan import Plan
 from reap.recourse.cliffs import warned
 from reap.words import counted
@@ -34,12 +35,15 @@ class Acceptance:
         The share of them that should accept.
     margin : float
         What today's score must have beyond the threshold, in the unit of the scores.
+    quick : Classifier, optional
+        Today's model again, scored without its pipeline.
     """
 
     today: Classifier
     others: Sequence[Classifier] = ()
     durability: float = 0.0
     margin: float = 0.0
+    quick: Classifier | None = None
 
     @classmethod
     def learnt(
@@ -71,6 +75,8 @@ class Acceptance:
                     "compare with, or margin= instead of durability="
                 )
             others = retrained(today, X, y, refits, random_state=random_state, n_jobs=n_jobs, verbose=verbose)
+        if others and X is not None:
+            return cls(today, [_quick(one, X) for one in others], durability, margin, _quick(today, X))
         return cls(today, others, durability, margin)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -87,7 +93,7 @@ class Acceptance:
         """What decides whether a row will do."""
         if self.exact:
             return self.today
-        return durable(self.today, self.others, share=self.durability, margin=self.margin)
+        return durable(self.quick or self.today, self.others, share=self.durability, margin=self.margin)
 
     @property
     def needed(self) -> int:
@@ -128,3 +134,9 @@ class Acceptance:
             return self.fragile(rows)
         scale = self.today.scale
         return f"Today's model would accept a plan, but only just: {scale.needed}, and {self.margin:g} beyond it, is needed."
+
+
+def _quick(classifier: Classifier, X: Frame) -> Classifier:
+    """Return a model of trees as it was read, which is scored without its pipeline; any other as it is."""
+    reader = None if classifier.has_gradient else read(classifier, classifier.space, X)
+    return classifier if reader is None else reader.classifier

@@ -186,3 +186,56 @@ def test_what_cannot_be_done_is_said_before_the_work(given, message):
     model = MODELS["logistic"](space).fit(X, y)
     with pytest.raises(reap.InputError, match=message):
         reap.Recourse(model, space, **given).fit(X)
+
+
+def test_holding_has_a_price_that_is_said_and_the_easier_plan_is_offered_as_such():
+    X, y, space = world()
+    model = MODELS["logistic"](space).fit(X, y)
+    engine = reap.Recourse(model, space, durability=0.9, refits=10).fit(X, y)
+    x = X[~engine.classifier_.accepts(space.encode(X))].iloc[[0]]
+    session = engine.elicit(x, questions=2)
+    best, *_, easy = session.plans(2, today=True)
+    A = session.belief.estimate()
+    alone = reap.Recourse(model, space).fit(X).plans(x, A)[0]
+    assert best.price == pytest.approx(session.effort(best) / alone.effort - 1)
+    assert best.price > 0.05
+    assert "To hold, it asks" in str(best)
+    assert np.allclose(easy.path[-1], alone.path[-1])
+    assert easy.durability < best.durability
+    assert "it may not hold" in str(easy)
+    assert all("may not hold" not in str(plan) for plan in session.plans(3))
+    again = reap.Elicitation.from_json(session.to_json(), engine)
+    assert again.recommend().price == best.price
+    exact = reap.Recourse(model, space).fit(X).elicit(x, questions=1)
+    assert exact.recommend().price is None
+    assert len(exact.plans(1, today=True)) == 1
+
+
+@pytest.mark.parametrize("kind", ["graph", "gradient", "pool"])
+def test_every_engine_takes_durability_and_keeps_its_promise(kind):
+    X, y, space = world()
+    model = MODELS["logistic"](space).fit(X, y)
+    engine = {
+        "graph": lambda: reap.GraphRecourse(model, space, durability=0.8, refits=9),
+        "gradient": lambda: reap.GradientRecourse(model, space, durability=0.8, refits=9),
+        "pool": lambda: reap.PoolRecourse(X, model, space, durability=0.8, refits=9),
+    }[kind]().fit(X, y)
+    report = reap.checks.engine(engine, X, people=4, matrices=2, for_people=False)
+    assert report.ok
+    assert report.lines[1].name == "lasting"
+    x = X[~engine.classifier_.accepts(space.encode(X))].iloc[[0]]
+    plan = engine.plans(x, np.eye(space.dimension))[0]
+    assert plan.durability >= 0.8
+    assert engine.edge().plans(x, np.eye(space.dimension))[0].durability is None
+
+
+def test_checks_catch_an_engine_that_does_not_hold():
+    X, y, space = world()
+    model = MODELS["logistic"](space).fit(X, y)
+    engine = reap.Recourse(model, space, durability=0.9, refits=9).fit(X, y)
+    lying = engine.edge()
+    report = reap.checks.engine(engine, X, people=3, matrices=1, raises=False)
+    assert report.ok
+    engine.plans = lying.plans
+    report = reap.checks.engine(engine, X, people=3, matrices=1, for_people=False, raises=False)
+    assert report.lines[1].broken
