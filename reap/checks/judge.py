@@ -15,7 +15,7 @@ from reap._typing import Array, Bools, Frame
 from reap.checks.legality import Row, actions, at, missing, needed, rank, same, time_of, violations
 from reap.checks.worlds import World
 from reap.models import Classifier, wrap
-from reap.models.durable import needed as enough
+from reap.models.durable import Rule
 from reap.recourse import Engine
 from reap.scores import Scale
 from reap.space import ActionSpace, Feature, Limits
@@ -99,20 +99,18 @@ class Judge:
         if not rows:
             return np.zeros(0, dtype=bool)
         frame = self.frame(rows)
-        above = self._above(np.asarray(self.score(frame), dtype=float), self.margin)
-        count = enough(self.durability, len(self.others))
-        if count:
-            each = np.sort(
-                [self._above(np.asarray(other(frame), dtype=float)) for other in self.others], axis=0
-            )
-            above = np.minimum(above, each[-count])
-        return np.asarray(above >= _MARGIN * (1 + 1e-6))
+        each = [self._above(np.asarray(score(frame), dtype=float)) for score in (self.score, *self.others)]
+        low = self._above(np.array([self.scale.ends[0] + self.margin]))[0] if self.margin else 0.0
+        if self.scale.output == "score":
+            low = self.margin / self.scale.spread
+        rule = Rule.of(self.durability, len(self.others), low, 0.0)
+        return np.asarray(rule.candidates(np.stack(each)).min(axis=0) >= _MARGIN * (1 + 1e-6))
 
-    def _above(self, scores: Array, margin: float = 0.0) -> Array:
+    def _above(self, scores: Array) -> Array:
         """Return how far scores (n,) are above what is needed, in log-odds."""
         if self.scale.output == "score":
-            return self.scale.logit(scores) - margin / self.scale.spread
-        return np.asarray(logit(np.clip(scores, 1e-15, 1 - 1e-15)) - logit(self.scale.ends[0] + margin))
+            return self.scale.logit(scores)
+        return np.asarray(logit(np.clip(scores, 1e-15, 1 - 1e-15)) - logit(self.scale.ends[0]))
 
     def holding(self, rows: Sequence[Row]) -> Array:
         """Return the share (n,) of the others that accept rows in units; NaN where there are none."""
