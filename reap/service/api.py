@@ -132,7 +132,9 @@ def schema(desk: D) -> schemas.Schema:
 def start(request: Request, desk: D, body: requests.Start) -> Response:
     """Start a session with the subject's row; send the person the link."""
     z = rows.read(desk.space, body.subject)
-    token = desk.start(z, questions=body.questions, options=body.options, seed=body.seed)
+    token = desk.start(
+        z, questions=body.questions, options=body.options, seed=body.seed, warm_up=body.warm_up
+    )
     base = request.app.state.settings.public_url.rstrip("/") or str(request.base_url).rstrip("/")
     with desk.open(token) as live:
         made = schemas.Started(token=token, link=f"{base}/s/{token}", state=views.state(desk, live))

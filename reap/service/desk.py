@@ -100,6 +100,7 @@ class Desk:
         options: int | None = None,
         limits: Limits | None = None,
         seed: int = 0,
+        warm_up: bool = True,
     ) -> str:
         """Start a session for a subject (d,) with its first question; return its token, which is kept nowhere.
 
@@ -115,7 +116,7 @@ class Desk:
                 limits=limits,
                 prior=self.priors.begin(),
                 random_state=seed,
-                warm_up=True,
+                warm_up=warm_up,
                 held_out=True,
             )
             str(session.ask())  # in words too: what cannot be said is not stored
