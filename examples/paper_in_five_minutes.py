@@ -31,7 +31,7 @@ def asked(preset: str, questions: int) -> pd.DataFrame:
     for i, (_, x) in enumerate(people.iterrows()):
         person = reap.subjects.random(data.space.dimension, draws)
         best = engine.plans(x, person.matrix)[0]
-        session = engine.elicit(x, questions=questions, preset=preset)  # type: ignore[arg-type]
+        session = engine.elicit(x, questions=questions, preset=preset)
         for answers in range(questions + 1):
             plan = session.recommend()
             least = min(person.effort(best.moves), person.effort(plan.moves))

@@ -24,7 +24,7 @@ from reap.space import ActionSpace
         (pd.array([0, 1, 1], dtype="Int8"), "binary", (0, 1), "Int8"),
         (pd.array([True, False, True], dtype="boolean"), "binary", (False, True), "boolean"),
         (pd.array(["b", "a", "c"], dtype="string"), "categorical", ("a", "b", "c"), "string"),
-        (["b", "a", "b"], "binary", ("a", "b"), "str"),
+        (["b", "a", "b"], "binary", ("a", "b"), str(pd.Series(["a"]).dtype)),
         (pd.array(["b", 1, "a"], dtype=object), "categorical", (1, "a", "b"), "object"),
         (pd.Categorical(["b", "a", "b"], ["b", "a", "z"]), "categorical", ("b", "a", "z"), "category"),
         (pd.Categorical(["b", "a", "b"], ["b", "a"]), "binary", ("b", "a"), "category"),
