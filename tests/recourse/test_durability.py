@@ -85,7 +85,7 @@ def test_holding_asks_for_more_and_fresh_retrainings_agree():
     rejected = X[~classifier.accepts(space.encode(X))].iloc[:8]
     fresh = retrained(classifier, X, y, 40, random_state=1)
     shares, efforts = [], []
-    for q in (0.0, 0.8, 1.0):
+    for q in (0.0, 0.8, 0.95):
         engine = reap.Recourse(model, space, durability=q).fit(X, y)
         plans = [engine.plans(rejected.iloc[[i]], np.eye(space.dimension))[0] for i in range(len(rejected))]
         assert all(plan.valid for plan in plans)
@@ -93,7 +93,9 @@ def test_holding_asks_for_more_and_fresh_retrainings_agree():
         efforts.append(sum(plan.effort for plan in plans))
     assert efforts[0] < efforts[1] < efforts[2]
     assert shares[0] < shares[1] < shares[2]
-    assert shares[2] > 0.85  # not 20 / 21: plans were chosen by looking at the 20
+    assert (
+        shares[2] >= 0.9
+    )  # 8 people share 40 retrainings, so the share asked for, .95, is known to a few points
 
 
 def test_by_default_today_s_model_decides(case):
