@@ -15,6 +15,7 @@ _NUMBERS = {
     "neighbors": (1, math.inf),
     "durability": (0.0, 1.0),
     "refits": (0, math.inf),
+    "price": (-1.0, math.inf),
 }
 
 
@@ -48,6 +49,11 @@ def _wrong(plan: Any) -> str | None:
         v is None or number(v) for v in vars(plan.confidence).values()
     ):
         return "its confidence is no number"
+    for cliff in plan.cliffs:
+        if not (number(cliff.score_below) and number(cliff.score_above)):
+            return "a score at a cliff is no number"
+        if not all(isinstance(said, str) for said in (cliff.feature, cliff.label, cliff.below, cliff.above)):
+            return "a cliff is not said in words"
     if plan.status == "ok":
         if not (math.isfinite(plan.effort) and plan.effort >= 0):
             return f"its effort is {plan.effort!r}"

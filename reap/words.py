@@ -81,7 +81,7 @@ def remarks(made: Plan) -> list[str]:
         said.append(f"As a result: {listed(made.follows)}.")
     if made.setback is not None:
         said.append(
-            f"After step {made.setback.number} the score is lower than before it ({made.scale.number(made.setback.score)}); "
+            f"After step {made.setback.number} the score is lower than before it ({made.scale.say(made.setback.score)}); "
             "only all steps together lead to a yes."
         )
     if made.durability is not None:

@@ -22,9 +22,9 @@ from uuid import uuid4
 OUT = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 #: Somebody the example's model refuses, and who has something to decide.
 ROW = {
-    "status": "0 to 200 DM", "duration": 36, "amount": 3990, "savings": "none or unknown", "employment": "less than 1 year",
-    "personal_status": "married or divorced woman", "guarantor": "none", "age": 29,
-    "other_plans": "at a bank", "housing": "owned",
+    "status": "below 0 DM", "duration": 48, "amount": 4308, "savings": "below 100 DM", "employment": "less than 1 year",
+    "personal_status": "married or divorced woman", "guarantor": "none", "age": 24,
+    "other_plans": "none", "housing": "rented",
 }  # fmt: skip
 WIDTH, HEIGHT = 640, 860
 

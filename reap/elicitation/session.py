@@ -161,7 +161,7 @@ class Elicitation(State):
             "rows": rows,
         }
         own = [name for name, part in (("belief", belief), ("strategy", strategy)) if part is not None]
-        known, self.prior = engine.fingerprint(), _prior(prior, preset, belief, space.digest)
+        known, self.prior = _who(engine), _prior(prior, preset, belief, space.digest)
         hashed = None if self.prior is None else self.prior.hash
         started = events.started(space, space.vector(x), limits or Limits(), settings, own, known, hashed)
 
@@ -291,6 +291,8 @@ class Elicitation(State):
             self._search(belief)
             if len(self.pool):
                 plan = advice.best_expected(belief, self.pool, self._verdicts())
+                if not hasattr(self.engine, "priced"):  # an engine that answers ``plans`` alone
+                    return plan
                 return self.engine.priced(plan, self._x, self._of_changes(belief.estimate()), self.limits)
         if isinstance(belief, ConfidenceSet) and self.objective != "expected":
             plan = self.engine.robust(self._x, belief, self.objective, self.limits)
@@ -439,7 +441,7 @@ class Elicitation(State):
     ) -> Elicitation:
         """Return the session that events in force lead to; the engine is not asked."""
         started = log[0].payload
-        events.check_engine(started, engine.space, engine.fingerprint())
+        events.check_engine(started, engine.space, _who(engine))
         for part, given in (("belief", belief), ("strategy", strategy)):
             if part in started["own"] and given is None:
                 raise InputError(f"the session was made with a {part} of its own; give {part}=… too")
@@ -485,3 +487,8 @@ def _same_prior(began: str | None, given: LearnedPrior | None) -> None:
         raise InputError("the session began without a learnt prior; load it without prior=")
     said = "none was given" if given is None else f"given was {given.hash[:12]}"
     raise InputError(f"the session began with the learnt prior {began[:12]}, {said}; give prior= that file")
+
+
+def _who(engine: Engine) -> dict[str, Any]:
+    """Return the fingerprint of an engine; an engine of somebody else's that answers ``plans`` alone has none."""
+    return engine.fingerprint() if hasattr(engine, "fingerprint") else {}

@@ -100,9 +100,12 @@ class Acceptance:
         """How many of the others must accept."""
         return needed(self.durability, len(self.others))
 
-    def told(self, plans: Sequence[Plan]) -> list[Plan]:
-        """Return plans with the share of the others that accept where they end, and with the cliffs they stand on."""
-        plans = warned(self.today, plans)
+    def told(self, plans: Sequence[Plan], today: Classifier | None = None) -> list[Plan]:
+        """Return plans with the share of the others that accept where they end, and with the cliffs they stand on.
+
+        ``today``: a quicker way to ask today's model, where there is one.
+        """
+        plans = warned(today or self.quick or self.today, plans)
         made = [plan for plan in plans if plan.status == "ok"]
         if not self.others or not made:
             return list(plans)

@@ -48,22 +48,26 @@ def warned(classifier: Classifier, plans: Sequence[Plan]) -> list[Plan]:
     ends = sorted({place for place, _, _ in tried})
     rows = [plans[place].path[-1] for place in ends] + [row for *_, row in tried]
     Z = np.stack(rows)
-    u, scores = expit(classifier.logit(Z) - classifier.boundary), classifier.score(Z)
+    u = expit(classifier.logit(Z) - classifier.boundary)
     of = {place: k for k, place in enumerate(ends)}
+    at = [k for k, (place, *_) in enumerate(tried, len(ends)) if u[k] <= 0.5 and u[of[place]] - u[k] >= JUMP]
+    if not at:
+        return list(plans)
+    scores = classifier.score(Z)
     found: dict[int, list[Cliff]] = {}
-    for k, (place, feature, row) in enumerate(tried, len(ends)):
-        if u[k] <= 0.5 and u[of[place]] - u[k] >= JUMP:
-            values = plans[place].space.values(row), plans[place].space.values(plans[place].path[-1])
-            found.setdefault(place, []).append(
-                Cliff(
-                    feature.name,
-                    feature.label,
-                    feature.show(values[0][feature.name]),
-                    feature.show(values[1][feature.name]),
-                    float(scores[k]),
-                    float(scores[of[place]]),
-                )
+    for k in at:
+        place, feature, row = tried[k - len(ends)]
+        values = plans[place].space.values(row), plans[place].space.values(plans[place].path[-1])
+        found.setdefault(place, []).append(
+            Cliff(
+                feature.name,
+                feature.label,
+                feature.show(values[0][feature.name]),
+                feature.show(values[1][feature.name]),
+                float(scores[k]),
+                float(scores[of[place]]),
             )
+        )
     return [replace(p, cliffs=tuple(found[i])) if i in found else p for i, p in enumerate(plans)]
 
 

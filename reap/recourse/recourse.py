@@ -356,16 +356,24 @@ class Recourse(Engine):
         else:
             accepted = self.acceptance_.classifier.accepts(last)
         judged = iter(zip(np.split(scores, ends[:-1]), accepted, strict=True))
+        made = [
+            plan
+            for draft in drafts
+            if isinstance(draft, Draft)
+            for plan in self._made(draft, [next(judged) for _ in draft.paths])
+        ]
+        quick = self._asked if self.acceptance_.exact else None
+        told = iter(self.acceptance_.told(made, quick))  # the models are asked once for everybody
         return [
-            self._finish(draft, [next(judged) for _ in draft.paths]) if isinstance(draft, Draft) else draft
+            _spread(draft, [next(told) for _ in draft.paths]) if isinstance(draft, Draft) else draft
             for draft in drafts
         ]
 
-    def _finish(self, draft: Draft, judged: list[tuple[Array, bool]]) -> list[Plan]:
-        """Return a draft as plans, given the scores along each path and whether its end is accepted."""
+    def _made(self, draft: Draft, judged: list[tuple[Array, bool]]) -> list[Plan]:
+        """Return the plans of a draft, one a path, given the scores along each and whether its end is accepted."""
         subject, targets = draft.subject, draft.targets
         fine = subject.space.allows(subject.z, draft.rows) & [accepted for _, accepted in judged]
-        made = [
+        return [
             Plan(
                 subject.space,
                 draft.paths[k],
@@ -376,11 +384,6 @@ class Recourse(Engine):
             if fine[k]
             else self._nothing(subject, targets)
             for k, (scores, _) in enumerate(judged)
-        ]
-        made = self.acceptance_.told(made)
-        return [
-            made[k].with_(effort=float(value)) if fine[k] else made[k]
-            for k, value in zip(draft.which, draft.efforts, strict=True)
         ]
 
     def _note(self, row: Array, targets: Targets) -> str:
@@ -420,3 +423,11 @@ class Recourse(Engine):
             best = scale.number(float(self.classifier_.score(problem.nearest[None])[0]))
             note = f"{said}, the best scores {best}; {scale.needed} is needed."
         return subject.refused(status, note)
+
+
+def _spread(draft: Draft, made: Sequence[Plan]) -> list[Plan]:
+    """Return a plan for each matrix of a draft, with its effort, out of the distinct ones."""
+    return [
+        made[k].with_(effort=float(value)) if made[k].status == "ok" else made[k]
+        for k, value in zip(draft.which, draft.efforts, strict=True)
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from reap.service.schemas import Named, Row, Threshold
+from reap.service.schemas import Ends, Named, Row, Threshold
 
 
 class ChangeOut(BaseModel):
@@ -25,7 +25,7 @@ class ChangeOut(BaseModel):
     month: int | None = None
     when: str = ""
     brings: str = ""
-    bar: tuple[float, float] | None = None
+    bar: Ends | None = None
 
 
 class Stage(BaseModel):

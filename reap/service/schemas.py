@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import BaseModel, StrictBool, StrictFloat, StrictInt, StrictStr, WithJsonSchema
 
 #: A value of one feature: a number, a level, or null where it is not known.
 Value = StrictBool | StrictInt | StrictFloat | StrictStr | None
 Row = dict[str, Value]
+#: Pairs of numbers, described as arrays of two: the draft of JSON Schema that most tools read has no tuples.
+Ends = Annotated[
+    tuple[float, float],
+    WithJsonSchema({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}),
+]
+Range = Annotated[
+    tuple[float | None, float | None],
+    WithJsonSchema({"type": "array", "items": {"type": ["number", "null"]}, "minItems": 2, "maxItems": 2}),
+]
 #: The score to exceed, or a range to reach, in which an end may be open.
-Threshold = float | tuple[float | None, float | None]
+Threshold = float | Range
 
 
 class Score(BaseModel):
@@ -33,7 +42,7 @@ class Cell(BaseModel):
     value: str
     changes: bool
     mark: Literal["up", "down", "other", "same"]
-    bar: tuple[float, float] | None
+    bar: Ends | None
 
 
 class Compared(BaseModel):

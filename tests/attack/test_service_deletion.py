@@ -33,6 +33,7 @@ def others(service, row, tmp_path):
     """A second worker with open connections, and another person whose session stays."""
     service.start(row)
     store = Store(f"sqlite:///{tmp_path}/reap.db")
+    store.prepare()
     assert len(store.sessions()) == 1
     yield store
     store.engine.dispose()

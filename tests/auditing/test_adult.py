@@ -33,7 +33,11 @@ def test_adult_by_sex_and_race(tmp_path):
     none = plans["recourse_status"] != "ok"
     assert found.people == len(people)
     assert found.share == pytest.approx(none.mean())
-    np.testing.assert_allclose(found["race"].table["share"], none.groupby(people["race"]).mean())
+    large = people.groupby("race").size() >= 30  # of smaller groups only the count is told
+    assert large.any()
+    assert not large.all()
+    share = none.groupby(people["race"]).mean().where(large)
+    np.testing.assert_allclose(found["race"].table["share"], share)
     np.testing.assert_array_equal(found["sex"].table["people"], people.groupby("sex").size())
 
     free = [f.name for f in data.space.features if f.actionable and f.derived is None]
@@ -44,7 +48,8 @@ def test_adult_by_sex_and_race(tmp_path):
     np.testing.assert_allclose(
         found["sex"].table["median"], effort.groupby(people["sex"]).median(), rtol=1e-9
     )
-    np.testing.assert_allclose(found["race"].table["mean"], effort.groupby(people["race"]).mean(), rtol=1e-9)
+    mean = effort.groupby(people["race"]).mean().where(large)
+    np.testing.assert_allclose(found["race"].table["mean"], mean, rtol=1e-9)
 
     page = found.to_html(tmp_path / "audit.html")
     assert "By sex · race" in page

@@ -19,10 +19,11 @@ LOG = st.lists(st.sampled_from([*(v for v in VERBS if v != "started"), OWN]), ma
 
 
 class Silent:
-    """An engine that must not be asked for anything but who it is."""
+    """An engine that must not be asked for anything but who it is, and by its model whether the plans of a file are right."""
 
     def __init__(self, engine):
         self.space, self.fingerprint = engine.space, engine.fingerprint
+        self.classifier_ = engine.classifier_
 
     def __getattr__(self, name):
         raise AssertionError(f"the engine was asked for {name}")

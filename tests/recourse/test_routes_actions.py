@@ -72,7 +72,7 @@ def test_a_score_that_falls_on_the_way_is_said():
     assert plan.probabilities.round(1).tolist() == [0.3, 0.1, 0.9]
     assert plan.setback is not None
     assert "the score goes from 30 to 90 out of 100" in str(plan)
-    assert "After step 1 the score is lower than before it (0.10)" in str(plan)
+    assert "After step 1 the score is lower than before it (10 out of 100)" in str(plan)
 
 
 def test_one_action_is_one_step():

@@ -173,7 +173,7 @@ def test_reap_serve_is_killed_restarted_inspected_and_stopped(german_model, row,
         return capsys.readouterr().out
 
     assert "Sessions" in command("sessions")
-    assert command("verify") == "1 session, 5 events: every chain is whole.\n"
+    assert command("verify").startswith("1 session, 5 events: every chain is whole and signed.\n")
     assert command("export", "--format", "csv").count("\n") == 2
     exported = json.loads(command("export"))["events"]
     assert [event["type"] for event in exported] == ["started", "asked", "answered", "asked", "recommended"]
@@ -213,6 +213,7 @@ def test_several_workers_share_one_postgresql(german_model, postgres, row, tmp_p
     finally:
         assert stop(process) in (0, -signal.SIGTERM)
     store = Store(database)
+    store.prepare()
     assert list(store.faults()) == []
     assert [e.type for kept in store.sessions() for e in store.events(kept.id)].count("answered") == 6
     store.engine.dispose()

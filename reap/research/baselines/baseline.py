@@ -33,6 +33,7 @@ DESCRIPTION = (
     "notice",
     "missing",
     "phrases",
+    "translations",
     "columns",
     "dtype",
 )

@@ -63,12 +63,12 @@ def question(german_engine, german_rejected):
 
 
 def test_the_checks_see_a_dominated_option(question, german):
-    less = question.options[0]
-    end = less.path[-1].copy()
     free = [f for f in german.space.features if f.is_action and f.is_number]
     columns = [german.space.slices[f.name].start for f in free]
-    column = next(c for c in columns if less.path[0][c] == end[c])
-    end[column] -= 0.1
+    less = question.options[0]
+    end = less.path[-1].copy()
+    column = next(c for c in columns if less.path[0][c] != end[c])
+    end[column] += 0.1 * np.sign(end[column] - less.path[0][column])  # further on the same way
     more = Plan(german.space, np.stack([less.path[0], end]), np.array([0.2, 0.8]))
     assert dominated(german.space, [less, more])
     assert not dominated(german.space, question.options)
