@@ -109,6 +109,7 @@ print(api.post("/sessions", json={"subject": {**row, "duration": "long"}}).json(
 
 # %%
 print(api.delete(f"/sessions/{token}").status_code, api.get(f"/sessions/{token}").status_code)
+api.close()
 service.terminate()
 service.wait()
 folder.cleanup()

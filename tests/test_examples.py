@@ -8,6 +8,8 @@ from scripts.site import cells, examples
 
 CORE = [path for path in examples.scripts() if not cells.needs(path.read_text(encoding="utf-8"))]
 EXTRAS = [path for path in examples.scripts() if path not in CORE]
+#: Runs for a minute on two cores; `make docs` runs it too.
+LONG = "paper_in_five_minutes"
 
 
 def names(path):
@@ -23,7 +25,11 @@ def written(path, out):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", CORE, ids=names)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.long) if path.stem == LONG else path for path in CORE],
+    ids=names,
+)
 def test_examples_run(path, tmp_path):
     written(path, tmp_path)
 
