@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -26,6 +27,7 @@ from tests.service.serving import start, stop
 #: Python runs this before anything else: the first two workers of a service die while they are still starting.
 DEADLY = """
 import os, signal, sys, threading, time
+from concurrent.futures import ThreadPoolExecutor
 if any("spawn_main" in word for word in sys.orig_argv):
     def die():
         time.sleep(1.2)
@@ -59,8 +61,9 @@ def test_an_answer_leaves_at_once_instead_of_waiting_for_the_next_packet(host):
             await writer.wait_closed()
             return found
 
-    with listen(host, 0) as listener:
-        assert asyncio.run(visit(listener)) != 0
+    # in a thread of its own: a browser of another test may have a loop running in this one
+    with listen(host, 0) as listener, ThreadPoolExecutor(1) as apart:
+        assert apart.submit(lambda: asyncio.run(visit(listener))).result(30) != 0
 
 
 def test_a_worker_that_dies_while_it_starts_is_replaced_and_keeps_nobody_waiting(german_model, tmp_path):
