@@ -86,7 +86,7 @@ def test_a_path_says_first_what_it_comes_to_and_does_not_hide_a_setback(path):
         "- Raise job from “none” to “skilled”",
     ]
     assert path.setback is path.steps[0]
-    assert any("After step 1 the score is lower than before it (10)" in line for line in lines)
+    assert any("After step 1 the score is lower than before it (10 out of 100)" in line for line in lines)
     assert "rises" not in str(path)
 
 

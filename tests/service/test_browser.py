@@ -166,8 +166,8 @@ def focus(page, words):
     """Press Tab until something with these words has the focus, and it can be seen."""
     for _ in range(120):
         page.keyboard.press("Tab")
-        found = page.evaluate(
-            "(document.activeElement.textContent + (document.activeElement.name || '')).trim()"
+        found = page.evaluate(  # a page that is just being left has no element with the focus
+            "(({textContent, name}) => (textContent + (name || '')).trim())(document.activeElement || {textContent: ''})"
         )
         if re.search(words, found) and len(found) < 300:
             visible = page.evaluate("getComputedStyle(document.activeElement).outlineStyle !== 'none'")
