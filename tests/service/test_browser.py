@@ -201,10 +201,10 @@ def test_the_whole_way_by_keyboard_alone(visit, service, talkative):
     focus(page, "impossible")
     page.keyboard.press("Space")
     focus(page, "^I can’t do either")
-    page.keyboard.press("Enter")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
     reached(service, 4)
     assert service.events("answered")[-1].payload["impossible"]
-    page.wait_for_load_state()
     focus(page, "Undo")
     page.keyboard.press("Enter")
     page.wait_for_selector("text=was taken back")
