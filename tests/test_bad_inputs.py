@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression
 
@@ -225,8 +226,14 @@ def test_frames_of_polars_are_taken_everywhere_a_frame_is(given):
     for made in (given.engine.plans(one, given.I)[0], given.engine.plans(one.row(0, named=True), given.I)[0]):
         np.testing.assert_array_equal(made.path, wanted.path)
     frame = given.engine.recommend(one)
-    assert isinstance(frame, pd.DataFrame)
-    assert frame["recourse_valid"].tolist() == [True]
+    assert isinstance(frame, pl.DataFrame)  # it goes out as it came in
+    assert frame["recourse_valid"].to_list() == [True]
+    pd.testing.assert_frame_equal(
+        frame.to_pandas(), given.engine.recommend(given.x).reset_index(drop=True), check_dtype=False
+    )
+    arrow = given.engine.recommend(one.to_arrow())
+    assert isinstance(arrow, pa.Table)
+    assert arrow["recourse_valid"].to_pylist() == [True]
     fitted = reap.Recourse(lambda rows: rows["income"] / 5, inferred()).fit(table)
     assert fitted.plans(table[0], np.eye(2))[0].valid
 

@@ -32,7 +32,7 @@ from reap.recourse.reasons import Reason, reasons
 from reap.recourse.relaxation import advice, relaxations
 from reap.scores import Scale, Threshold
 from reap.space import ActionSpace, Limits
-from reap.space.inputs import as_frame
+from reap.space.inputs import as_frame, as_given
 
 if TYPE_CHECKING:
     from reap.elicitation import Elicitation
@@ -374,6 +374,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         Parameters
         ----------
         X : DataFrame
+            Of pandas, polars or pyarrow; the result is of the same library.
         matrix : (d, d), optional
             The matrix assumed for everybody; the identity by default.
         n_jobs : int, optional
@@ -387,7 +388,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             The target's columns, then ``recourse_valid, recourse_effort, recourse_status, recourse_changes,
             recourse_months``. A row without a plan repeats the subject's own values.
         """
-        X = as_frame(X)
+        given, X = X, as_frame(X)
         if not isinstance(X, pd.DataFrame) or len(X) == 0:
             raise InputError("give the subjects as a DataFrame with at least one row")
         A = self._matrices(effort.identity(self.space.dimension) if matrix is None else matrix)[0]
@@ -405,7 +406,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             if isinstance(one, Exception):
                 raise one
             plans.append(one)
-        return self.table(X, plans)
+        return as_given(self.table(X, plans), given)
 
     def plan_each(self, X: Frame, A: Array, limits: Limits | None = None) -> list[Plan | Exception]:
         """Return the plan of everybody in a frame for one matrix (d, d), or the error that it ended in."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -66,6 +67,15 @@ def as_frame(X: Any) -> Any:
     if isinstance(X, pd.DataFrame) or not hasattr(X, "to_pandas"):
         return X
     return X.to_pandas()
+
+
+def as_given(frame: Frame, given: Any) -> Any:
+    """Return a pandas frame as one of the library that was given (polars, pyarrow), so that tables go out as they came in."""
+    if isinstance(given, pd.DataFrame) or not hasattr(given, "to_pandas"):
+        return frame
+    back = getattr(type(given), "from_pandas", None)  # pyarrow's is of the table, polars' of the module
+    back = back or getattr(sys.modules[type(given).__module__.partition(".")[0]], "from_pandas", None)
+    return frame if back is None else back(frame)
 
 
 def names_of(given: Any) -> tuple[str, ...]:
