@@ -25,7 +25,8 @@ def sessions(
     """List the sessions of a service: when each began and ends, how many answers, whether there is a plan."""
     store = open_store(database, config)
     if purge:
-        print(f"Removed {store.purge()} expired sessions.")
+        held = read_settings(database, config).hold_days
+        print(f"Removed {store.purge(held)} expired sessions.")
     if delete is not None:
         if not store.delete(delete):
             raise InputError(f"there is no session {delete!r}; `reap sessions` lists them")

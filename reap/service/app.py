@@ -50,7 +50,7 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
         counted.serve(case.model, case.data, __version__)
         _logger.info("started", extra={"facts": {"model": case.model[:12], "data": case.data[:12]}})
         with suppress(UnavailableError):
-            store.purge()
+            store.purge(settings.hold_days)
         yield
         store.engine.dispose()
         _logger.info("stopped")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
 
 from reap import InputError
+from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.log import Sent, digest, fault
 from reap.service.store import ConflictError, Store, UnavailableError
@@ -53,8 +56,20 @@ def test_a_token_is_stored_only_as_a_hash_and_an_expired_one_finds_nothing(store
     begin(store, "d" * 64, days=-1)
     assert store.find("d" * 64) is None
     assert store.find("e" * 64) is None
+    assert store.purge(hold_days=1) == 0  # the law wants it for another day
     assert store.purge() == 1
     assert [row.id for row in store.sessions()] == [kept.id]
+
+
+@pytest.mark.parametrize(("age", "held"), [(0, True), (9, True), (10, False), (400, False)])
+def test_purging_and_deleting_hold_a_session_until_the_same_day(store, age, held):
+    kept = begin(store, "c" * 64, days=-1)
+    created = (datetime.now(UTC) - timedelta(days=age)).isoformat(timespec="microseconds")
+    with store._write() as connection:
+        connection.execute(SESSIONS.update().values(created=created))
+    desk = SimpleNamespace(settings=SimpleNamespace(hold_days=10))
+    assert (Desk.held_until(desk, store.row(kept.id)) is not None) == held
+    assert store.purge(hold_days=10) == (0 if held else 1)
 
 
 @pytest.mark.parametrize(
