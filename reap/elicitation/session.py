@@ -335,7 +335,7 @@ class Elicitation(State):
         if best.price is None or best.price < words.NOTABLE:
             return []
         plan = self.engine.edge().plans(self._x, A[None], self.limits)[0]
-        if plan.status != "ok":
+        if plan.status != "ok" or self._verdicts().aside([plan])[0]:
             return []
         plan = self.engine.acceptance_.told([plan])[0]
         return [plan.with_(note=words.fragile(plan))]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from reap.belief import LearnedPrior
 from reap.elicitation import ACTS, VERBS, Elicitation, Event, in_force
+from reap.plan import Plan
 from reap.recourse import Engine
 from reap.service.log import Entry
 from reap.service.plan_schemas import PlanOut
@@ -40,6 +41,8 @@ class Live:
         The language in which its words were last made.
     explained : ((int, str), PlanOut), optional
         The plan in words, with the revision at which it was stored and the language.
+    offers : ((int, str), list of Plan), optional
+        The plans to choose from, of the same revision and language.
     """
 
     kept: Kept
@@ -51,6 +54,7 @@ class Live:
     foreseen: float | None = None
     spoken: str = "en"
     explained: tuple[tuple[int, str], PlanOut] | None = None
+    offers: tuple[tuple[int, str], list[Plan]] | None = None
 
     @property
     def session(self) -> Elicitation:

@@ -74,14 +74,20 @@ class Pair(BaseModel):
 
 
 class Alternative(BaseModel):
-    """One of the plans to choose from; ``id`` names it when it is chosen."""
+    """One of the plans to choose from; ``id`` names it when it is chosen.
+
+    ``may_not_hold``: it asks for less, and today's model alone accepts it; ``note`` says so.
+    """
 
     id: str
     headline: str
     changes: list[str]
+    labels: list[str]
     months: int | None
     score: float
     note: str
+    may_not_hold: bool = False
+    durability: str = ""
 
 
 class Chosen(BaseModel):
@@ -114,7 +120,10 @@ class PlanOut(BaseModel):
     changes: list[ChangeOut]
     follows: list[str]
     setback: str
-    holding: list[str]
+    money: str
+    fragile: str
+    cliffs: list[str]
+    price: str
     stages: list[Stage]
     target: Row
     durability: str

@@ -22,8 +22,12 @@ from reap.space import Change
 from reap.space.words import lowered
 from reap.words import stepwise
 
-#: Plans to choose from: the best, and two clearly different ones.
+#: Plans to choose from: the best, and two clearly different ones; beside them one that is easier and may not hold.
 CHOICES = 3
+#: Units that are money, so that what several actions move can be summed up.
+MONEY = frozenset(
+    ("$", "€", "£", "DM", "USD", "EUR", "GBP", "CHF", "CAD", "AUD", "SEK", "NOK", "DKK", "PLN", "TWD", "NT$")
+)
 _HEADLINES = {
     "already_accepted": N_("Nothing needs to change: you would be accepted as you are."),
     "none_found": N_("We found no plan within your wishes."),
@@ -62,21 +66,33 @@ def name_of(made: Plan) -> str:
 
 
 def offered(desk: Desk, live: Live) -> list[Plan]:
-    """Return the plans to choose from in this state: the one recommended first, then clearly different ones."""
+    """Return the plans to choose from: the one recommended, clearly different ones, and last an easier one that may not hold."""
     best = desk.plan(live)
     if best.status != "ok":
         return []
-    names, plans = {name_of(best)}, [best]
-    for other in live.session.plans(CHOICES):
-        if name_of(other) not in names and other.valid:
-            names.add(name_of(other))
-            plans.append(other)
-    return plans[:CHOICES]
+    stored = next(entry.revision for entry in reversed(live.line) if entry.type == "recommended")
+    spoken = stored, language.current()
+    if live.offers is None or live.offers[0] != spoken:
+        names, plans = {name_of(best)}, [best]
+        for other in live.session.plans(CHOICES, today=True):
+            if name_of(other) not in names and other.valid:
+                names.add(name_of(other))
+                plans.append(other)
+        live.offers = spoken, plans
+    return live.offers[1]
+
+
+def may_not_hold(desk: Desk, made: Plan) -> bool:
+    """Return whether a plan ends where today's model says yes, and those that should agree do not."""
+    judge = getattr(desk.case.engine, "acceptance_", None)
+    if judge is None or judge.exact or made.status != "ok":
+        return False
+    return not bool(judge.classifier.accepts(made.path[-1:])[0])
 
 
 def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
     session = live.session
-    known = session.learned()
+    known, fragile = session.learned(), may_not_hold(desk, made)
     start = date.fromisoformat(live.kept.created[:10])
     return out.PlanOut(
         revision=live.revision,
@@ -84,7 +100,7 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         status=made.status,
         valid=made.valid,
         headline=headline(made),
-        note=made.note,
+        note="" if fragile else made.note,
         score_now=float(made.scores[0]),
         score=made.score,
         said_now=made.scale.say(made.scores[0]),
@@ -95,7 +111,10 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         changes=changes(made, start),
         follows=[str(change) for change in made.follows],
         setback=_setback(made),
-        holding=words.cautions(made),
+        money=money(made),
+        fragile=words.fragile(made) if fragile else "",
+        cliffs=[words.cliff(made, one) for one in made.cliffs],
+        price=words.price(made.price) if made.price is not None and made.price >= words.NOTABLE else "",
         stages=_stages(made),
         target=desk.space.values(made.path[-1]),
         durability=words.durability(made) if made.durability is not None else "",
@@ -109,7 +128,7 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         pairs=_pairs(known),
         conflicts=_conflicts(session),
         relax=_relax(desk, session, made),
-        others=[alternative(other) for other in offered(desk, live)[1:]],
+        others=[alternative(desk, other) for other in offered(desk, live)[1:]],
     )
 
 
@@ -129,15 +148,32 @@ def headline(made: Plan) -> str:
     return _("{changes}, ready {time}").format(changes=asks, time=ready)
 
 
-def alternative(made: Plan) -> out.Alternative:
+def money(made: Plan) -> str:
+    """Return what several actions in the same money come to together; empty where fewer than two are in one."""
+    moved: dict[str, list[float]] = {}
+    for change in made.changes:
+        feature = made.space.feature(change.feature)
+        if feature.is_number and feature.unit in MONEY:
+            moved.setdefault(change.feature, []).append(abs(float(change.after) - float(change.before)))
+    units = {made.space.feature(name).unit for name in moved}
+    if len(moved) < 2 or len(units) != 1:
+        return ""
+    amount = made.space.feature(next(iter(moved))).show(sum(sum(part) for part in moved.values()))
+    return _("The amounts that change come to {money} together.").format(money=amount)
+
+
+def alternative(desk: Desk, made: Plan) -> out.Alternative:
     """Return a plan to choose from, in short."""
     return out.Alternative(
         id=name_of(made),
         headline=headline(made),
         changes=[str(change) for change in made.changes],
+        labels=[change.label for change in made.changes],
         months=made.months if made.space.timed else None,
         score=made.score,
         note=made.note,
+        may_not_hold=may_not_hold(desk, made),
+        durability=words.durability(made) if made.durability is not None else "",
     )
 
 

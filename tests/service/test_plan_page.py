@@ -1,0 +1,81 @@
+"""The plan page: short on a phone, and honest about a plan that is easier and may not hold."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+import pytest
+
+import reap
+from reap.service.case import Case
+from reap.service.settings import Settings
+
+from .conftest import running
+
+
+@pytest.fixture(scope="module")
+def lasting(german, german_model, german_rejected):
+    """A case whose plans must hold, as ``reap serve`` makes it; its plans are notably dearer than at the edge."""
+    engine = reap.Recourse(german_model, german.space, durability=0.9, refits=10, random_state=0)
+    return Case.of(engine.fit(german.X, german.y), german.X, german_rejected)
+
+
+@pytest.fixture
+def here(lasting, tmp_path):
+    with contextlib.ExitStack() as stack:
+        url = f"sqlite:///{tmp_path}/reap.db"
+        yield stack.enter_context(running(lasting, Settings(database_url=url, rate=0, questions=2)))
+
+
+def plan_of(here, token):
+    return here.client.get(f"/api/v1/sessions/{token}/plan").json()
+
+
+@pytest.fixture(scope="module")
+def dear(lasting, german, german_rejected):
+    """The row of somebody for whom holding has its price."""
+    for i in range(len(german_rejected)):
+        x = german_rejected.iloc[[i]]
+        plan = lasting.engine.elicit(x, questions=1).recommend()
+        if plan.status == "ok" and (plan.price or 0) > 0.2:
+            return german.space.values(german.space.vector(x))
+    raise AssertionError("nobody for whom holding asks for more")
+
+
+def test_the_easier_plan_is_offered_said_as_such_and_never_again_once_refused(here, dear, lasting, german):
+    token = here.start(dear)["token"]
+    plan = plan_of(here, token)
+    *others, easy = plan["others"]
+    assert easy["may_not_hold"]
+    assert not any(other["may_not_hold"] for other in others)
+    assert "may not hold" in easy["note"]
+    assert "To hold, it asks" in plan["price"]
+    page = here.client.get(f"/s/{token}/plan").text
+    assert page.count("easier, may not hold") == 1
+    assert page.index(plan["headline"]) < page.index("easier, may not hold")  # never the one recommended
+    chosen = here.client.post(f"/api/v1/sessions/{token}/choice", json={"plan": easy["id"]})
+    assert chosen.status_code == 200
+    paper = here.client.get(f"/s/{token}/print").text
+    assert "may not hold" in paper
+    assert easy["changes"][0].split("“")[0][:20] in paper
+    other = here.start(dear)["token"]
+    form = here.client.get(f"/s/{other}/plan").text
+    csrf = re.search(r'name="csrf" value="([^"]+)"', form)[1]
+    revision = re.search(r'name="revision" value="([^"]+)"', form)[1]
+    refused = {"csrf": csrf, "key": "none", "revision": revision}
+    assert here.client.post(f"/s/{other}/refuse", data=refused).status_code == 303
+    assert easy["id"] not in {made["id"] for made in plan_of(here, other)["others"]}
+
+
+@pytest.mark.slow
+def test_what_matters_of_a_plan_takes_two_screens_of_a_phone(browser, here, dear):
+    token = here.start(dear)["token"]
+    page = browser.new_page(base_url=here.url, viewport={"width": 360, "height": 640})
+    page.goto(f"/s/{token}/plan")
+    ends = page.evaluate(
+        """['.steps', '.truths', '#others'].map(s => document.querySelector(s).getBoundingClientRect().bottom + scrollY)"""
+    )
+    assert max(ends) <= 2 * 640
+    assert page.evaluate("document.documentElement.scrollHeight") <= 3.2 * 640  # was 2,838
+    page.close()
