@@ -5,9 +5,24 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+#: Characters of a sentence that people still read; a file from outside may quote itself at any length.
+_LONGEST = 1000
+
 
 class InputError(ValueError):
-    """Bad input: says what was given, what is allowed, and what to do, in one sentence."""
+    """Bad input: says what was given, what is allowed, and what to do, in one sentence.
+
+    Examples
+    --------
+    >>> len(str(InputError("the value is " + 5000 * "x" + "; give a number")))
+    1000
+    """
+
+    def __init__(self, sentence: object = "") -> None:
+        said = str(sentence)
+        if len(said) > _LONGEST:  # what was given stands first, what to do last
+            said = said[: _LONGEST // 2 - 2] + " … " + said[-(_LONGEST // 2 - 1) :]
+        super().__init__(said)
 
 
 def unknown(what: str, given: object, allowed: Iterable[object]) -> InputError:

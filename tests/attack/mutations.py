@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from typing import Any
@@ -54,7 +55,9 @@ def changed(data: Any, rng: random.Random) -> Any:
             case 5:
                 spot[last] = json.loads(json.dumps(at(made, rng.choice(places))))
             case _:
-                spot[last] = rng.choice(STRANGE)
+                spot[last] = copy.deepcopy(
+                    rng.choice(STRANGE)
+                )  # a second change must not reach into the list
     return made
 
 
