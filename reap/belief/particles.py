@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import time
 
 import numpy as np
 
+from reap import _clock
 from reap._typing import Array, Ints
 from reap.belief.answers import Answers, People
 from reap.belief.prior import Prior
@@ -47,9 +49,12 @@ class Particles:
     """
 
     def __init__(self, prior: Prior, who: People, n: int, rng: np.random.Generator) -> None:
+        begin = time.monotonic()
         self._prior, self.people = prior, who
         self._latents, self._families = prior.draw(n, rng)
         self.matrices = prior.matrices(self._latents, self._families)
+        #: Seconds that a move took last; the first draw is the same work. Only a deadline is judged by it.
+        self._pace = time.monotonic() - begin
         # Per particle and kind of people: log-likelihood of the answers before the last one and how usual that kind
         # is, and log-likelihood of the last.
         self._before = np.tile(np.log(who.share), (n, 1))
@@ -77,25 +82,33 @@ class Particles:
         total = self._before + self._last
         return np.asarray(np.exp(total - _log_sum(total)[:, None]))
 
-    def learn(self, answers: Answers, rng: np.random.Generator) -> None:
+    def learn(self, answers: Answers, rng: np.random.Generator, *, deadline: float = np.inf) -> None:
         """Take in the last of the answers: weigh, resample, move.
 
         Where too few particles agree with it, its likelihood is raised to a growing power instead, each stage
-        as much as leaves enough of them, so that the particles can walk to where it holds.
+        as much as leaves enough of them, so that the particles can walk to where it holds. A move that would not end
+        by the `deadline` is not begun: the particles are those that the answers leave, only fewer of them differ.
         """
         self._before, self._last = self._likelihood(self.matrices, answers)
         self.effective = _effective(self._gain(0.0, 1.0))
         power = 0.0
         for stage in range(STAGES):
-            following = 1.0 if stage == STAGES - 1 else self._following(power)
+            last = stage == STAGES - 1 or time.monotonic() > deadline
+            following = 1.0 if last else self._following(power)
             self._resample(_positions(self._gain(power, following), rng))
             power = following
-            self.move(answers, rng, power=power)
+            self.move(answers, rng, power=power, deadline=deadline)
             if power == 1.0:
                 break
 
     def move(
-        self, answers: Answers, rng: np.random.Generator, *, power: float = 1.0, moves: int = MOVES
+        self,
+        answers: Answers,
+        rng: np.random.Generator,
+        *,
+        power: float = 1.0,
+        moves: int = MOVES,
+        deadline: float = np.inf,
     ) -> None:
         """Move the particles without changing their distribution.
 
@@ -103,9 +116,13 @@ class Particles:
         family for the same latents. Both leave the prior as it is, so that a proposal is accepted with the
         ratio of likelihoods alone. β follows the share of accepted steps.
         """
-        shares = []
+        shares: list[float] = []
         noise, proposed = np.empty_like(self._latents), np.empty_like(self._latents)
         for index in range(1, moves + 1):
+            _clock.check()
+            begin = time.monotonic()
+            if begin + self._pace > deadline:
+                break
             if index % 4 == 0:
                 self._accept(self._latents, self._prior.draw_families(len(self), rng), answers, power, rng)
                 continue
@@ -116,8 +133,9 @@ class Particles:
             proposed += noise
             shares.append(self._accept(proposed, self._families, answers, power, rng))
             self.step = min(1.0, self.step * (GROW if shares[-1] > ACCEPTANCE else SHRINK))
-        self.acceptance = float(np.mean(shares))
-        if self._prior.further:
+            self._pace = time.monotonic() - begin
+        self.acceptance = float(np.mean(shares)) if shares else float("nan")
+        if self._prior.further and time.monotonic() + self._pace <= deadline:
             self._weigh(answers, power, rng)
 
     def _weigh(self, answers: Answers, power: float, rng: np.random.Generator) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reap import effort
+from reap import _clock, effort
 from reap._typing import Array, Bools
 from reap.belief.spectral import Point, Problems, Steps
 
@@ -62,6 +62,7 @@ def _follow(problems: Problems, A: Array, r: Array, gap: float, deadline: float)
     rows, point = np.arange(len(A)), Point(problems, A, r)
     best, stalled = np.zeros(len(A)), np.zeros(len(A), dtype=np.intp)
     for _ in range(LIMIT):
+        _clock.check()
         if time.monotonic() > deadline:
             return out
         move = _advance(point, gap)

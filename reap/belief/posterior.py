@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Sequence
 from typing import Self
 
@@ -52,6 +53,10 @@ class Posterior:
     beside : int, default 0
         Further columns after the d, each with a weight of its own, 0 for most people, and no cross terms: what is minded
         whatever changes, on the scale of a typical change. `.dimension` counts them. Particles have trace d without them.
+    time_limit : float, optional
+        Seconds that learning from one answer may take. What ends in time is the same with and without a limit; what does not
+        has moved its particles less: still those that the answers leave, but fewer of them differ. By default none:
+        then the same answers always give the same state.
     random_state : int or Generator, default 0
         The k-th answer draws from `default_rng([seed, k])`: the same answers give the same state, to the bit.
 
@@ -77,6 +82,7 @@ class Posterior:
         particles: int = 500,
         columns: Sequence[int] | Ints | None = None,
         beside: int = 0,
+        time_limit: float | None = None,
         random_state: Seed = 0,
     ) -> None:
         if dimension < 1:
@@ -93,7 +99,10 @@ class Posterior:
             random_state = int(random_state.integers(2**62))
         if beside < 0:
             raise InputError(f"beside is {beside}; give 0 or more columns.")
+        if time_limit is not None and not time_limit > 0:
+            raise InputError(f"time_limit is {time_limit!r}; give seconds above 0, or None")
         self.dimension = dimension + beside
+        self._time_limit = time_limit
         self._beside = np.arange(dimension, dimension + beside)
         self._seed = random_state
         self._answers = Answers()
@@ -136,8 +145,10 @@ class Posterior:
     def _learn(self, options: Sequence[Array], *, same: bool) -> None:
         if len(options) < 2:
             raise InputError(f"the answer compares {len(options)} option(s); give at least 2.")
+        begin = time.monotonic()
         self._answers = self._answers.add(self._grams(options), same=same)
-        self._cloud.learn(self._answers, self._rng())
+        deadline = np.inf if self._time_limit is None else begin + self._time_limit
+        self._cloud.learn(self._answers, self._rng(), deadline=deadline)
 
     def copy(self) -> Self:
         """Return an independent copy; cheap, since arrays are replaced and never written to."""

@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy.special import expit, logit
 
+from reap import _clock
 from reap._errors import InputError
 from reap._typing import Array, Bools
 from reap.scores import Scale
@@ -165,6 +166,7 @@ class Classifier:
         return np.asarray(self.probability(Z) > self.threshold)
 
     def _rows(self, Z: Array) -> Array:
+        _clock.check()
         rows = np.atleast_2d(np.asarray(Z, dtype=float))
         if rows.ndim != 2 or rows.shape[1] != self.space.dimension:
             raise InputError(

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from reap import effort
+from reap import _clock, effort
 from reap._arrays import row_keys, zero_missing
 from reap._typing import Array, Bools, Ints
 from reap.models import Classifier
@@ -101,7 +101,7 @@ class Problem:
     @property
     def late(self) -> bool:
         """Whether the time is over."""
-        return time.monotonic() > self.deadline
+        return time.monotonic() > self.deadline or _clock.late()
 
     @property
     def smooth(self) -> bool:
