@@ -49,6 +49,13 @@ def judge(session: State, engine: Engine) -> None:
             _check_plans(_plans(event, space), here, engine)
         elif event.type == "constrained":
             _check_wish(said, space)
+        elif event.type == "screened":
+            _check_screening(said, space)
+        elif event.type == "refused":
+            if not (turned_down := read_plans(said["plans"], space)):
+                raise _damaged("it refuses plans, and names none")
+            _check_plans(turned_down, here, engine)
+            _check_names(said["impossible"], space)
     for question, choice in session.history:
         if isinstance(choice, bool) or choice != read_choice(choice, len(question.options)):
             raise _damaged(f"{choice!r} is not an answer to question {question.number}")
@@ -92,7 +99,30 @@ def _check_wish(said: Mapping[str, Any], space: ActionSpace) -> None:
         check_level(said["difficulty"])
 
 
+def _check_screening(said: Mapping[str, Any], space: ActionSpace) -> None:
+    """Refuse a screening that names what is not there, or whose limits do not follow from what it names."""
+    named, limits = said["changeable"], Limits.from_dict(said["limits"])
+    space.tighten(limits)
+    if limits != Limits(fixed=limits.fixed):
+        raise _damaged("its screening limits more than what stays as it is")
+    if named is None:
+        if limits.fixed or said["difficulty"]:
+            raise _damaged("its screening was skipped, and yet says something")
+        return
+    _check_names(named, space)
+    if set(named) & set(limits.fixed):
+        raise _damaged("its screening keeps what the person could change")
+    for name, level in dict(said["difficulty"]).items():
+        if name not in named:
+            raise _damaged(
+                f"its screening has a difficulty for {name!r}, which is not among what is changeable"
+            )
+        check_level(level)
+
+
 def _check_names(names: Sequence[str], space: ActionSpace) -> None:
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise _damaged(f"{names!r} is no list of names")
     for name in names:
         space.feature(name)
 

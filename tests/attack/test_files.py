@@ -133,9 +133,10 @@ def test_plans_whose_space_is_given(plan):
 
 @pytest.fixture(scope="module")
 def talked(german_engine, german_rejected):
-    """A session with everything in it: answers, a correction, a wish, a plan, one undone."""
+    """A session with everything in it: a screening, answers, a limit, a wish, plans, and plans that are refused."""
     for i in range(len(german_rejected)):
         session = german_engine.elicit(german_rejected.iloc[[i]], questions=3)
+        session.screen(session.changeable[1:], difficulty={session.changeable[1]: 4})
         if session.ask() is None:
             continue
         session.answer("left")
@@ -145,10 +146,13 @@ def talked(german_engine, german_rejected):
         if session.ask() is None:
             continue
         session.constrain("amount", difficulty=4)
-        session.recommend()
+        if session.recommend().status != "ok":
+            continue
+        session.refuse(session.plans(1))
         if session.ask() is not None and session.recommend().status == "ok":
+            assert {e.type for e in session.events} >= {"screened", "answered", "constrained", "refused"}
             return session
-    raise AssertionError("nobody has three questions")
+    raise AssertionError("nobody has three questions, and a plan left after refusing one")
 
 
 def right_session(engine):
@@ -184,6 +188,42 @@ def test_sessions(talked, german_engine):
         SESSIONS,
     )
     assert outcomes["refused"] > SESSIONS / 4
+
+
+#: One place of an event changed to what nobody can have said.
+STRANGE_ACTS = {
+    "screened": [
+        ("changeable", "amount"),
+        ("changeable", ["height"]),
+        ("changeable", None),
+        ("changeable", 7),
+        ("difficulty", {"amount": 9}),
+        ("difficulty", {"height": 2}),
+        ("difficulty", [["amount", 2]]),
+        ("limits", {"fixed": ["height"]}),
+        ("limits", {"at_most": {"amount": 1}}),
+        ("limits", []),
+    ],
+    "refused": [
+        ("plans", []),
+        ("plans", [[]]),
+        ("plans", {}),
+        ("impossible", ["height"]),
+        ("impossible", "amount"),
+        ("impossible", None),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"), [(kind, *case) for kind, cases in STRANGE_ACTS.items() for case in cases]
+)
+def test_a_screening_or_refusal_that_nobody_can_have_said(talked, german_engine, kind, name, value):
+    data = json.loads(talked.to_json())
+    event = next(event for event in data["events"] if event["type"] == kind)
+    event[name] = value
+    with pytest.raises(InputError):
+        Elicitation.from_json(json.dumps(data), german_engine)
 
 
 def resealed(data, rng):
