@@ -84,7 +84,7 @@ def open_table(X: Frame | str | Path, space: ActionSpace) -> Table:
         path = Path(X)
         if not path.exists():
             raise InputError(f"there is no file {str(path)!r}")
-        table = CsvFile(path, space) if _is_csv(path) else ParquetFiles(_parquet(path))
+        table = CsvFile(path, space) if _is_csv(path) else ParquetFiles(parquet_files(path))
     check_columns(table.columns, space)
     return table
 
@@ -362,7 +362,8 @@ def _is_csv(path: Path) -> bool:
     return path.name.lower().endswith((".csv", ".csv.gz", ".csv.bz2", ".csv.xz", ".csv.zst"))
 
 
-def _parquet(path: Path) -> list[Path]:
+def parquet_files(path: Path) -> list[Path]:
+    """Return a Parquet file, or those of a folder."""
     if path.is_file():
         return [path]
     files = sorted(p for p in path.glob("*.parquet") if not p.name.startswith(("_", ".")))

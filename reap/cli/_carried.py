@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import typer
+
 from reap._errors import InputError
+from reap._typing import Frame
+from reap.space import ActionSpace
 
 
 def carried(
@@ -27,24 +32,73 @@ def carried(
         Target and threshold, as ``reap.models.wrap`` takes them.
     """
     from reap.datasets import read_csv
-    from reap.models import carrying, wrap
+    from reap.models import carrying, wanted, wrap
 
-    first = model[0] if hasattr(model, "steps") else model
-    names = getattr(first, "feature_names_in_", None)
-    known = {column for feature in table.space.features for column in (feature.columns or (feature.name,))}
-    wanted = [] if names is None else [str(name) for name in names if str(name) not in known]
-    if not wanted or not data.lower().endswith((".csv", ".csv.gz")) or set(wanted) & set(table.space.columns):
+    names = wanted(model, table.space)
+    if not names or not is_csv(data):
         return None
     rows = read_csv(Path(data))
-    if not set(wanted) <= set(rows.columns):
+    if not set(names) <= set(rows.columns):
         return None  # what is missing is said where the model is wrapped
     if row is not None and not 0 <= row < len(rows):
         return None
     Z = table.space.encode(table.X)
     for i in range(len(rows)) if row is None else [row]:
-        own = carrying(model, rows.iloc[i][wanted].to_dict())
+        own = carrying(model, rows.iloc[i][names].to_dict())
         if row is not None or not wrap(own, table.space, **wrapping).accepts(Z[[i]])[0]:
             return own, i
     raise InputError(
         "the model accepts everybody in this table, so there is nobody to advise; name a row with --row"
     )
+
+
+def keeping(
+    model: Any, space: ActionSpace, tables: Sequence[str | Path], *, guests: bool = False
+) -> ActionSpace:
+    """Return the space with the columns that the model reads beside its own: everybody keeps their own value.
+
+    Parameters
+    ----------
+    model : fitted estimator or Pipeline
+    space : ActionSpace
+    tables : CSV or Parquet files
+        Of everybody who is to be served.
+    guests : bool
+        Whether people come who are in none of the tables: nobody's ID among a hundred others says what theirs would do.
+    """
+    from reap.models import wanted
+
+    names = wanted(model, space)
+    found = [_columns(Path(table), names) for table in tables] if names else []
+    if not found or any(frame is None for frame in found):
+        return space  # what is missing is said where the model is wrapped
+    made = space.keeping(pd.concat(found, ignore_index=True))
+    named = [f.name for f in made.features[len(space.features) :] if f.kind == "ordinal"]
+    if guests and named:
+        raise InputError(
+            f"the model reads {named[0]!r}, which is another text for nearly everybody, so it cannot tell what to do with "
+            "somebody new; train it without this column"
+        )
+    text = f"The model reads {', '.join(names)} beside the features of the space: everybody keeps their own value."
+    typer.echo(text, err=True)
+    return made
+
+
+def _columns(path: Path, names: list[str]) -> Frame | None:
+    """Return some columns of a file, of any number of rows; None where one is missing."""
+    from reap.batch.tables import ParquetFiles, parquet_files
+
+    if is_csv(path.name):
+        some = pd.read_csv(
+            path, usecols=lambda name: name in names, on_bad_lines="skip", encoding_errors="replace"
+        )
+        return some[names] if set(names) <= set(some) else None
+    table = ParquetFiles(parquet_files(path))
+    if not set(names) <= set(table.columns):
+        return None
+    return pd.concat([frame[names] for frame in table.frames(100_000)], ignore_index=True)
+
+
+def is_csv(name: str) -> bool:
+    """Return whether a name is that of a CSV file."""
+    return name.lower().endswith((".csv", ".csv.gz"))

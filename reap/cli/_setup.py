@@ -12,7 +12,7 @@ import typer
 from reap._errors import InputError, unknown
 from reap._typing import Frame
 from reap.cli._acceptance import Accepted
-from reap.cli._carried import carried
+from reap.cli._carried import carried, is_csv, keeping
 
 DATA = typer.Option(
     "german", "--data", "-d", help="A data set by name (`reap datasets` lists them), or a CSV file."
@@ -79,11 +79,15 @@ def prepare(
     trusted: Sequence[str] = (),
     one: bool = False,
     row: int | None = None,
+    guests: bool = False,
 ) -> Setup:
     """Return a fitted engine for a data set or a CSV file, training a model where none is given.
 
-    For ``one`` person (in ``row``, else the first rejected) a model may want columns that the space leaves out.
+    A model may want columns that the space leaves out: of ``one`` person (in ``row``, else the first rejected), or of
+    everybody in the table; ``guests`` are people who are not in it.
     """
+    import reap
+    from reap.models import wanted
     from reap.models.files import load_model
 
     kind = engine_class(engine)
@@ -103,6 +107,10 @@ def prepare(
     if own is not None:
         trained, place = own
         rest = table.X.iloc[[place]]
+    elif model and not one and wanted(trained, table.space) and is_csv(data):
+        kept = keeping(trained, table.space, [data], guests=guests)
+        table = reap.datasets.from_csv(data, label=str(label), space=kept, favourable=favourable)
+        rest = table.X
     made = fitted(kind, trained, table.space, favoured, accepted, table.X, table.y, seed)
     fine = made.classifier_.accepts(table.space.encode(rest))
     return Setup(made, table.X, rest[~fine], accuracy)
@@ -138,7 +146,7 @@ def read_table(data: str, label: str | None, favourable: str, space: Path | None
     import reap
 
     own = reap.ActionSpace.load(space) if space else None
-    if not data.lower().endswith((".csv", ".csv.gz")):
+    if not is_csv(data):
         loaded = reap.datasets.load(data)
         return loaded if own is None else reap.datasets.Dataset(**{**vars(loaded), "space": own})
     if label is None:

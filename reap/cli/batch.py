@@ -10,6 +10,7 @@ import typer
 from reap._errors import InputError, unknown
 from reap._typing import Frame
 from reap.cli import _acceptance, _setup
+from reap.cli._carried import keeping
 
 #: Rows of the input that stand for other people where no table of them is given.
 _REFERENCE = 50_000
@@ -81,6 +82,7 @@ def batch(
     y = None
     if model is not None:
         loaded = load_model(model, allow_pickle=allow_pickle, trusted=trust)
+        rules = keeping(loaded, rules, [input, *([data] if data else [])])
         people = read_frame(data, rules) if data else _sample(input, rules)
         if data is not None and label is not None:
             y = _labels(data, label, favourable, rules)

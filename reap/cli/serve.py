@@ -78,6 +78,7 @@ def serve(
         accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
         allow_pickle=allow_pickle,
         trusted=tuple(trust),
+        guests=True,
     )
     if settings.prior:  # a prior of another space is refused here, in a sentence, not in every worker
         from reap.belief import LearnedPrior

@@ -34,6 +34,7 @@ from reap._errors import InputError
 from reap._typing import Array, Frame, Ints
 from reap.models.classifier import Classifier, Scorer, Smooth
 from reap.models.declared import OnVectors
+from reap.models.wanted import ignored
 from reap.models.wrapping import wrap
 from reap.space import ActionSpace
 
@@ -302,8 +303,10 @@ def _rows(estimator: Any, space: ActionSpace, X: Frame, vectors: bool) -> Any:
     if names is None:
         encoded = vectors or getattr(estimator, "n_features_in_", None) == space.dimension
         return space.encode(X) if encoded else X
-    if not vectors and isinstance(X, pd.DataFrame) and set(names) <= set(X.columns):
-        return X[list(names)]
+    if not vectors and isinstance(X, pd.DataFrame):
+        dropped = {name: None for name in ignored(estimator) if name not in X.columns}
+        if set(names) <= {*X.columns, *dropped}:
+            return X.assign(**dropped)[list(names)]
     return pd.DataFrame(space.encode(X), columns=list(space.columns))[list(names)]
 
 

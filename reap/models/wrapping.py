@@ -19,9 +19,13 @@ from reap.models.declared import Carrying, OnVectors, TorchModel, is_module
 from reap.models.estimator import Estimator, Function
 from reap.models.linked import Linked, ScoreFunction, SmoothLinked, Values, scale_of
 from reap.models.network import network_of
+from reap.models.wanted import asked, ignored
 from reap.scores import Output, Scale, Threshold
 from reap.space import ActionSpace
 from reap.space.encoder import SpaceEncoder
+
+#: A feature with more levels, such as an ID that everybody keeps, is not taken apart: each level would be tried.
+_LEVELS = 1000
 
 
 def wrap(
@@ -136,22 +140,30 @@ def _estimator(
     index = _score_index(model, target) if scores else _target_index(model, target)
     if _starts_with(model, space):
         vectors, model = True, model[1:]
-    names = getattr(_flat(model)[0], "feature_names_in_", None)
-    names = None if names is None else [str(name) for name in names]
+    names = asked(model)
+    if names is not None and not vectors:  # what the model drops at once may be anything
+        carried = {name: None for name in ignored(model) if name not in _columns(space)} | carried
     ours = None if names is None else [name for name in names if name not in carried]
     raw = not vectors and _takes_rows(model, space, ours)
-    known = [c for f in space.features for c in (f.columns or (f.name,))] if raw else space.columns
+    known = _columns(space) if raw else space.columns
     for name in ours or ():
         if name not in known:
             raise InputError(
-                f"the model was trained on the column {name!r}, which the action space lacks; declare it there "
-                "(actionable=False where nobody can change it), or pass a person's own value with "
+                f"the model was trained on the column {name!r}, which the action space lacks; declare it there, or let "
+                f"everybody keep their own value with space.keeping(X[[{name!r}]]), or pass one person's with "
                 f"reap.models.carrying(model, {{{name!r}: …}})"
             )
     scorer = (Values if scores else Estimator)(model, space, index, raw, names, carried if raw else {})
+    if any(len(feature.levels) > _LEVELS for feature in space.features):
+        return scorer
     if raw or (names is not None and names != list(space.columns)):
         return composed(scorer) or scorer
     return _smooth(scorer) or composed(scorer) or scorer
+
+
+def _columns(space: ActionSpace) -> list[str]:
+    """Return the columns of the table that a space declares."""
+    return [column for feature in space.features for column in (feature.columns or (feature.name,))]
 
 
 def _score_index(model: Any, target: Any) -> int:

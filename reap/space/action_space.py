@@ -226,6 +226,26 @@ class ActionSpace(Legality):
     def __hash__(self) -> int:
         return hash(self.digest)
 
+    def keeping(self, X: Frame) -> ActionSpace:
+        """Return the space with further columns that stay as they are, for a model that reads what this space leaves out.
+
+        Parameters
+        ----------
+        X : DataFrame (n, …)
+            Those columns, for everybody who is to be served: values that are not among them are refused.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> X = pd.DataFrame({"region": ["north", "south"], "income": [10, 40]})
+        >>> ActionSpace.from_frame(X[["income"]]).keeping(X[["region"]])
+        ActionSpace(2 features, 1 fixed, 0 rules, d=2)
+        """
+        if self.encoded:
+            raise InputError("this space is of an encoded table; its columns are all there are")
+        state = self.__getstate__()
+        return ActionSpace(**{**state, "features": (*self.features, *infer.kept(X))})
+
     def encoder(self) -> SpaceEncoder:
         """Return a scikit-learn transformer from rows to vectors."""
         return SpaceEncoder(self)

@@ -16,6 +16,7 @@ from reap.space import files, infer, vocabulary
 from reap.space.action_space import ActionSpace
 from reap.space.feature import Feature
 from reap.space.inputs import as_frame
+from reap.space.naming import label_of, unit_of
 
 #: Words in their order, least first.
 _ORDERS = (
@@ -32,14 +33,6 @@ _ORDERS = (
 )
 #: Steps that people count in, the largest first.
 _STEPS = (10_000, 5_000, 1_000, 500, 250, 100, 50, 25, 12, 10, 5)
-_UNITS = {
-    **dict.fromkeys(("eur", "euro", "euros"), "€"),
-    **dict.fromkeys(("usd", "dollar", "dollars"), "$"),
-    **dict.fromkeys(("gbp", "pounds"), "£"),
-    **dict.fromkeys(("pct", "percent", "percentage"), "%"),
-    **{word: word.upper() for word in ("chf", "dm", "inr", "jpy", "brl", "cad", "aud")},
-    **{word: word for word in ("months", "years", "days", "weeks", "hours", "km")},
-}
 _CODES = vocabulary.words_of("code codes type class category zip zipcode postcode postal sector")
 _NAMES = vocabulary.words_of("id ids uuid guid key ref reference iban ssn email phone")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( .*)?")
@@ -180,7 +173,7 @@ def _feature(column: Series, fixed: bool) -> tuple[Feature, list[str]]:
         said["categorical"] = [name]
         guesses.append("taken for codes without an order")
     made = infer.features(column.to_frame(), **said)[0]
-    facts: dict[str, Any] = {"label": _label(name), "unit": _unit(words)}
+    facts: dict[str, Any] = {"label": label_of(name), "unit": unit_of(words)}
     if made.is_number:
         step = _step(column)
         if made.kind == "integer" and step is not None:
@@ -250,16 +243,3 @@ def _step(column: Series) -> float | None:
         if len(np.unique(values)) >= 3 and (values % step == 0).mean() >= 0.98:
             return float(step)
     return None
-
-
-def _unit(words: frozenset[str]) -> str:
-    return next((unit for word, unit in _UNITS.items() if word in words), "")
-
-
-def _label(name: str) -> str:
-    """Return a name as people write it: "annual_income_eur" is "Annual income"."""
-    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
-    while len(parts) > 1 and parts[-1].lower() in _UNITS:
-        parts.pop()
-    text = " ".join(part if part.isupper() and len(part) > 1 else part.lower() for part in parts)
-    return text[:1].upper() + text[1:] or name

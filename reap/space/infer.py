@@ -15,7 +15,10 @@ from reap.space.columns import ORDERED
 from reap.space.declaration import plain
 from reap.space.feature import Clock, Direction, Feature, Kind
 from reap.space.inputs import as_frame
+from reap.space.naming import label_of
 
+#: Texts beyond which a column that stays as it is has one code for each of them instead of one column.
+_MANY = 50
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -122,6 +125,23 @@ def features(
         ordered = isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered
         made.append(Feature(name, kind, dtype=ORDERED if ordered else str(column.dtype), **facts, **words))
     return made
+
+
+def kept(X: Frame) -> list[Feature]:
+    """Return columns as features that nobody changes; a text with many values, such as an ID, takes one encoded column."""
+    X = _table(X, encoded=False)
+    many: dict[str, Sequence[Any]] = {}
+    for name, column in X.items():
+        texts = column.dropna()
+        if not pd.api.types.is_numeric_dtype(column.dtype) and texts.nunique() > _MANY:
+            many[str(name)] = sorted(texts.unique(), key=lambda value: (str(type(value)), value))
+    return features(
+        X,
+        immutable=list(X),
+        ordinal=many,
+        missing=[str(name) for name in X if X[name].isna().any()],
+        labels={str(name): label_of(str(name)) for name in X},
+    )
 
 
 def _table(X: Any, encoded: bool) -> Frame:

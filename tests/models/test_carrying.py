@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import make_column_transformer
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -13,8 +14,13 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import reap
 from reap import cli
-from reap.models import carrying, wrap
+from reap.cli import _setup
+from reap.models import carrying, wanted, wrap
 from reap.models.files import save_model
+from reap.models.wanted import ignored
+from reap.service.case import Case
+from reap.service.settings import Settings
+from tests.service.conftest import running
 
 FREE = ["income", "debt"]
 
@@ -44,7 +50,7 @@ def test_scores_are_those_of_the_person(last):
     X, y = people()
     model, space = pipeline(last, X, y), reap.ActionSpace.from_frame(X[FREE])
     truth = model.predict_proba(X)[:, 1]
-    with pytest.raises(reap.InputError, match=r"column 'customer_id', which .* reap.models.carrying\(model"):
+    with pytest.raises(reap.InputError, match=r"column 'region', which .* reap.models.carrying\(model"):
         wrap(model, space, target="yes")
     for i in (0, 1, 2):
         own = carrying(model, X.loc[i, ["customer_id", "region"]].to_dict())
@@ -93,3 +99,158 @@ def test_the_command_line_passes_the_row_through(tmp_path, capsys):
         then = pd.DataFrame([{**X.loc[i].to_dict(), **plan.target.to_dict()}])[list(X)]
         assert model.predict(then).tolist() == ["yes"]
         assert plan.probabilities[0] == pytest.approx(model.predict_proba(X.loc[[i]])[0, 1])
+
+
+# many people ------------------------------------------------------------------------------------------
+
+
+def sloppy(X, y, last=LogisticRegression()):  # noqa: B008
+    """Every text is one-hot encoded, the ID with the others, as people do."""
+    texts = ["customer_id", "region"]
+    steps = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), texts), (StandardScaler(), FREE))
+    return make_pipeline(steps, clone(last)).fit(X, y)
+
+
+def truly(model, X, plans):
+    """What the model says of everybody's plan, with their own values of what the space leaves out."""
+    return model.predict(X[["customer_id", "region"]].join(plans[FREE])[list(X)])
+
+
+def test_a_column_that_the_model_drops_at_once_needs_no_value():
+    X, y = people()
+    model, space = pipeline(LogisticRegression(), X, y), reap.ActionSpace.from_frame(X[[*FREE, "region"]])
+    assert wanted(model, space) == []
+    assert wanted(model, reap.ActionSpace.from_frame(X[FREE])) == ["region"]
+    made = wrap(model, space, target="yes")
+    assert made.has_gradient
+    assert made.probability(space.encode(X[[*FREE, "region"]])) == pytest.approx(model.predict_proba(X)[:, 1])
+    engine = reap.Recourse(model, space, target="yes", durability=0.5, refits=3).fit(X[[*FREE, "region"]], y)
+    assert len(engine.refits_) == 3
+
+
+def test_columns_by_place_mask_slice_and_remainder_are_found():
+    X, y = people(40)
+    for columns, rest, left in (
+        ([2, 3], "drop", ["customer_id", "region"]),
+        (slice(1, 2), "drop", ["customer_id", "income", "debt"]),
+        ([False, True, True, False], "drop", ["customer_id", "debt"]),
+        (lambda frame: ["region"], "drop", ["customer_id", "income", "debt"]),
+        (["region"], "passthrough", []),
+    ):
+        first = ColumnTransformer([("some", "passthrough", columns)], remainder=rest).fit(X)
+        assert ignored(first) == left
+        assert ignored(make_pipeline(first, LogisticRegression())) == left
+    assert ignored(LogisticRegression().fit(X[FREE], y)) == []
+
+
+@pytest.mark.parametrize("last", [LogisticRegression(), RandomForestClassifier(20, random_state=0)])
+def test_a_batch_passes_everybodys_own_values_through(last):
+    X, y = people()
+    model, space = sloppy(X, y, last), reap.ActionSpace.from_frame(X[FREE], decreasing=["debt"])
+    with pytest.raises(reap.InputError, match=r"space.keeping\(X\[\['customer_id'\]\]\)"):
+        reap.Recourse(model, space, target="yes").fit(X)
+    kept = space.keeping(X[wanted(model, space)])
+    assert kept.dimension == 2 + 1 + 1
+    engine = reap.Recourse(model, kept, target="yes").fit(X)
+    rejected = X[model.predict(X) == "no"].iloc[:12]
+    plans = reap.batch.run(engine, rejected, n_jobs=1)
+    assert plans["recourse_status"].eq("ok").all()
+    assert (truly(model, rejected, plans) == "yes").all()
+    assert (plans[["customer_id", "region"]] == rejected[["customer_id", "region"]]).all(axis=None)
+
+
+def test_an_id_of_thousands_is_not_taken_apart():
+    X, y = people(3000)
+    model, space = sloppy(X, y), reap.ActionSpace.from_frame(X[FREE])
+    kept = space.keeping(X[["customer_id", "region"]])
+    engine = reap.Recourse(model, kept, target="yes").fit(X)
+    assert not engine.classifier_.has_gradient
+    rejected = X[model.predict(X) == "no"].iloc[[0, -1]]
+    plans = engine.recommend(rejected)
+    assert (truly(model, rejected, plans) == "yes").all()
+
+
+def command(capsys, *words):
+    with pytest.raises(SystemExit) as ended:
+        cli.main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return ended.value.code, out, err
+
+
+@pytest.fixture
+def files(tmp_path):
+    X, y = people(80)
+    save_model(sloppy(X, y), tmp_path / "model.skops")
+    save_model(pipeline(LogisticRegression(), X, y), tmp_path / "dropping.skops")
+    X.assign(decision=y).to_csv(tmp_path / "people.csv", index=False)
+    X.to_parquet(tmp_path / "people.parquet", index=False)
+    reap.ActionSpace.from_frame(X[FREE]).save(tmp_path / "space.toml")
+    return tmp_path
+
+
+@pytest.mark.parametrize("table", ["people.csv", "people.parquet"])
+def test_the_batch_command_passes_everybodys_own_values_through(files, capsys, table):
+    X, y = people(80)
+    words = ["--model", files / "model.skops", "--space", files / "space.toml", "--input", files / table]
+    words += ["--output", files / "plans.parquet", "--target", "yes", "--margin", 0, "--jobs", 1, "--quiet"]
+    code, _, err = command(capsys, "batch", *words)
+    assert not code, err
+    assert (
+        "reads customer_id, region beside the features of the space: everybody keeps their own value" in err
+    )
+    plans = pd.read_parquet(files / "plans.parquet")
+    found = plans["recourse_status"].eq("ok")
+    assert found.sum() > 20
+    assert (truly(sloppy(X, y), X[found.to_numpy()], plans[found].set_axis(X.index[found])) == "yes").all()
+
+
+def test_the_audit_command_does_too(files, capsys):
+    words = ["--label", "decision", "--favourable", "yes", "--target", "yes", "--space", files / "space.toml"]
+    words += [
+        "--model",
+        files / "model.skops",
+        "--by",
+        "region",
+        "--margin",
+        0,
+        "--durability",
+        0,
+        "--jobs",
+        1,
+    ]
+    code, out, err = command(
+        capsys, "audit", files / "people.csv", *words, "--matrices", 5, "--resamples", 20
+    )
+    assert not code, err
+    assert "north" in out
+
+
+def test_the_service_asks_for_the_column_or_says_why_not(files):
+    options = {"favourable": "yes", "target": "yes", "guests": True}
+    given = (
+        str(files / "people.csv"),
+        "decision",
+        files / "model.skops",
+        files / "space.toml",
+        "recourse",
+        0,
+    )
+    with pytest.raises(reap.InputError, match=r"reads 'customer_id', .* somebody new; train it without"):
+        _setup.prepare(*given, **options)
+    given = (*given[:2], files / "dropping.skops", *given[3:])
+    setup = _setup.prepare(*given, **options)
+    with running(
+        Case.of(setup.engine, setup.X, setup.rejected), Settings(database_url="sqlite://")
+    ) as service:
+        X, y = people(80)
+        model = pipeline(LogisticRegression(), X, y)
+        i = int(np.flatnonzero((model.predict(X) == "no") & (X["region"] == "south"))[0])
+        row = {"income": int(X.income[i]), "debt": int(X.debt[i])}
+        missing = service.client.post("/api/v1/sessions", json={"subject": row})
+        assert missing.status_code == 422
+        assert "region" in missing.text
+        made = service.client.post("/api/v1/sessions", json={"subject": {**row, "region": "south"}})
+        assert made.status_code == 201, made.text
+        token = made.json()["token"]
+        plan = service.client.get(f"/api/v1/sessions/{token}/plan").json()
+        assert plan["status"] == "ok"

@@ -27,6 +27,8 @@ from reap.space import ActionSpace
 
 #: Rows on which the reading is compared with the model.
 _ROWS = 256
+#: A feature with more levels, such as an ID that everybody keeps, is not read: each level would be tried.
+_LEVELS = 1000
 #: How far a probability that was read may be from the model's own, by the model's precision.
 _DOUBLE, _SINGLE = 1e-9, 2e-6
 
@@ -56,7 +58,9 @@ class Reader:
     """
 
     def __init__(self, classifier: Classifier, space: ActionSpace, X: Frame) -> None:
-        if not isinstance(classifier.kernel, Estimator):
+        if not isinstance(classifier.kernel, Estimator) or any(
+            len(f.levels) > _LEVELS for f in space.features
+        ):
             raise UnreadableError
         self.kernel, self.space = classifier.kernel, space
         self.before, self.last = _parts(classifier.kernel.estimator)
