@@ -271,7 +271,8 @@ class Plan:
             features = [self.space.feature(change.feature) for change in changes]
             last = bool(features) and all(feature.when == "application" for feature in features)
             month = self._month(i + 1)
-            if changes and not last and not self.along:  # actions begin together, each has its own end
+            # Actions begin together, each has its own end; a plan of one step is done when all of it is, waiting included.
+            if changes and not last and not self.along and len(self.path) > 2:
                 month = max(took.get(feature.name, 0) for feature in features)
             made.append(Step(i + 1, changes, float(self.scores[i + 1]), follows, month, last))
         return tuple(made)

@@ -11,6 +11,7 @@ import pytest
 import reap
 from reap import InputError, Plan
 from reap.plan import Confidence
+from reap.space import Feature
 
 
 @pytest.fixture
@@ -200,3 +201,15 @@ def test_html_escapes(space):
 def test_a_score_just_above_the_threshold_shows_that_it_is(space, threshold, score, text):
     z = np.zeros((1, space.dimension))
     assert Plan(space, z, np.array([score]), threshold=threshold).scale.number(score) == text
+
+
+def test_a_plan_of_one_step_is_done_when_its_waiting_is():
+    space = reap.ActionSpace(
+        [
+            Feature("debt", range=(0, 9000), pace="200 EUR a month"),
+            Feature("age", "integer", range=(18, 80), clock="years"),
+        ]
+    )
+    rows = space.encode(pd.DataFrame({"debt": [5000.0, 2000.0], "age": [30, 32]}))
+    plan = Plan(space, rows, np.array([0.2, 0.7]), effort=0.1)
+    assert plan.months == plan.steps[0].month == 24  # the debt alone would take 15
