@@ -45,7 +45,7 @@ service = subprocess.Popen(
 )
 atexit.register(service.kill)  # whatever happens below
 api = httpx.Client(base_url=f"http://127.0.0.1:{port}/api/v1", timeout=60)
-for _ in range(600):
+while service.poll() is None:  # it trains its model, and that model's retrainings, before it answers
     try:
         if api.get(f"http://127.0.0.1:{port}/readyz").status_code == 200:
             break
