@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
+from reap._clock import LateError
 from reap.service import (
     acts,
     choices,
@@ -325,9 +326,11 @@ async def healthy() -> schemas.Health:
     "/readyz", responses={503: {"model": schemas.Fault, "description": "The database cannot be written."}}
 )
 async def ready(request: Request, desk: D) -> schemas.Health:
-    """Whether the service can work: something can be stored."""
+    """Whether the service can work: something can be stored, and nothing computes without an end."""
     # In threads of its own: those of the sessions may all be waiting for a computation.
     await anyio.to_thread.run_sync(desk.store.ping, limiter=request.app.state.lookouts)
+    if request.app.state.patience.stuck:
+        raise LateError
     return schemas.Health(status="ok")
 
 

@@ -23,6 +23,7 @@ from reap.service.desk import Desk
 from reap.service.guards import Buckets, Guard
 from reap.service.languages import Speaker
 from reap.service.metrics import Metrics
+from reap.service.patience import Patience
 from reap.service.settings import Settings
 from reap.service.store import Store, UnavailableError
 
@@ -74,7 +75,8 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
     app.include_router(api.operate)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
-    app.add_middleware(Guard, settings=settings, metrics=counted)
+    app.state.patience = Patience(settings.time_limit)
+    app.add_middleware(Guard, settings=settings, metrics=counted, patience=app.state.patience)
     app.add_middleware(Speaker, secure=settings.secure_cookies)
     return app
 

@@ -17,7 +17,8 @@ from typing import Literal
 
 from cachetools import LRUCache
 
-from reap import __version__, language
+from reap import __version__, _clock, language
+from reap._clock import LateError
 from reap._errors import InputError
 from reap._typing import Array
 from reap.elicitation import Elicitation, Event, outside
@@ -107,7 +108,8 @@ class Desk:
         Both are stored or neither: whoever is told that nothing could be stored has left nothing behind.
         """
         token, begin = new_token(), time.perf_counter()
-        with self._turns.turn(time.monotonic()):
+        deadline = time.monotonic() + self.settings.time_limit
+        with _clock.until(deadline), self._turns.turn(time.monotonic(), deadline):
             session = Elicitation(
                 self.case.engine,
                 self.space.decode(z[None]),
@@ -120,6 +122,7 @@ class Desk:
                 held_out=True,
             )
             str(session.ask())  # in words too: what cannot be said is not stored
+            _clock.check()  # who has been told that it took too long has no session
         started, asked = session.events
         seconds = time.perf_counter() - begin
         self._solved("ask", seconds)
@@ -180,7 +183,8 @@ class Desk:
             raise ReplacedError
         with self._directory:
             live = self._live.setdefault(kept.id, Live(kept))
-        with live.lock:
+        deadline = came + self.settings.time_limit
+        with _clock.until(deadline), _held(live, deadline):
             live.came = came
             if live.spoken != language.current():  # what is kept in words is made again in the other language
                 live.forget()
@@ -217,6 +221,8 @@ class Desk:
         while True:
             if event.type not in (*SHOWN, *NOTES):
                 self._foresee(live, event)
+            if event.type != "undone":  # who has been told that it took too long has said nothing
+                _clock.check()
             try:
                 entry = self.store.append(
                     live.kept,
@@ -263,14 +269,14 @@ class Desk:
                 live.copy = None
                 return
             live.forget()
-            if isinstance(error, InputError):
+            if isinstance(error, InputError | LateError):
                 raise
             raise UncomputedError from error
 
     @contextmanager
     def solving(self, live: Live, name: str) -> Iterator[None]:
         """Wait for a turn to compute, and tell the metrics how long it took."""
-        with self._turns.turn(live.came):
+        with self._turns.turn(live.came, live.came + self.settings.time_limit):
             begin = time.perf_counter()
             yield
             self._solved(name, time.perf_counter() - begin)
@@ -333,3 +339,14 @@ class Desk:
             self._catch_up(live)
         self._ask(live)
         return entry
+
+
+@contextmanager
+def _held(live: Live, deadline: float) -> Iterator[None]:
+    """Hold a session's lock; another request of it that computes until the deadline leaves none for this one."""
+    if not live.lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
+        raise LateError
+    try:
+        yield
+    finally:
+        live.lock.release()

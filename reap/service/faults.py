@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from reap import language
+from reap._clock import LateError
 from reap._errors import InputError
 from reap.language import N_, _
 from reap.service import views
@@ -39,6 +40,9 @@ UNAVAILABLE = N_(
     "The service cannot store anything at the moment. Nothing was lost; please try again in a minute."
 )
 BROKEN = N_("Something went wrong on our side. Nothing that was stored is lost; please try again.")
+LATE = N_(
+    "This took longer than {seconds} seconds, so it was given up and nothing of it was stored. Please try again in a while."
+)
 UNCOMPUTED = N_(
     "We could not work out what follows from this, so it was not stored. Everything before it is as it was; "
     "check what you entered, or say something else."
@@ -79,6 +83,12 @@ def answer(request: Request, status: int, sentence: str, **more: Any) -> Respons
     return error_page(request, status, sentence, headers=more.get("headers"))
 
 
+def late(request: Request, limit: float) -> Response:
+    """Return the answer to a request for which nothing could be computed in time."""
+    sentence = _(LATE).format(seconds=language.number(limit, 0 if float(limit).is_integer() else 1))
+    return answer(request, 503, sentence, headers={"Retry-After": "30"})
+
+
 def install(app: FastAPI) -> None:
     """Give every error that is foreseen its answer; `guards.Guard` answers the others."""
 
@@ -115,6 +125,11 @@ def install(app: FastAPI) -> None:
         cause = error.__cause__ or error
         _logger.error("not computed", exc_info=(type(cause), cause, cause.__traceback__))
         return answer(request, 500, UNCOMPUTED)
+
+    @app.exception_handler(LateError)
+    def _late(request: Request, error: Exception) -> Response:
+        _logger.error("not computed in time", exc_info=(type(error), error, error.__traceback__))
+        return late(request, request.app.state.settings.time_limit)
 
     @app.exception_handler(UnavailableError)
     def _unavailable(request: Request, error: Exception) -> Response:

@@ -18,6 +18,7 @@ from reap.language import N_, _, number
 from reap.service import connections
 from reap.service.faults import BROKEN, answer
 from reap.service.metrics import Metrics
+from reap.service.patience import Patience
 from reap.service.settings import Settings
 
 _logger = logging.getLogger("reap.service")
@@ -69,8 +70,8 @@ class TooLargeError(Exception):
 class Guard:
     """ASGI middleware around the whole application."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
-        self.app, self.settings, self.metrics = app, settings, metrics
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, patience: Patience) -> None:
+        self.app, self.settings, self.metrics, self.patience = app, settings, metrics, patience
         self._buckets = Buckets(settings.rate, settings.burst)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -124,7 +125,7 @@ class Guard:
             )
             await large(scope, receive, send)
             return
-        await self.app(scope, _replayed(body, receive), send)
+        await self.patience.answer(self.app, scope, _replayed(body, receive), send)
 
     def _headers(self, path: str, request: str) -> list[tuple[bytes, bytes]]:
         kept = "public, max-age=3600" if path.startswith("/static/") else "no-store"

@@ -46,6 +46,8 @@ class Settings(BaseSettings):
         Sessions kept in memory by each worker; others are replayed from the log.
     solvers : int
         Requests that may compute at the same time in each worker; more only helps where the model runs elsewhere.
+    time_limit : float
+        Seconds that a request may compute; what takes longer is given up, with a sentence, and nothing of it is stored.
     secure_cookies : bool
         Send cookies over HTTPS only; turn it on behind a TLS proxy.
     public_url : str
@@ -84,6 +86,7 @@ class Settings(BaseSettings):
     body_limit: int = Field(64_000, ge=1000)
     live_sessions: int = Field(256, ge=1)
     solvers: int = Field(1, ge=1)
+    time_limit: float = Field(30.0, ge=0.1, le=86_400, allow_inf_nan=False)
     secure_cookies: bool = False
     public_url: str = ""
     open_start: bool = True

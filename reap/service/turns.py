@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from reap._clock import LateError
 
 
 class Turns:
@@ -35,16 +39,25 @@ class Turns:
         self._lock = threading.Lock()
 
     @contextmanager
-    def turn(self, came: float) -> Iterator[None]:
-        """Wait for a place and hold it; ``came`` is when the request came in."""
+    def turn(self, came: float, deadline: float = math.inf) -> Iterator[None]:
+        """Wait for a place and hold it; ``came`` is when the request came in.
+
+        Whoever has none by the deadline, a time of ``time.monotonic``, leaves with ``LateError``.
+        """
         mine = threading.Event()
+        waiting = came, next(self._number), mine
         with self._lock:
             if self._free:
                 self._free -= 1
                 mine.set()
             else:
-                heapq.heappush(self._waiting, (came, next(self._number), mine))
-        mine.wait()
+                heapq.heappush(self._waiting, waiting)
+        if not mine.wait(None if deadline == math.inf else max(0.0, deadline - time.monotonic())):
+            with self._lock:
+                if not mine.is_set():  # else the place was handed over just now: take it
+                    self._waiting.remove(waiting)
+                    heapq.heapify(self._waiting)
+                    raise LateError
         try:
             yield
         finally:

@@ -1,0 +1,141 @@
+"""Time: whatever the model does, a request ends with a sentence, nothing of it is stored, and the service goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from reap.models.classifier import Smooth
+from reap.service.case import Case
+from reap.service.settings import Settings
+from tests.service.conftest import ADMIN, running
+
+LIMIT = 0.5
+#: The limit, the margin, and what a busy machine needs to answer at all.
+IN_TIME = LIMIT + 1.0 + 1.5
+
+
+class Slow(Smooth):
+    """A model that takes its time over every call, while it is told to."""
+
+    def __init__(self, kernel):
+        self.kernel, self.seconds, self.calls = kernel, 0.0, 0
+
+    def _wait(self):
+        self.calls += 1
+        time.sleep(self.seconds)
+
+    def logit(self, Z):
+        self._wait()
+        return self.kernel.logit(Z)
+
+    def gradient(self, Z):
+        self._wait()
+        return self.kernel.gradient(Z)
+
+
+@pytest.fixture
+def slow(german, german_engine, german_rejected, tmp_path):
+    """A service whose model can be slowed down."""
+    engine = copy.copy(german_engine)
+    model = Slow(engine.classifier_.kernel)
+    engine.__dict__.update(
+        {
+            name: replace(value, kernel=model)
+            for name, value in vars(engine).items()
+            if value is engine.classifier_
+        }
+    )
+    settings = Settings(
+        database_url=f"sqlite:///{tmp_path}/reap.db", admin_key=ADMIN, rate=0, questions=5, time_limit=LIMIT
+    )
+    case = Case.of(engine, german.X, german_rejected)
+    with running(case, settings) as service:
+        yield service, model
+
+
+def test_a_start_that_takes_too_long_ends_with_a_sentence(slow, row):
+    service, model = slow
+    model.seconds = 0.1
+    begin = time.monotonic()
+    answer = service.client.post("/api/v1/sessions", json={"subject": row})
+    assert time.monotonic() - begin < IN_TIME
+    assert answer.status_code == 503
+    assert answer.headers["retry-after"]
+    assert answer.json()["error"].startswith("This took longer than 0.5 seconds")
+    assert not service.store.sessions()
+    calls = model.calls
+    time.sleep(0.5)
+    assert model.calls == calls  # given up, not left computing
+
+
+def test_an_act_that_takes_too_long_is_not_stored_and_may_be_said_again(slow, row):
+    service, model = slow
+    with patient(service):
+        begun = service.start(row)
+    token, before = begun["token"], len(service.events())
+    wish = {"feature": "amount", "difficulty": 5, "key": "once"}
+    model.seconds = 0.1
+    answer = service.client.post(f"/api/v1/sessions/{token}/constraints", json=wish)
+    assert answer.status_code == 503
+    assert len(service.events()) == before
+    model.seconds = 0.0
+    with patient(service):
+        again = service.client.post(f"/api/v1/sessions/{token}/constraints", json=wish)
+        assert again.status_code == 200
+        assert [e.key for e in service.events("constrained")] == ["once"]
+
+
+def test_a_model_that_does_not_come_back_keeps_nobody_waiting(slow, row):
+    service, model = slow
+    model.seconds = 3.0
+    begin = time.monotonic()
+    answer = service.client.post("/api/v1/sessions", json={"subject": row})
+    assert time.monotonic() - begin < IN_TIME
+    assert answer.status_code == 503
+    assert service.client.get("/healthz").status_code == 200
+    assert service.client.get("/readyz").status_code == 503  # somebody should look at this worker
+    # Others wait for their turn, and leave when their own time is over.
+    waiting = [
+        threading.Thread(
+            target=service.client.post, args=("/api/v1/sessions",), kwargs={"json": {"subject": row}}
+        )
+        for _ in range(3)
+    ]
+    for thread in waiting:
+        thread.start()
+    for thread in waiting:
+        thread.join(timeout=IN_TIME + 1)
+        assert not thread.is_alive()
+    model.seconds = 0.0
+    ready = wait_for(lambda: service.client.get("/readyz").status_code == 200)
+    assert ready
+    assert not service.store.sessions()
+    with patient(service):
+        assert service.start(row)["token"]
+
+
+@contextlib.contextmanager
+def patient(service):
+    """Give the service all the time it needs on a busy machine."""
+    desk, patience = service.app.state.desk, service.app.state.patience
+    before = desk.settings
+    desk.settings, patience.limit = before.model_copy(update={"time_limit": 60.0}), 60.0
+    try:
+        yield
+    finally:
+        desk.settings, patience.limit = before, LIMIT
+
+
+def wait_for(true, seconds=20.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if true():
+            return True
+        time.sleep(0.05)
+    return False
