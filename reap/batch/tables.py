@@ -16,7 +16,7 @@ import pandas as pd
 from reap._errors import InputError, unknown
 from reap._typing import Frame, Series
 from reap.batch.preferences import Answers
-from reap.space import ActionSpace, Feature
+from reap.space import ActionSpace, Feature, amounts
 
 ID = "row_id"
 _BLOCK = 1 << 20
@@ -340,6 +340,12 @@ def _typed(text: Series, feature: Feature, *, one_hot: bool) -> Series:
     """Return a column of text as numbers or levels; what cannot be read stays text, so that the row says why."""
     if feature.is_number or one_hot:
         values = pd.to_numeric(text, errors="coerce")
+        if (
+            not one_hot
+            and (values.isna() & text.notna()).any()
+            and (amount := amounts.read(text)) is not None
+        ):
+            values = amount.values
         whole = feature.kind == "integer" and bool(np.equal(np.mod(values, 1), 0).all())
         values = values.astype("int64" if whole else "float64")
     else:

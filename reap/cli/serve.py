@@ -91,9 +91,9 @@ def serve(
 def shown_examples(data: str, setup: _setup.Setup, file: Path | None) -> Frame:
     """Return the people a visitor may take as examples: those of a file, or of the embedded data; never a lender's own rows."""
     if file is not None:
-        import pandas as pd
+        from reap.datasets import read_csv
 
-        given = pd.read_csv(file)
+        given = read_csv(file)
         missing = [column for column in setup.X.columns if column not in given]
         if missing:
             raise InputError(

@@ -11,6 +11,7 @@ import pandas as pd
 from reap._errors import InputError, unknown
 from reap._typing import Frame, Series
 from reap.space import ActionSpace, draft
+from reap.space.amounts import plain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,8 +94,11 @@ def from_csv(
     return Dataset(path.stem, *aligned(X, y, space), source=str(path))
 
 
-def read_csv(path: Path) -> Frame:
-    """Return a CSV file as a frame, or say in one sentence why not."""
+def read_csv(path: Path, *, as_written: bool = False) -> Frame:
+    """Return a CSV file as a frame, or say in one sentence why not.
+
+    Amounts written as text ("$1,000", "12 %") are numbers, unless they are wanted ``as_written``.
+    """
     try:
         table = pd.read_csv(path)
     except FileNotFoundError:
@@ -107,7 +111,7 @@ def read_csv(path: Path) -> Frame:
         raise InputError(
             f"{path.name} is separated by semicolons; save it with commas, and points in decimals"
         )
-    return table
+    return table if as_written else plain(table)
 
 
 def binary_label(column: Series, favourable: Any) -> Series:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from reap._errors import InputError, unknown
 from reap._typing import Frame, Series
-from reap.space import files, infer, vocabulary
+from reap.space import amounts, files, infer, vocabulary
 from reap.space.action_space import ActionSpace
 from reap.space.feature import Feature
 from reap.space.inputs import as_frame
@@ -36,7 +36,6 @@ _STEPS = (10_000, 5_000, 1_000, 500, 250, 100, 50, 25, 12, 10, 5)
 _CODES = vocabulary.words_of("code codes type class category zip zipcode postcode postal sector")
 _NAMES = vocabulary.words_of("id ids uuid guid key ref reference iban ssn email phone")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( .*)?")
-_AMOUNT = re.compile(r"[€$£]?\s*[-+]?\d[\d,. ]*\s*(%|€|\$|£|[A-Za-z]{2,4})?")
 
 
 @dataclass(frozen=True)
@@ -102,12 +101,11 @@ def draft(
             left_out[name] = reason
             continue
         try:
-            feature, guesses = _feature(column, name in fixed)
+            feature, checks[name] = _feature(column, name in fixed)
         except InputError as error:
             left_out[name] = str(error)
             continue
         made.append(feature)
-        checks[name] = guesses
     if not made:
         said = "; ".join(f"{name!r}: {why}" for name, why in left_out.items())
         raise InputError(f"no column of the table can be a feature ({said})")
@@ -140,9 +138,7 @@ def _no_feature(column: Series) -> str | None:
     texts = known.astype(str).str.strip()
     if texts.str.fullmatch(_DATE).mean() > 0.9:
         return _dated(column)
-    if texts.str.fullmatch(_AMOUNT).mean() > 0.9:
-        return f"it holds numbers written as text ({texts.iloc[0]!r}): write them as plain numbers"
-    if different > 50 and different > len(known) / 2:
+    if different > 50 and different > len(known) / 2 and amounts.read(column) is None:
         return f"it has {different:,} different texts in {len(known):,} rows, like a name"
     return None
 
@@ -161,6 +157,10 @@ def _feature(column: Series, fixed: bool) -> tuple[Feature, list[str]]:
     """Return one feature and what was guessed about it."""
     name = str(column.name)
     words, guesses = vocabulary.words_of(name), []
+    amount = amounts.read(column)
+    if amount is not None:
+        column = amount.values
+        guesses.append(amount.said)
     said: dict[str, Any] = {"missing": [name]} if column.isna().any() else {}
     if said:
         share = float(column.isna().mean())
@@ -179,7 +179,9 @@ def _feature(column: Series, fixed: bool) -> tuple[Feature, list[str]]:
         if made.kind == "integer" and step is not None:
             facts["step"] = step
             guesses.append(f"nearly all rows are multiples of {step:g}")
-        if facts["unit"]:
+        if amount is not None and amount.unit:
+            facts["unit"] = amount.unit
+        elif facts["unit"]:
             guesses.append(f"the unit is read off the name: {facts['unit']}")
     made = _replaced(made, facts)
     return _directed(made, fixed, guesses)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from reap._errors import InputError
 from reap.space import ActionSpace, draft
+from reap.space.amounts import plain
 from tests.space.generators import random_space, seeds
 
 
@@ -59,8 +60,6 @@ def test_a_messy_table():
         "applied_on": "it holds dates",
         "born": "it is the same in every row",
         "opened": "it holds dates",
-        "fee": "it holds numbers written as text ('$1,000')",
-        "rate": "it holds numbers written as text ('4.5 %')",
         "notes": "it has 120 different texts in 120 rows, like a name",
         "tags": "it holds a list in a cell",
         "empty": "it is empty",
@@ -70,7 +69,7 @@ def test_a_messy_table():
     by_name = {f.name: f for f in space.features}
     assert set(by_name) == {
         "age", "sex", "annual_income_eur", "cardDebt", "term_months", "education", "risk", "owns_home", "insured",
-        "accounts", "utilisation_pct", "months_since_default", "branch_code", "2024",
+        "accounts", "utilisation_pct", "months_since_default", "branch_code", "2024", "fee", "rate",
     }  # fmt: skip
     income = by_name["annual_income_eur"]
     assert (income.label, income.unit, income.kind, income.step) == ("Annual income", "€", "integer", 100)
@@ -89,10 +88,13 @@ def test_a_messy_table():
     assert by_name["branch_code"].kind == "categorical"
     text = made.to_toml()
     assert ActionSpace.from_toml(text) == space
-    assert "# left out: fee: it holds numbers written as text ('$1,000')" in text
+    assert "# check: written as text: '$1,000' is read as 1,000" in text
+    assert "# check: written as text: '4.5 %' is read as 4.5" in text
+    assert (space.feature("fee").unit, space.feature("fee").kind) == ("$", "integer")
+    assert (space.feature("rate").unit, space.feature("rate").range) == ("%", (4.5, 5.0))
     guesses = sum(len(said) for said in made.checks.values())
     assert text.count("\n# check: ") == guesses > 20
-    space.encode(messy()[[f.name for f in space.features if f.name != "2024"]].assign(**{"2024": 0.5}))
+    space.encode(plain(messy())[[f.name for f in space.features if f.name != "2024"]].assign(**{"2024": 0.5}))
 
 
 def test_every_feature_left_open_is_marked():
