@@ -80,17 +80,21 @@ def prepare(
     one: bool = False,
     row: int | None = None,
     guests: bool = False,
+    anonymity: int = 0,
 ) -> Setup:
     """Return a fitted engine for a data set or a CSV file, training a model where none is given.
 
     A model may want columns that the space leaves out: of ``one`` person (in ``row``, else the first rejected), or of
-    everybody in the table; ``guests`` are people who are not in it.
+    everybody in the table; ``guests`` are people who are not in it. With an ``anonymity`` nothing that is recommended is
+    taken from fewer people than that.
     """
     import reap
     from reap.models import wanted
     from reap.models.files import load_model
 
     kind = engine_class(engine)
+    if anonymity:
+        kind = anonymous(kind, anonymity)
     accepted.scale()  # says what is wrong before anything is trained
     table = read_table(data, label, favourable, space)
     trained, accuracy, rest = (
@@ -128,6 +132,18 @@ def fitted(
     return kind(model, space, target=target, **scale, **settings, margin=margin, random_state=seed).fit(
         X, labels
     )
+
+
+def anonymous(kind: Any, k: int) -> Any:
+    """Return an engine's class that is asked for anonymity among ``k`` people; refused where the engine knows none."""
+    from functools import partial
+    from inspect import signature
+
+    if "anonymity" not in signature(kind).parameters:
+        raise InputError(
+            f"anonymity is {k}, but {kind.__name__} takes no rows of other people apart; use --engine recourse or graph"
+        )
+    return partial(kind, anonymity=k)
 
 
 def class_of(model: Any, text: str) -> Any:

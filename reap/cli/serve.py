@@ -79,6 +79,7 @@ def serve(
         allow_pickle=allow_pickle,
         trusted=tuple(trust),
         guests=True,
+        anonymity=settings.anonymity,
     )
     if settings.prior:  # a prior of another space is refused here, in a sentence, not in every worker
         from reap.belief import LearnedPrior

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
 from reap._clock import LateError
+from reap.language import _
 from reap.service import (
     acts,
     choices,
@@ -134,7 +135,12 @@ def start(request: Request, desk: D, body: requests.Start) -> Response:
     """Start a session with the subject's row; send the person the link."""
     z = rows.read(desk.space, body.subject)
     token = desk.start(
-        z, questions=body.questions, options=body.options, seed=body.seed, warm_up=body.warm_up
+        z,
+        questions=body.questions,
+        options=body.options,
+        seed=body.seed,
+        warm_up=body.warm_up,
+        given=body.given,
     )
     base = request.app.state.settings.public_url.rstrip("/") or str(request.base_url).rstrip("/")
     with desk.open(token) as live:
@@ -236,10 +242,18 @@ def release(
 
 
 @router.post("/sessions/{token}/situation", response_model=schemas.State, responses=_OF_SESSION)
-def replan(desk: D, token: str, body: requests.Situation) -> Response:
-    """Say where the person is now; the session goes on from there with all that was learnt."""
+def replan(request: Request, desk: D, token: str, body: requests.Situation) -> Response:
+    """Say where the person is now; the session goes on from there with all that was learnt.
+
+    What was `given` at the start changes only with the admin key.
+    """
     z = rows.read(desk.space, body.subject)
     with desk.open(token) as live:
+        before, after = desk.space.values(live.session.here), desk.space.values(z)
+        moved = [name for name in sorted(live.given) if before[name] != after[name]]
+        if moved and not (_given(request) and knows_key(request, _given(request))):
+            said = _("{label} comes from our own records; ask a person to look at it if it is wrong")
+            raise rows.FieldError({name: said.format(label=desk.space.feature(name).label) for name in moved})
         acts.replan(desk, live, z, revision=body.revision, key=body.key)
         return sent(views.state(desk, live))
 

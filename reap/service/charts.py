@@ -73,26 +73,22 @@ def hardness(given: Hard) -> Markup:
 
 
 def timeline(changes: Sequence[ChangeOut], months: int) -> Markup:
-    """Return when each action is done, as bars that begin today; one that waits for the day of the application ends there."""
-    row, left = 34, 1.0
-    body, said = "", []
-    for i, change in enumerate(changes):
-        end = months if change.month is None or change.when == _("when you apply") else change.month
-        y = 8 + i * row
-        width = 98 * end / max(months, 1)
-        last = change.when == _("when you apply")
-        body += _text(left, y + 8, change.label, "small")
-        body += _bar(left, y + 14, 98, 8, "track")
-        if last:
-            body += _bar(left + 95, y + 14, 3, 8, "travel")
+    """Return when each action is done, as bars that begin today; one that waits for the day of the application ends there.
+
+    Labels are words of the page, not of a picture: a long one breaks.
+    """
+    rows = []
+    for change in changes:
+        if change.when == _("when you apply"):
+            bar = _bar(97, 1, 3, 8, "travel")
         else:
-            body += _bar(left, y + 14, max(width, 3), 8, "travel")
-        said.append(f"{change.label}: {change.when}")
-    y = 8 + len(changes) * row
-    body += _text(left, y + 12, _("today"), "small")
-    n = ngettext("in {n} month", "in {n} months", months).format(n=months)
-    body += _text(99, y + 12, n, "small")
-    return _svg(y + 20, _("When: {list}").format(list="; ".join(said)), body)
+            end = months if change.month is None else change.month
+            bar = _bar(0, 1, max(100 * end / max(months, 1), 3), 8, "travel")
+        drawn = _svg(10, f"{change.label}: {change.when}", _bar(0, 1, 100, 8, "track") + bar)
+        rows.append(f"<li>{escape(change.label)}{drawn}</li>")
+    until = ngettext("in {n} month", "in {n} months", months).format(n=months)
+    rows.append(f'<li class="ends"><span>{escape(_("today"))}</span><span>{escape(until)}</span></li>')
+    return Markup(f'<ul class="timeline" aria-label="{escape(_("When:"))}">{"".join(rows)}</ul>')
 
 
 def share(count: int, whole: int) -> Markup:

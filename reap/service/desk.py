@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal
@@ -102,11 +102,15 @@ class Desk:
         limits: Limits | None = None,
         seed: int = 0,
         warm_up: bool = True,
+        given: Sequence[str] = (),
     ) -> str:
         """Start a session for a subject (d,) with its first question; return its token, which is kept nowhere.
 
+        ``given`` names the features that the operator vouches for: the person sees them and cannot edit them.
         Both are stored or neither: whoever is told that nothing could be stored has left nothing behind.
         """
+        for name in given:
+            self.space.feature(name)
         token, begin = new_token(), time.perf_counter()
         deadline = time.monotonic() + self.settings.time_limit
         with _clock.until(deadline), self._turns.turn(time.monotonic(), deadline):
@@ -132,7 +136,12 @@ class Desk:
             model=self.case.model,
             data=self.case.data,
             version=__version__,
-            payload={**started.payload, "model": self.case.model, "data": self.case.data},
+            payload={
+                **started.payload,
+                "model": self.case.model,
+                "data": self.case.data,
+                **({"given": list(given)} if given else {}),
+            },
             asked=asked.payload,
             milliseconds=1000 * seconds,
         )

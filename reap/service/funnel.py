@@ -154,5 +154,5 @@ def _day(day: str, logs: list[list[Entry]]) -> Day:
 
 def anonymity(desk: Desk) -> int | None:
     """Return among how many people each recommended row must lie, where the engine is asked for that; None where it is not."""
-    k = getattr(desk.case.engine, "k_anonymity", None) or getattr(desk.case.engine, "anonymity", None)
+    k = getattr(desk.case.engine, "anonymity", None)
     return int(k) if k else None

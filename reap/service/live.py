@@ -68,6 +68,11 @@ class Live:
         """The place of the last entry that changed what the person sees; notes do not count."""
         return max(entry.revision for entry in self.entries if not quiet(entry.type))
 
+    @property
+    def given(self) -> frozenset[str]:
+        """The features that the operator vouches for; the person sees them and cannot edit them."""
+        return frozenset(self.entries[0].payload.get("given", ()))
+
     def by_key(self, key: str) -> Entry | None:
         """Return the entry that a request with this key made, if there was one."""
         return next((entry for entry in self.entries if entry.key == key), None)

@@ -60,8 +60,9 @@ def _situation(
     token: str | None = None,
     revision: int = 0,
     doubts: Sequence[str] = (),
+    given: frozenset[str] = frozenset(),
 ) -> Response:
-    fields = _fields(desk)
+    fields = [f for f in _fields(desk) if f.name not in given]
     free, fixed = [f for f in fields if f.is_action], [f for f in fields if not f.is_action]
     return page(
         request,
@@ -71,6 +72,7 @@ def _situation(
         groups=[(_("What may change"), free), (_("About you"), fixed)]
         if free and fixed
         else [(_("About you"), fields)],
+        given=[(f.label, f.show(values[f.name])) for f in desk.space.features if f.name in given],
         doubts=doubts,
         values=values,
         wrong=wrong or {},
@@ -132,26 +134,24 @@ def overview(request: Request, desk: D, token: str) -> Response:
 def changed_page(request: Request, desk: D, token: str) -> Response:
     """My situation has changed: the same form, filled with what we know."""
     with desk.open(token) as live:
-        state = views.state(desk, live)
-    return _situation(request, desk, state.subject, token=token, revision=state.revision)
+        state, given = views.state(desk, live), live.given
+    return _situation(request, desk, state.subject, token=token, revision=state.revision, given=given)
 
 
 @router.post("/s/{token}/situation")
 def changed(request: Request, desk: D, token: str, form: Form) -> Response:
-    """Go on from where the person is now."""
-    values = _form_values(desk, form)
+    """Go on from where the person is now; what the operator vouches for stays as it is, whatever a form says."""
     with desk.open(token) as live:
+        known = desk.space.values(live.session.here)
+        values = {**_form_values(desk, form), **{name: known[name] for name in live.given}}
+        again: Any = {"token": token, "revision": live.revision, "given": live.given}
         try:
             z = rows.read(desk.space, values)
             if (doubts := _doubts(desk, z)) and text(form, "sure") != "1":
-                return _situation(
-                    request, desk, values, status=422, doubts=doubts, token=token, revision=live.revision
-                )
+                return _situation(request, desk, values, status=422, doubts=doubts, **again)
             acts.replan(desk, live, z, revision=number(form, "revision"), key=key_of(form))
         except rows.FieldError as error:
-            return _situation(
-                request, desk, values, status=422, wrong=error.fields, token=token, revision=live.revision
-            )
+            return _situation(request, desk, values, status=422, wrong=error.fields, **again)
         except StaleError:
             return go(f"/s/{token}/situation", "moved")
     return go(f"/s/{token}", "welcome")

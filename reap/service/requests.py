@@ -26,6 +26,11 @@ class Start(_In):
     options: int | None = Field(None, ge=2, le=4, description="Plans in a question.")
     seed: int = Field(0, ge=0, le=2**31 - 1, description="Fixes everything random.")
     warm_up: bool = Field(True, description="Whether to begin with a question that does not count.")
+    given: list[Annotated[str, Field(max_length=200)]] = Field(
+        [],
+        max_length=500,
+        description="Features that you know and the person cannot change by hand: shown, never asked.",
+    )
 
 
 class Answer(_In):

@@ -62,6 +62,8 @@ class Settings(BaseSettings):
         How long a chosen plan is honoured for the model in use; 0: no promise is made.
     hold_days : int
         How long a session is kept against deletion by the person, where the law demands it; 0: they delete it at any time.
+    anonymity : int
+        Plans begin at averages of at least so many people, fitted when ``reap serve`` starts; 0: at rows as they are.
     prior : str
         File of the prior that new sessions begin with, as ``reap learn`` wrote it; empty: the default.
 
@@ -95,6 +97,7 @@ class Settings(BaseSettings):
     frame_ancestors: list[str] = []
     commitment_days: int = Field(0, ge=0, le=3650)
     hold_days: int = Field(0, ge=0, le=36_500)
+    anonymity: int = Field(0, ge=0, le=10**6)
 
     @field_validator("frame_ancestors")
     @classmethod

@@ -52,7 +52,11 @@ def reached(service, count):
 def fits(page):
     """Nothing sticks out sideways, and every control is big enough to tap (WCAG 2.2: at least 24 px)."""
     page.wait_for_load_state()
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    wide = page.evaluate(
+        """[...document.querySelectorAll("body *")].filter(e => !e.closest(".scroll, .quiet") &&
+        e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(e => e.outerHTML.slice(0, 200))"""
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), wide
     small = page.evaluate(
         """[...document.querySelectorAll('button, .button, select, input:not([type=hidden]), summary')]
         .filter(e => e.offsetParent && (e.offsetHeight < 24 || e.offsetWidth < 24)).map(e => e.outerHTML)"""

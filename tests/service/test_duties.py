@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+import reap
 from reap.service.brand import Brand, contrast
 from reap.service.settings import Settings
 
@@ -186,3 +187,43 @@ def test_a_brand_is_shown_and_unreadable_colours_are_refused(serve, tmp_path, ro
     for wrong in ("*", "https://a; script-src *", "javascript:x"):
         with pytest.raises(ValueError, match="is no site"):
             Settings(frame_ancestors=[wrong])
+
+
+def test_what_the_lender_knows_is_shown_and_cannot_be_edited(service, row):
+    token = service.start(row, given=["status", "age"])["token"]
+    form = service.client.get(f"/s/{token}/situation").text
+    assert 'name="f.status"' not in form
+    assert 'name="f.amount"' in form
+    assert row["status"] in text_of(service.client.get(f"/s/{token}/situation"))
+    hidden = {name: re.search(f'name="{name}" value="([^"]+)"', form)[1] for name in ("csrf", "revision")}
+    typed = {f"f.{name}": str(value) for name, value in {**row, "amount": 2000, "age": 60}.items()}
+    sent = service.client.post(f"/s/{token}/situation", data={**hidden, "key": "a", **typed})
+    assert sent.status_code == 303
+    assert service.state(token)["subject"]["amount"] == 2000
+    assert service.state(token)["subject"]["age"] == row["age"]  # whatever the form says
+    body = {"subject": {**row, "age": 60}}
+    path = f"/api/v1/sessions/{token}/situation"
+    refused = service.client.post(path, json=body)
+    assert refused.status_code == 422
+    assert "from our own records" in refused.text
+    assert service.client.post(path, json=body, headers=KEY).status_code == 200  # the lender corrects it
+    unknown = service.client.post("/api/v1/sessions", json={"subject": row, "given": ["agee"]})
+    assert unknown.status_code == 422
+    assert "age" in unknown.text
+
+
+def test_anonymity_is_a_setting_and_is_stated(serve, tmp_path, german, german_model, german_rejected):
+    from reap.cli import _setup
+    from reap.service.case import Case
+
+    from .conftest import running
+
+    engine = _setup.anonymous(reap.Recourse, 10)(german_model, german.space).fit(german.X)
+    case = Case.of(engine, german.X, german_rejected)
+    with running(case, Settings(database_url=f"sqlite:///{tmp_path}/a.db", admin_key=ADMIN)) as here:
+        assert "averages of at least 10 people" in here.client.get("/operator", auth=("o", ADMIN)).text
+    with pytest.raises(reap.InputError, match="use --engine recourse or graph"):
+        _setup.anonymous(reap.GradientRecourse, 10)
+    plain = serve(f"sqlite:///{tmp_path}/b.db")
+    assert "averages of" not in plain.client.get("/operator", auth=("o", ADMIN)).text
+    assert Settings(anonymity=5).anonymity == 5
