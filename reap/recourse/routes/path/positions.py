@@ -49,10 +49,12 @@ class Positions:
         features = self.space.features
         derived = any(f.derived is not None for f in features)
         counted = self.space.most_changes is not None
-        ruled = derived or bool(self.space.rules)
+        ruled = derived or self.space.timed or bool(self.space.rules)
         #: Whether a step between two positions can break more than a direction.
         self.tied = counted or ruled or any(f.forbidden for f in features)
-        self._projected = neighbours.table.project(self.space, self.z0, one_by_one=not (counted or derived))
+        self._projected = neighbours.table.project(
+            self.space, self.z0, one_by_one=not (counted or derived or self.space.timed)
+        )
         every = np.arange(len(neighbours))
         self._merge(every[self.space.allows(self.z0, self._projected[every])] if ruled else every)
         sides = {self.space.slices[f.name].start: f.direction for f in features if f.derived is None}
