@@ -111,7 +111,11 @@ class LearnedPrior:
         self._check()
 
     def _check(self) -> None:
-        if len(self.names) != len(self.columns) or not set(self.columns) <= set(range(self.dimension)):
+        if not isinstance(self.dimension, int) or isinstance(self.dimension, bool):
+            raise InputError(f"the prior has {self.dimension!r} encoded columns; expected a whole number")
+        # never a set of all columns: a file may say that there are 10³⁰
+        inside = all(isinstance(at, int) and 0 <= at < self.dimension for at in self.columns)
+        if len(self.names) != len(self.columns) or not inside or len(set(self.columns)) != len(self.columns):
             raise InputError(f"the prior names columns that its {self.dimension} encoded columns do not have")
         if np.abs(self.scales).max(initial=0.0) > WIDEST + 1e-6:
             raise InputError("the prior has a scale above 100 or below 1/100; it would rule plans out")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import time
 import tomllib
 from collections import Counter
 
@@ -289,6 +290,19 @@ def test_exports(log, german_engine):
 
 
 # priors -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dimension", [10**30, 10**9, -1, True, 22.0, "22", None])
+def test_a_prior_of_any_number_of_columns_is_refused_at_once(german, dimension):
+    """10³⁰ columns were listed one by one, until the memory was full."""
+    prior = LearnedPrior.default(
+        german.space.digest, german.space.dimension, (0, 1, 2), ("a", "b", "c"), people=30, answers=90
+    )
+    data = {**json.loads(prior.to_json()), "dimension": dimension}
+    begin = time.process_time()
+    with pytest.raises(InputError):
+        LearnedPrior.from_json(json.dumps(data))
+    assert time.process_time() - begin < 1.0
 
 
 def test_priors(german):
