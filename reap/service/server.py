@@ -6,13 +6,12 @@ import os
 import pickle
 import secrets
 import socket
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import uvicorn
 
 from reap._errors import InputError
+from reap.service import folders
 from reap.service.app import Factory
 from reap.service.case import Case
 from reap.service.connections import Connection
@@ -67,8 +66,8 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
     print(f"Listening on {address}", flush=True)
     if made:
         print(f"Operator's page: {address}/operator (any name, password {settings.admin_key})", flush=True)
-    with tempfile.TemporaryDirectory(prefix="reap-") as folder:
-        file = Path(folder) / "case"
+    with folders.folder() as folder:
+        file = folder / "case"
         file.write_bytes(pickle.dumps(case))
         config = uvicorn.Config(
             Factory(file, settings),
@@ -85,7 +84,7 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
         if workers == 1:
             uvicorn.Server(config).run(sockets=[listener])
         else:
-            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # where the workers add up their figures
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)  # where the workers add up their figures
             for library in ("OMP", "OPENBLAS", "MKL"):  # a worker is one core's work; read when it starts
                 os.environ[f"{library}_NUM_THREADS"] = "1"
             Supervisor(config, sockets=[listener]).run()

@@ -1,0 +1,61 @@
+"""The folder of a running server, in the temporary directory; those that killed servers left are removed at the next start."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+if sys.platform != "win32":
+    import fcntl
+
+#: How folders of servers are called, and those that are not locked yet.
+_SERVING, _MAKING = "reap-serve-", "reap-making-"
+_LOCK = "running"
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """Make a folder for as long as this process serves, and remove those of servers that are gone.
+
+    A server holds a lock on a file in its folder. The system lets go of it when the process ends in whatever way, and no
+    number of a process can be mistaken for another's.
+    """
+    clear()
+    made = Path(tempfile.mkdtemp(prefix=_MAKING))
+    with (made / _LOCK).open("w") as lock:
+        _lock(lock.fileno())
+        # Named like a server's only once it is locked: nobody who clears up can come in between.
+        kept = made.rename(made.with_name(made.name.replace(_MAKING, _SERVING)))
+        try:
+            yield kept
+        finally:
+            shutil.rmtree(kept, ignore_errors=True)
+
+
+def clear() -> int:
+    """Remove the folders of servers that do not run any more, and that are ours; return how many."""
+    gone = 0
+    for left in Path(tempfile.gettempdir()).glob(f"{_SERVING}*"):
+        # somebody else's, or removed by another server that starts just now
+        with suppress(OSError), (left / _LOCK).open("r+") as lock:
+            if _lock(lock.fileno()):
+                shutil.rmtree(left)
+                gone += 1
+    return gone
+
+
+def _lock(file: int) -> bool:
+    """Take the lock of an open file; False where a server holds it, or where there are no such locks."""
+    if sys.platform == "win32":
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    os.set_inheritable(file, False)
+    return True
