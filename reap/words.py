@@ -17,7 +17,7 @@ NOTABLE = 0.05
 _WITHOUT = {
     "already_accepted": "Nothing needs to change: the model accepts you as you are.",
     "none_found": "No plan was found.",
-    "unreachable": "No accepted position can be reached from where you are.",
+    "unreachable": "No accepted position of other people can be reached from where you are.",
     "infeasible": "No plan is possible within the limits.",
     "time_limit": "No plan was found in the time allowed.",
 }

@@ -34,7 +34,7 @@ code { font-size: .85em; }
 _STATUSES = {
     "ok": "have a plan",
     "none_found": "no plan was found",
-    "unreachable": "no accepted position can be reached",
+    "unreachable": "no accepted position of other people can be reached",
     "infeasible": "the rules leave no legal row",
     "time_limit": "none was found in the time allowed",
 }

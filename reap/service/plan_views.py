@@ -31,7 +31,9 @@ MONEY = frozenset(
 _HEADLINES = {
     "already_accepted": N_("Nothing needs to change: you would be accepted as you are."),
     "none_found": N_("We found no plan within your wishes."),
-    "unreachable": N_("From where you are, no accepted position can be reached within your wishes."),
+    "unreachable": N_(
+        "From where you are, no accepted position of other people can be reached within your wishes."
+    ),
     "infeasible": N_("No plan is possible within your wishes."),
     "time_limit": N_("We found no plan in the time allowed."),
 }
