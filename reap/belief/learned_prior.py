@@ -3,7 +3,8 @@
 People of a population find the same things hard. Answers do not depend on the size of an effort matrix, so the population is a
 change of coordinates: `A = RᵀBR`, B from the mixture "people", `R = diag(e^{θ/2})(I + K)`. θ are the scales of the columns, K
 (symmetric, zero diagonal) the directions in which columns go together. With them: how common each family and each kind of
-answering is. The file has these numbers, counts, and figures of how well they predicted people who were held out.
+answering is, how many people mind the number of changes, and waiting, and how much. The file has these numbers, counts, and
+figures of how well they predicted people who were held out.
 
 A prior only weighs. A share ``PLAIN`` of its people are those of the default mixture, and scales are bounded, so no matrix,
 and no plan, is ruled out that was possible before.
@@ -26,7 +27,7 @@ import numpy as np
 from reap._errors import InputError
 from reap._typing import Array
 
-_FORMAT, _VERSION = "reap.prior", 1
+_FORMAT, _VERSION = "reap.prior", 2
 #: Digits after the point in the file; the object has the same, so that a prior and its file are one.
 _DIGITS = 6
 #: Share of people who are as the default mixture says, whatever was learnt.
@@ -35,6 +36,8 @@ PLAIN = 0.05
 WIDEST = math.log(100.0)
 #: Bound of the entries of K.
 STEEPEST = 0.9
+#: Bounds of μ: a typical weight of a column beside is worth at least a tenth, at most ten, of a typical change.
+HEAVIEST = math.log(10.0)
 
 #: What was learnt: nothing (the default stays as it is), scales of columns, or scales and directions.
 Learnt: TypeAlias = Literal["nothing", "scales", "directions"]
@@ -60,8 +63,14 @@ class LearnedPrior:
     directions, directions_sd : (k, k) arrays
         K, and the standard deviation of its entries.
     families : mapping of name to share
-    kinds : tuple of float
-        Shares of careful, middling and careless people.
+    kinds, kinds_sd : tuples of float
+        Shares of careful, middling and careless people, and their standard deviations.
+    guessing, guessing_sd : float
+        Share of past people who named options without looking; they taught next to nothing.
+    minders, minders_sd : tuples of float
+        Shares of people who mind the number of changes, then waiting; empty where the default stays.
+    weights, weights_sd : tuples of float
+        μ: what these count for such people, as the logarithm of a multiple of a typical change.
     people, answers : int
         How many taught it.
     fingerprint : str
@@ -89,6 +98,13 @@ class LearnedPrior:
     kinds: tuple[float, ...]
     people: int
     answers: int
+    kinds_sd: tuple[float, ...] = ()
+    guessing: float = 0.0
+    guessing_sd: float = 0.0
+    minders: tuple[float, ...] = ()
+    minders_sd: tuple[float, ...] = ()
+    weights: tuple[float, ...] = ()
+    weights_sd: tuple[float, ...] = ()
     fingerprint: str = ""
     figures: Mapping[str, float] = field(default_factory=dict)
 
@@ -107,7 +123,12 @@ class LearnedPrior:
                 key: round(float(value), _DIGITS) for key, value in sorted(getattr(self, name).items())
             }
             object.__setattr__(self, name, MappingProxyType(rounded))
-        object.__setattr__(self, "kinds", tuple(round(float(share), _DIGITS) for share in self.kinds))
+        for name in _TUPLES:
+            object.__setattr__(
+                self, name, tuple(round(float(value), _DIGITS) for value in getattr(self, name))
+            )
+        for name in ("guessing", "guessing_sd"):
+            object.__setattr__(self, name, round(float(getattr(self, name)), _DIGITS))
         self._check()
 
     def _check(self) -> None:
@@ -127,6 +148,12 @@ class LearnedPrior:
         shares = [*self.families.values(), *self.kinds]
         if not self.families or not self.kinds or min(shares) < 0 or not max(self.families.values()) > 0:
             raise InputError("the prior's shares of families and kinds of people must be 0 or more")
+        if len(self.minders) != len(self.weights) or not all(0 < share < 1 for share in self.minders):
+            raise InputError(
+                "the prior must have shares above 0 and below 1, and weights, of the same columns beside the changes"
+            )
+        if not all(abs(weight) <= HEAVIEST + 1e-6 for weight in self.weights):
+            raise InputError("the prior has a weight above 10 or below 1/10 beside the changes")
 
     @classmethod
     def default(
@@ -197,11 +224,12 @@ class LearnedPrior:
             raise InputError("this is not a prior; expected a file that `reap learn` wrote")
         if data.get("version") != _VERSION:
             raise InputError(
-                f"the prior has version {data.get('version')!r}; this release reads version {_VERSION}"
+                f"the prior has version {data.get('version')!r}; this release reads version {_VERSION}; "
+                "learn it again with `reap learn`"
             )
         try:
             said = {each.name: data[each.name] for each in fields(cls)}
-            said |= {name: tuple(said[name]) for name in ("columns", "names", "kinds")}
+            said |= {name: tuple(said[name]) for name in ("columns", "names", *_TUPLES)}
             with np.errstate(all="ignore"):
                 prior = cls(**said)
             changed = prior.hash != data.get("hash")
@@ -238,6 +266,7 @@ def learned_prior(given: LearnedPriorLike) -> LearnedPrior:
 
 
 #: Arrays of a prior, each with its number of axes.
+_TUPLES = ("kinds", "kinds_sd", "minders", "minders_sd", "weights", "weights_sd")
 _SHAPES = {"scales": 1, "scales_sd": 1, "directions": 2, "directions_sd": 2}
 
 

@@ -90,7 +90,11 @@ class Prior:
         #: Rows of latents after the d + 1 of the matrix, in which the latents of the weights stand.
         self.further = -(-beside // dimension)
         kind = opened(kind)
+        #: Share of people who do not mind each column beside, and the logarithm of what it counts for the others.
+        self._absent, self._heavy = np.full(beside, ABSENT), np.zeros(beside)
         if isinstance(kind, LearnedPrior):
+            if len(kind.minders) == beside:
+                self._absent, self._heavy = 1 - np.array(kind.minders), np.array(kind.weights)
             self.families, self._roots, self._shares = _learnt(kind, dimension)
         else:
             if not isinstance(kind, str):
@@ -132,7 +136,7 @@ class Prior:
     def _with_weights(self, A: Array, latents: Array) -> Array:
         """Return matrices (n, d, d) with the weights that latents `(n, rows, d)` stand for."""
         n, d = A.shape[:2]
-        r = weight(latents.reshape(n, -1)[:, : self.beside])
+        r = weight(latents.reshape(n, -1)[:, : self.beside], self._absent, self._heavy)
         whole = np.zeros((n, d + self.beside, d + self.beside))
         whole[:, :d, :d] = A
         whole[:, np.arange(d, d + self.beside), np.arange(d, d + self.beside)] = r
@@ -140,18 +144,19 @@ class Prior:
         return whole
 
 
-def weight(latents: Array) -> Array:
+def weight(latents: Array, absent: float | Array = ABSENT, heavy: float | Array = 0.0) -> Array:
     """Return the weights of columns beside, on the scale of a typical change: 0 for most people, else log-normal.
 
-    `u = (Φ(z) − p₀)/(1 − p₀)`; `r = 0` where u ≤ 0, else `exp(Φ⁻¹(u))`: one latent z, so that a Crank–Nicolson step keeps it.
+    `u = (Φ(z) − p₀)/(1 − p₀)`; `r = 0` where u ≤ 0, else `exp(μ + Φ⁻¹(u))`: one latent z, so that a Crank–Nicolson step keeps it.
+    Past sessions teach the share ``absent`` p₀ and ``heavy`` μ.
 
     Examples
     --------
     >>> weight(np.array([0.0, 1.5, 3.0])).round(2).tolist()
     [0.0, 0.65, 9.13]
     """
-    u = (ndtr(latents) - ABSENT) / (1 - ABSENT)
-    return np.asarray(np.where(u > 0, np.exp(ndtri(np.clip(u, 1e-12, 1 - 1e-12))), 0.0))
+    u = (ndtr(latents) - absent) / (1 - np.asarray(absent))
+    return np.asarray(np.where(u > 0, np.exp(heavy + ndtri(np.clip(u, 1e-12, 1 - 1e-12))), 0.0))
 
 
 def _gram(factors: Array) -> Array:

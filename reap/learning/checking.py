@@ -78,11 +78,23 @@ def check(prior: LearnedPrior, sessions: Iterable[Session], space: ActionSpace) 
     past = read_sessions(sessions, space).past
     if len(past) < 2:
         raise InputError(f"{len(past)} people answered a question in these sessions; a check needs 2 or more")
-    if prior.learnt == "nothing":
+    if prior.learnt == "nothing" and not prior.minders:
         return Drift(len(past), 0.0, 0.0)
-    weights = np.array([prior.families.get(name, 0.0) for name in FAMILIES])
-    shares = Shares(weights / weights.sum(), np.array(prior.kinds) / sum(prior.kinds))
-    found = Fit(prior.scales, prior.scales_sd, prior.directions, prior.directions_sd, shares)
     with threadpool_limits(1):
-        each = gains(past, found)
+        each = gains(past, _fit(prior, past.extra))
     return Drift(len(past), float(each.mean()), float(each.std(ddof=1) / np.sqrt(len(each))))
+
+
+def _fit(prior: LearnedPrior, extra: int) -> Fit:
+    """Return a prior as it was learnt; what it does not say of e columns beside is as by default."""
+    weights = np.array([prior.families.get(name, 0.0) for name in FAMILIES])
+    default = Shares.default(extra)
+    shares = Shares(
+        weights / weights.sum(),
+        np.array(prior.kinds) / sum(prior.kinds),
+        prior.guessing,
+        np.array(prior.minders) if prior.minders else default.minders,
+    )
+    sizes = np.array(prior.weights) if prior.weights else np.zeros(extra)
+    scales, directions = (prior.scales, prior.scales_sd), (prior.directions, prior.directions_sd)
+    return Fit(*scales, *directions, shares, shares, sizes, sizes)

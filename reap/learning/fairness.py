@@ -2,7 +2,8 @@
 
 What is true of a person nobody knows, so what all their answers say in the end stands for it: the mean of both beliefs, default
 and learnt, after the last answer, which favours neither. Against it stand the plans each would have recommended earlier, among
-the plans that the session knew. A prior that suits the many may suit a few less: this table shows it before it is used.
+the plans that the session knew. The number of changes and waiting count where the prior says how many mind them. A prior that
+suits the many may suit a few less: this table shows it before it is used.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from reap import effort
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
 from reap.belief import LearnedPrior, Posterior
+from reap.elicitation import minds
 from reap.elicitation.difficulty import FACTORS
 from reap.elicitation.state import State
 from reap.learning.reading import Session, replayed
@@ -77,11 +79,14 @@ def _answering(sessions: Iterable[Session], space: ActionSpace) -> Iterable[Stat
 
 def _row(prior: LearnedPrior, state: State, space: ActionSpace, by: str) -> dict[str, Any]:
     pool = np.array([plan.moves.sum(axis=0) for plan in state.pool])
+    if prior.minders:
+        sizes = np.array(state.scales)
+        pool = np.hstack([pool, minds.beside(space, list(state.pool), sizes)])
     factors = np.ones(space.dimension)
     for name, level in state.difficulties.items():
         factors[space.slices[name]] = FACTORS[level]
     shown = {
-        name: _shown(given, state, space, factors)
+        name: _shown(given, state, space, factors, len(prior.minders))
         for name, given in (("default", "people"), ("learnt", prior))
     }
     true = effort.of_change((shown["default"][-1] + shown["learnt"][-1]) / 2, pool)
@@ -94,9 +99,11 @@ def _row(prior: LearnedPrior, state: State, space: ActionSpace, by: str) -> dict
     return row
 
 
-def _shown(given: str | LearnedPrior, state: State, space: ActionSpace, factors: Array) -> list[Array]:
+def _shown(
+    given: str | LearnedPrior, state: State, space: ActionSpace, factors: Array, beside: int
+) -> list[Array]:
     """Return the expected matrices after 0, 1, … answers."""
-    belief = Posterior(space.dimension, given, difficulties=factors, columns=space.movable)
+    belief = Posterior(space.dimension, given, difficulties=factors, columns=space.movable, beside=beside)
     means = [belief.mean]
     for answer in state.answers:
         answer.teach(belief)

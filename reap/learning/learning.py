@@ -131,17 +131,23 @@ def _learnt(
 
         judged = {tried: _judged(past, tried, seed, matrices, kept, advance) for tried in _TRIED}
         taken = _best(judged)
-        if taken is not None:
+        if taken == "nothing" and past.extra:
+            # No structure of the changes themselves: people may still mind how many there are, or waiting.
+            bar.update(task, total=(bar.tasks[0].total or 0) + 2 * STEPS + 2)
+            judged[taken] = _judged(past, taken, seed, matrices, kept, advance)
+        minds = taken in judged and judged[taken].minds
+        if taken != "nothing" or minds:
             whole = kept.fit(
                 f"all-{taken}",
-                lambda: fit(
-                    past, directions=taken == "directions", matrices=matrices, seed=seed, tick=advance
-                ),
+                lambda: fit(past, taken, matrices=matrices, seed=seed, tick=advance),
             )
+            if minds:
+                about |= _minds(whole)
         bar.update(task, completed=bar.tasks[0].total)
     kept.remove()
-    if taken is None:
-        figures = max(judged.values(), key=lambda verdict: verdict.t).figures
+    if taken == "nothing":
+        best = max(_TRIED, key=lambda tried: judged[tried].t)
+        figures = judged["nothing" if minds else best].figures
         return LearnedPrior.default(space.digest, space.dimension, columns, names, figures=figures, **about)
     return LearnedPrior(
         space.digest,
@@ -155,9 +161,23 @@ def _learnt(
         whole.directions_sd,
         dict(zip(FAMILIES, whole.shares.families.tolist(), strict=True)),
         tuple(whole.shares.kinds.tolist()),
+        kinds_sd=tuple(whole.shares_sd.kinds.tolist()),
+        guessing=whole.shares.guessing,
+        guessing_sd=whole.shares_sd.guessing,
         figures=judged[taken].figures,
         **about,
     )
+
+
+def _minds(found: Fit) -> dict[str, tuple[float, ...]]:
+    """Return what was learnt of the columns beside the changes, as a prior has it."""
+    arrays = {
+        "minders": found.shares.minders,
+        "minders_sd": found.shares_sd.minders,
+        "weights": found.weights,
+        "weights_sd": found.weights_sd,
+    }
+    return {name: tuple(array.tolist()) for name, array in arrays.items()}
 
 
 def _judged(
@@ -170,7 +190,7 @@ def _judged(
         found = kept.fit(
             f"{tried}-{i}",
             lambda taught=taught: fit(  # type: ignore[misc]
-                taught, directions=tried == "directions", matrices=matrices, seed=seed, tick=tick
+                taught, tried, matrices=matrices, seed=seed, tick=tick
             ),
         )
         parts.append(held_out(past.take(asked), found))
@@ -178,10 +198,10 @@ def _judged(
     return judge(Held.together(parts))
 
 
-def _best(judged: dict[Learnt, Verdict]) -> Learnt | None:
-    """Return what predicted best of what the gate lets through; None where it lets nothing through."""
+def _best(judged: dict[Learnt, Verdict]) -> Learnt:
+    """Return what predicted best of what the gate lets through; "nothing" where it lets nothing through."""
     open_ = [tried for tried, verdict in judged.items() if verdict.taken]
-    return max(open_, key=lambda tried: judged[tried].figures["gain"], default=None)
+    return max(open_, key=lambda tried: judged[tried].figures["gain"], default="nothing")
 
 
 class _Kept:

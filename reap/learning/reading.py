@@ -2,7 +2,8 @@
 
 A session is replayed without an engine, by a belief that takes nothing in, so what was undone, revised or only a warm-up counts
 as it counted then. Stated difficulties `s` come before what everybody shares (`A = diag(s)^½ RᵀBR diag(s)^½`), so a move of
-this person counts as `diag(s)^½ v`.
+this person counts as `diag(s)^½ v`, and what is minded beside the changes by the root of the mean of s: a belief scales the whole
+matrix to an average of 1.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from reap._errors import InputError
 from reap._typing import Array
 from reap.belief.learning import Comparison, Past
-from reap.elicitation import VERBS, Event, in_force
+from reap.elicitation import VERBS, Event, in_force, minds
 from reap.elicitation.difficulty import FACTORS
 from reap.elicitation.events import read
 from reap.elicitation.state import State
@@ -65,20 +66,22 @@ def read_sessions(sessions: Iterable[Session], space: ActionSpace) -> Sessions:
             people.setdefault(_name(state), said)
         else:
             silent += 1
-    return Sessions(Past.of(list(people.values()), len(columns)), silent, elsewhere)
+    past = Past.of(list(people.values()), len(columns), minds.columns(space))
+    return Sessions(past, silent, elsewhere)
 
 
 def replayed(session: Session, space: ActionSpace) -> State | None:
     """Return the state of a session; None where it was held with another space."""
-    if isinstance(session, State):
-        return session if session.space.digest == space.digest else None
+    if isinstance(session, State):  # its own belief may not have looked at what is beside the changes
+        session = session.events
     if isinstance(session, Path):
         session = session.read_text(encoding="utf-8")
     log = in_force(read(session) if isinstance(session, str) else session)
     try:
         if log[0].payload["space"] != space.digest:
             return None
-        state = State(space, log[0], 0, lambda _: Deaf(space.dimension))
+        width = space.dimension + minds.columns(space)
+        state = State(space, log[0], 0, lambda _: Deaf(width))
         for event in log[1:]:
             if event.type in VERBS:
                 state.apply(event)
@@ -93,8 +96,13 @@ def _said(state: State, columns: Array) -> list[Comparison]:
     factors = np.ones(state.space.dimension)
     for name, level in state.difficulties.items():
         factors[state.space.slices[name]] = np.sqrt(FACTORS[level])
+    size = np.sqrt((factors[columns] ** 2).mean())
     return [
-        Comparison(tuple(np.atleast_2d(moves * factors)[:, columns] for moves in answer.moves), answer.same)
+        Comparison(
+            tuple(np.atleast_2d(moves * factors)[:, columns] for moves in answer.moves),
+            answer.same,
+            None if answer.beside is None else answer.beside * size,
+        )
         for answer in state.answers
     ]
 

@@ -13,13 +13,15 @@ from reap.language import N_, _, ngettext
 #: Directions that are listed, the strongest first, and how many standard deviations from zero they must be.
 _PAIRS, _SURE = 8, 2.0
 _KINDS = (N_("careful"), N_("middling"), N_("careless"))
+#: What people mind beside the changes themselves: as the columns of ``reap.elicitation.minds``.
+_BESIDE = (N_("the number of changes"), N_("waiting"))
 
 
 def gain(prior: LearnedPrior) -> str:
     """Return what a prior gains on people who were held out, in a sentence: for an operator."""
     who = ngettext("{n} person", "{n} people", prior.people).format(n=prior.people)
     figures = prior.figures
-    if prior.learnt == "nothing":
+    if prior.learnt == "nothing" and not prior.minders:
         return _(
             "Nothing was learnt from {who}: people who were held out were not predicted better than by the default."
         ).format(who=who)
@@ -51,10 +53,35 @@ def describe(prior: LearnedPrior) -> str:
         if pairs:
             lines += ["", _("Columns that are harder (+) or easier (−) together than apart:")]
             lines += [f"  {one} · {two}  {value:+.2f} ± {1.96 * sd:.2f}" for one, two, value, sd in pairs]
-        shares = ", ".join(f"{_(name)} {_percent(s)}" for name, s in zip(_KINDS, prior.kinds, strict=False))
-        lines += ["", _("People: {shares}.").format(shares=shares)]
+    if prior.minders:
+        lines += ["", _("What people mind beside the changes themselves (95 % intervals):")]
+        lines += [_minded(prior, j) for j in range(len(prior.minders))]
+    if prior.kinds_sd:
+        spread = zip(_KINDS, prior.kinds, prior.kinds_sd, strict=False)
+        shares = ", ".join(f"{_(name)} {_interval(share, sd)}" for name, share, sd in spread)
+        lines += ["", _("How carefully people answer: {shares}.").format(shares=shares)]
+        guessing = _interval(prior.guessing, prior.guessing_sd)
+        lines.append(_("Named an option without looking: {share}.").format(share=guessing))
     lines.append(_("Hash {hash}.").format(hash=prior.hash))
     return "\n".join(lines)
+
+
+def _minded(prior: LearnedPrior, j: int) -> str:
+    """Return how many people mind one of the columns beside, and how much those do."""
+    low, middle, high = np.exp(prior.weights[j] + 1.96 * prior.weights_sd[j] * np.array([-1, 0, 1]))
+    return "  " + _("{what}: {share} of people, for whom it counts {weight} times a typical change").format(
+        what=_(_BESIDE[j]),
+        share=_interval(prior.minders[j], prior.minders_sd[j]),
+        weight=f"{middle:.2f} [{low:.2f}, {high:.2f}]",
+    )
+
+
+def _interval(share: float, sd: float) -> str:
+    """Return a share with its 95 % interval, on the scale of odds: it stays between 0 and 1."""
+    inside = min(max(share, 1e-6), 1 - 1e-6)
+    odds, half = np.log(inside / (1 - inside)), 1.96 * sd / (inside * (1 - inside))
+    low, high = (1 / (1 + np.exp(-(odds + step))) for step in (-half, half))
+    return f"{_percent(share)} [{100 * low:.0f}, {100 * high:.0f}]"
 
 
 def _pairs(prior: LearnedPrior) -> list[tuple[str, str, float, float]]:

@@ -74,7 +74,11 @@ class Population:
 
 
 class Drawn:
-    """A belief on matrices `(n, k, k)` that were drawn from the population itself: the best that any prior could do."""
+    """A belief on matrices `(n, k, k)` that were drawn once from a prior, and are weighed by the answers.
+
+    Drawn from the population itself it is the best that any prior could do. For a few answers it is as good as a sampler that
+    moves, in a tenth of the time.
+    """
 
     def __init__(self, matrices: Array) -> None:
         self._flat = matrices.reshape(len(matrices), -1)

@@ -98,6 +98,24 @@ def test_only_columns_that_move():
         Posterior(5, prior)
 
 
+def test_how_many_people_mind_the_number_of_changes_is_learnt():
+    prior = learnt([0.0, 0.0], minders=(0.6, 0.3), weights=(1.0, -1.0))
+    belief, default = (Posterior(2, given, beside=2, particles=4000) for given in (prior, "people"))
+    assert belief.minds == pytest.approx([0.6, 0.3], abs=0.03)
+    assert default.minds == pytest.approx([0.1, 0.1], abs=0.03)
+    diagonal = np.einsum("nii->ni", belief.matrices)
+    size = diagonal[:, :2].sum(axis=1) / 2  # a typical change of the same person
+    for column, weight in ((2, 1.0), (3, -1.0)):
+        who = diagonal[:, column] > 0
+        assert np.median(diagonal[who, column] / size[who]) == pytest.approx(np.exp(weight), rel=0.15)
+    without = Posterior(2, prior)  # a session that does not look at them
+    assert without.mean.shape == (2, 2)
+    nothing = LearnedPrior.default(
+        "d", 2, (0, 1), ("a", "b"), people=40, answers=9, minders=(0.6,), weights=(0.0,)
+    )
+    assert Posterior(2, nothing, beside=1, particles=2000).minds[0] == pytest.approx(0.6, abs=0.04)
+
+
 def test_a_prior_only_weighs():
     """The widest scales there may be: whoever differs from everybody is still found after a few answers."""
     prior = learnt([WIDEST, -WIDEST])  # the first column: ten thousand times as hard as the second
@@ -120,7 +138,10 @@ def test_a_prior_only_weighs():
         ({"families": {"gaussian": -1.0}}, "0 or more"),
         ({"families": {}}, "0 or more"),
         ({"columns": [0, 7]}, "do not have"),
-        ({"version": 2}, "version 2"),
+        ({"version": 1}, "version 1.* learn it again"),
+        ({"minders": [0.5], "weights": []}, "of the same columns"),
+        ({"minders": [1.0], "weights": [0.0]}, "below 1"),
+        ({"minders": [0.5], "weights": [3.0]}, "weight above 10"),
         ({"format": "reap.session"}, "not a prior"),
         ({"people": 1000}, "changed after it was learnt"),
         ({"names": None}, "damaged"),

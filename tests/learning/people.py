@@ -13,6 +13,8 @@ from reap.learning.reading import Deaf
 from reap.plan import Plan
 
 COLUMNS = ["hours", "savings", "courses", "debts"]
+#: The mean square of a change of one feature.
+TYPICAL = float(np.mean((np.arange(2, 13) / 20) ** 2))
 
 
 def table(n=300):
@@ -24,20 +26,25 @@ def space(**options):
     return reap.ActionSpace.from_frame(table(), increasing=COLUMNS, **options)
 
 
-def session(rules, draw, seed, *, answers=5, slip=0.05, guess=None, warm_up=False):
-    """Return a session with one person; ``guess(rng)`` answers without looking."""
+def session(rules, draw, seed, *, answers=5, slip=0.05, guess=None, warm_up=False, counting=0.0):
+    """Return a session with one person; ``guess(rng)`` answers without looking.
+
+    ``counting``: the share of people who mind every action as much as four typical ones.
+    """
     rng = np.random.default_rng(seed)
     z = rng.integers(0, 8, len(COLUMNS)) / 20
     started = events.started(rules, z, reap.Limits(), {}, [], {})
     state = State(rules, started, answers, lambda _: Deaf(rules.dimension))
     A = draw(rng)
+    each = 4 * TYPICAL * np.trace(A) / len(A) if rng.random() < counting else 0.0
     for i in range(answers):
         ends = [z + _change(rng, z) for _ in range(2)]
         plans = [Plan(rules, np.stack([z, end]), np.array([0.2, 0.8])) for end in ends]
         kind = "warm-up" if warm_up and i == 0 else "question"
         question = Question(f"{i}-{i + 1}", i + 1, tuple(plans), kind=kind)
         state.apply(Event("asked", write_asked(plans, question)))
-        efforts = [float(plan.moves[0] @ A @ plan.moves[0]) for plan in plans]
+        moves = [plan.moves[0] for plan in plans]
+        efforts = [float(move @ A @ move) + each * np.count_nonzero(move) for move in moves]
         easier = int(np.argmin(efforts))
         state.answer(guess(rng) if guess else 1 - easier if rng.random() < slip else easier)
     return state

@@ -59,6 +59,35 @@ def test_nothing_is_learnt_where_nothing_is_shared():
     assert "Nothing was learnt from 60 people" in gain(found)
 
 
+def test_how_many_people_mind_the_number_of_changes():
+    """Nothing else is shared: the changes themselves stay as by default, the weights are learnt, with intervals that hold them."""
+    found = reap.learn(crowd(NOTHING, 90, counting=0.7), RULES, matrices=FEW)
+    assert found.figures["minds_t"] > 2
+    assert found.learnt == "nothing"
+    assert found.scales.tolist() == [0.0] * 4
+    (share,), (weight,) = found.minders, found.weights
+    assert abs(share - 0.7) < 3 * found.minders_sd[0] < 0.5
+    assert abs(weight - np.log(4.0)) < 3 * found.weights_sd[0] < 3
+    assert Posterior(4, found, beside=1).minds[0] > 3 * Posterior(4, beside=1).minds[0]
+    assert "the number of changes: " in describe(found)
+    more = [session(RULES, NOTHING, 7000 + i, counting=0.7) for i in range(25)]
+    assert check(found, more, RULES).gain > 0
+
+
+def test_nobody_minds_where_nobody_does(prior):
+    assert prior.minders == prior.weights == ()
+    assert "the number of changes" not in describe(prior)
+
+
+def test_careful_and_careless_people_are_counted(prior):
+    assert sum(prior.kinds) == pytest.approx(1.0, abs=1e-5)
+    assert all(0 < sd < 0.3 for sd in prior.kinds_sd)
+    assert prior.guessing < 0.05
+    said = describe(prior)
+    assert "How carefully people answer: careful " in said
+    assert "Named an option without looking: " in said
+
+
 def test_same_sessions_same_file(past, prior):
     texts = [events.write(each.events) for each in past]
     shuffled = [texts[i] for i in np.random.default_rng(1).permutation(len(texts))]
@@ -163,7 +192,7 @@ def test_an_interrupted_run_goes_on(past, prior, tmp_path, monkeypatch):
     def fit(*given, **options):
         if len(calls) == 2:
             raise KeyboardInterrupt
-        calls.append(options["directions"])
+        calls.append(given[1])
         return real(*given, **options)
 
     monkeypatch.setattr(learning, "fit", fit)

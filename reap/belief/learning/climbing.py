@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from scipy.optimize import minimize
@@ -16,7 +16,7 @@ def climb(
     value: Callable[[Array], tuple[Array, Array]],
     start: Array,
     shape: Coordinates,
-    taus: Sequence[float],
+    taus: Mapping[str, float],
     steps: int,
 ) -> tuple[Array, Array]:
     """Return the parameters `(p,)` of largest `Σ_n log p_n − ½ Σ p²/τ²`, and each person's slope there `(n, p)`.
@@ -27,7 +27,7 @@ def climb(
         Parameters to log-likelihoods `(n,)` and slopes `(n, p)`.
     start : (p,) array
     shape : Coordinates
-    taus : sequence of float
+    taus : mapping of str to float
         Standard deviation of each group of parameters.
     steps : int
         Iterations at most.
@@ -44,6 +44,6 @@ def climb(
         jac=True,
         method="L-BFGS-B",
         bounds=shape.bounds,
-        options={"maxiter": steps, "maxfun": 2 * steps},
+        options={"maxiter": steps, "maxfun": 2 * steps, "ftol": 1e-6},
     )
     return np.asarray(found.x), value(found.x)[1]

@@ -3,36 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from reap._typing import Array
 from reap.belief.answers import people
-from reap.belief.learned_prior import PLAIN
+from reap.belief.learned_prior import PLAIN, Learnt
 from reap.belief.learning.climbing import climb
 from reap.belief.learning.coordinates import Coordinates
-from reap.belief.learning.marginal import Marginal, mixed
+from reap.belief.learning.marginal import Marginal
 from reap.belief.learning.past import Past
 from reap.belief.learning.pooled import pooled
 from reap.belief.learning.shares import FAMILIES, Shares
-from reap.belief.learning.shrinkage import covariance, evidence, penalty, variances
+from reap.belief.learning.shrinkage import START, covariance, evidence, penalty, variances
 
 #: Fixed matrices on which the marginal likelihood is taken, over all families.
 MATRICES = 540
-_ROUNDS, _STEPS = 2, 8
+#: Steps enough to arrive: where a climb stops on the way, one person more or less moves the end by more than they say.
+_ROUNDS, _STEPS = 2, 20
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What answers taught: θ `(k,)` and K `(k, k)`, each with its standard deviation, and the shares.
+    """What answers taught, each with its standard deviation.
 
     Parameters
     ----------
     scales, scales_sd : (k,) arrays
+        θ.
     directions, directions_sd : (k, k) arrays
-    shares : Shares
+        K.
+    shares, shares_sd : Shares
+    weights, weights_sd : (e,) arrays
+        μ, the logarithms of typical weights of the columns beside.
     """
 
     scales: Array
@@ -40,6 +45,9 @@ class Fit:
     directions: Array
     directions_sd: Array
     shares: Shares
+    shares_sd: Shares
+    weights: Array = field(default_factory=lambda: np.zeros(0))
+    weights_sd: Array = field(default_factory=lambda: np.zeros(0))
 
     @property
     def root(self) -> Array:
@@ -50,23 +58,33 @@ class Fit:
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, for a file from which an interrupted learning goes on."""
         said = {name: getattr(self, name).tolist() for name in _ARRAYS}
-        return {**said, "families": self.shares.families.tolist(), "kinds": self.shares.kinds.tolist()}
+        return {**said, **{name: _written(getattr(self, name)) for name in _SHARES}}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Fit:
         """Undo ``to_dict``."""
-        shares = Shares(np.array(data["families"]), np.array(data["kinds"]))
-        arrays = {name: np.array(data[name], dtype=float) for name in _ARRAYS}
-        return cls(shares=shares, **arrays)
+        said: dict[str, Any] = {name: np.array(data[name], dtype=float) for name in _ARRAYS}
+        said |= {name: _read(data[name]) for name in _SHARES}
+        return cls(**said)
 
 
-_ARRAYS = ("scales", "scales_sd", "directions", "directions_sd")
+_ARRAYS = ("scales", "scales_sd", "directions", "directions_sd", "weights", "weights_sd")
+_SHARES = ("shares", "shares_sd")
+
+
+def _written(shares: Shares) -> list[Any]:
+    return [shares.families.tolist(), shares.kinds.tolist(), shares.guessing, shares.minders.tolist()]
+
+
+def _read(written: list[Any]) -> Shares:
+    families, kinds, guessing, minders = written
+    return Shares(np.array(families), np.array(kinds), guessing, np.array(minders, dtype=float))
 
 
 def fit(
     past: Past,
+    learnt: Learnt,
     *,
-    directions: bool,
     matrices: int = MATRICES,
     seed: int = 0,
     tick: Callable[[], None] = lambda: None,
@@ -76,49 +94,75 @@ def fit(
     Parameters
     ----------
     past : Past
-    directions : bool
-        Whether to learn K beside θ.
+    learnt : {"nothing", "scales", "directions"}
+        θ, or θ and K; "nothing": only shares, and the weights of columns beside.
     matrices : int
         On how many the marginal likelihood is taken.
     seed : int
     tick : callable
         Called when a step is done, ``STEPS`` times in all.
     """
-    shape = Coordinates(past.dimension, directions)
-    p, taus = pooled(past, shape)
+    k, extra = past.dimension, past.extra
+    shape = Coordinates(k, learnt == "directions", learnt != "nothing", extra)
+    p, taus = np.zeros(shape.size), {name: START[name] for name in shape.groups}
+    if shape.scales:
+        alike, spread = pooled(past, Coordinates(k, shape.directions))
+        p[: len(alike)] = alike
+        taus |= spread
     tick()
     marginal = Marginal(past, list(FAMILIES), matrices, seed)
-    start, who = Shares.start(), people()
-    plain = mixed(marginal.at(np.eye(past.dimension), who).logs, *_both(Shares.default()))
-    shares = start.learnt(marginal.at(shape.root(p), who).logs)
+    start, who = Shares.start(extra), people()
+    plain = Shares.default(extra).mixed(marginal.at(np.eye(k), who).logs)
+
+    def logs(p: Array) -> Array:
+        return marginal.at(shape.root(p), who, sizes=shape.split(p)[2]).logs
+
+    shares = start.learnt(logs(p), past.guessed)
     slopes = np.zeros((len(past), shape.size))
-    for round_ in range(_ROUNDS):
+    for round_ in range(_ROUNDS if shape.size else 0):
 
         def value(p: Array, shares: Shares = shares) -> tuple[Array, Array]:
-            found = marginal.at(shape.root(p), who._replace(share=shares.kinds), shares.families)
+            found = marginal.at(shape.root(p), who, sizes=shape.split(p)[2], shares=shares.logs)
             assert found.by_root is not None
-            learnt = mixed(found.logs, *_both(shares)) + np.log1p(-PLAIN)
-            # A few are as the default says, whatever R is: whoever they explain better moves R less.
-            total = np.logaddexp(learnt, plain + np.log(PLAIN))
-            return total, np.exp(learnt - total)[:, None] * shape.pull(p, found.by_root)
+            assert found.by_weight is not None
+            looked = shares.mixed(found.logs) + np.log1p(-PLAIN - shares.guessing)
+            # A few are as the default says, whatever R is, and some guess: whom these explain better moves R less.
+            others = np.logaddexp(plain + np.log(PLAIN), past.guessed + np.log(shares.guessing))
+            total = np.logaddexp(looked, others)
+            return total, np.exp(looked - total)[:, None] * shape.pull(p, found.by_root, found.by_weight)
 
         p, slopes = climb(value, p, shape, taus, _STEPS)
         if round_ < _ROUNDS - 1:
             taus = evidence(p, slopes, shape.groups, taus)
-        shares = start.learnt(marginal.at(shape.root(p), who).logs)
+        shares = start.learnt(logs(p), past.guessed)
         tick()
-    precision, k = penalty(shape.groups, taus), past.dimension
-    spread = np.sqrt(variances(slopes, precision))
-    # Answers do not depend on the size of A, so scales count by their distance from the mean, and so does their spread.
-    centred = np.eye(k) - 1 / k
-    scales_sd = np.sqrt(np.diag(centred @ covariance(slopes, precision, k) @ centred))
-    scales, K = shape.split(p)
-    return Fit(scales - scales.mean(), scales_sd, K, shape.square(spread), shares)
+    return _with_spread(shape, p, slopes, taus, shares, shares.spread(logs(p), past.guessed))
+
+
+def _with_spread(
+    shape: Coordinates, p: Array, slopes: Array, taus: dict[str, float], shares: Shares, shares_sd: Shares
+) -> Fit:
+    """Return parameters with their standard deviations, by the curvature where they are."""
+    k = shape.columns
+    precision = penalty(shape.groups, taus) if shape.size else np.zeros(0)
+    spread = np.sqrt(variances(slopes, precision)) if shape.size else np.zeros(0)
+    scales, K, weights = shape.split(p)
+    scales_sd = np.zeros(k)
+    if shape.scales:
+        # Answers do not depend on the size of A, so scales count by their distance from the mean, and so does their spread.
+        centred = np.eye(k) - 1 / k
+        scales_sd = np.sqrt(np.diag(centred @ covariance(slopes, precision, k) @ centred))
+    return Fit(
+        scales - scales.mean(),
+        scales_sd,
+        K,
+        shape.square(spread),
+        shares,
+        shares_sd,
+        weights,
+        spread[shape.size - shape.extra :],
+    )
 
 
 #: Steps of one learning, for a progress bar.
 STEPS = 1 + _ROUNDS
-
-
-def _both(shares: Shares) -> tuple[Array, Array]:
-    return shares.families, shares.kinds

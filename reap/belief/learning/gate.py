@@ -2,12 +2,13 @@
 
 Half of the people teach, the other half are predicted, then the other way round. The gain of a person is the log-likelihood of
 their answers with R minus that without, families and kinds as by default: what is judged is structure that people share. It is
-taken where the mean gain is more than `T` standard errors above zero; else the default stays as it is.
+taken where the mean gain is more than `T` standard errors above zero; else the default stays as it is. How many people mind the
+columns beside the moves, and how much, has a gate of its own: the same people, with R, by what was learnt against the default.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import logsumexp
@@ -16,7 +17,7 @@ from reap._typing import Array, Bools
 from reap.belief.answers import choice_probabilities, people
 from reap.belief.learned_prior import PLAIN
 from reap.belief.learning.fitting import Fit
-from reap.belief.learning.marginal import Marginal, mixed
+from reap.belief.learning.marginal import Marginal
 from reap.belief.learning.past import Past
 from reap.belief.learning.shares import FAMILIES, Shares
 
@@ -34,6 +35,8 @@ class Held:
     ----------
     structure : (n,) array
         Gain in log-likelihood of each person by R alone.
+    minding : (n,) array
+        Gain by the weights of the columns beside alone.
     default, learnt : (n,) arrays
         Log-likelihood of each person's answers under the default prior, and under all that was learnt.
     default_hits, learnt_hits : (a,) arrays of bool
@@ -41,6 +44,7 @@ class Held:
     """
 
     structure: Array
+    minding: Array
     default: Array
     learnt: Array
     default_hits: Bools
@@ -49,7 +53,7 @@ class Held:
     @classmethod
     def together(cls, parts: list[Held]) -> Held:
         """Return several halves as one."""
-        names = ("structure", "default", "learnt", "default_hits", "learnt_hits")
+        names = ("structure", "minding", "default", "learnt", "default_hits", "learnt_hits")
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
@@ -60,6 +64,9 @@ class Verdict:
     Parameters
     ----------
     taken : bool
+        Whether R is.
+    minds : bool
+        Whether the weights of columns beside are.
     t : float
         Mean gain of R in standard errors.
     figures : dict of str to float
@@ -67,6 +74,7 @@ class Verdict:
     """
 
     taken: bool
+    minds: bool
     t: float
     figures: dict[str, float]
 
@@ -74,17 +82,22 @@ class Verdict:
 def held_out(past: Past, found: Fit) -> Held:
     """Return what was learnt from others makes of these people."""
     marginal = Marginal(past, list(FAMILIES), _MATRICES, _SEED)
-    k, who, default = past.dimension, people(), Shares.default()
-    alike, rooted = marginal.at(np.eye(k), who).logs, marginal.at(found.root, who).logs
-    plain = mixed(alike, default.families, default.kinds)
-    only_root = _mixture(plain, mixed(rooted, default.families, default.kinds))
-    whole = _mixture(plain, mixed(rooted, found.shares.families, found.shares.kinds))
+    k, who, default = past.dimension, people(), Shares.default(past.extra)
+    nobody = np.zeros(past.extra)
+    plain = default.mixed(marginal.at(np.eye(k), who).logs)
+    rooted = marginal.at(found.root, who).logs
+    only_root = default.mixed(rooted)
+    minding, weighed = rooted, np.zeros(len(past))
+    if past.extra:
+        minding = marginal.at(found.root, who, sizes=found.weights).logs
+        weighed = replace(default, minders=found.shares.minders).mixed(minding) - only_root
     return Held(
-        only_root - plain,
+        _mixture(plain, only_root) - plain,
+        weighed,
         plain,
-        whole,
-        _hits(marginal, np.eye(k), default),
-        _hits(marginal, found.root, found.shares),
+        _mixture(plain, found.shares.mixed(minding)),
+        _hits(marginal, np.eye(k), nobody, default),
+        _hits(marginal, found.root, found.weights, found.shares),
     )
 
 
@@ -92,20 +105,25 @@ def _mixture(plain: Array, learnt: Array) -> Array:
     return np.asarray(np.logaddexp(plain + np.log(PLAIN), learnt + np.log1p(-PLAIN)))
 
 
-def _hits(marginal: Marginal, root: Array, shares: Shares) -> Bools:
+def _hits(marginal: Marginal, root: Array, sizes: Array, shares: Shares) -> Bools:
     """Return which answers `(a,)` were expected, each given the person's answers before it.
 
     An option is expected where it is the likeliest; "same" is never expected.
     """
-    who = people()._replace(share=shares.kinds)
+    who, cases = people(), marginal.cases(sizes)
+    usual = np.concatenate(
+        [
+            np.repeat(logs, case.each, axis=0) - np.log(case.each)
+            for logs, case in zip(shares.logs, cases, strict=True)
+        ]
+    )[:, None]
     hits = []
     for past in marginal.parts:
-        efforts, _ = marginal.efforts(past, root)
+        efforts = marginal.minding(past, root, cases)
         each = marginal.each_answer(past, efforts, who)
         before = np.cumsum(each, axis=1) - each
         before -= (np.cumsum(each, axis=1) - each)[:, past.first][:, past.person]
-        usual = np.repeat(np.log(np.maximum(shares.families, 1e-12)), marginal.each)[:, None, None]
-        known = before + usual + np.log(who.share)
+        known = before + usual
         known = np.exp(known - logsumexp(known, axis=(0, 2), keepdims=True))
         hit = np.zeros(past.answers, dtype=bool)
         for (same, _), (at, options) in past.groups.items():
@@ -124,8 +142,10 @@ def judge(held: Held) -> Verdict:
     --------
     >>> ones, no = np.ones(50), np.zeros(50, dtype=bool)
     >>> noise = np.random.default_rng(0).normal(size=50)
-    >>> judge(Held(ones + noise, -ones, 0 * ones, no, ~no)).taken, judge(Held(noise, -ones, -ones, no, no)).taken
-    (True, False)
+    >>> judge(Held(ones + noise, noise, -ones, 0 * ones, no, ~no)).taken
+    True
+    >>> judge(Held(noise, noise, -ones, -ones, no, no)).taken
+    False
     """
     t = _t(held.structure)
     gain = held.learnt - held.default
@@ -133,6 +153,7 @@ def judge(held: Held) -> Verdict:
     answers = len(held.default_hits)
     figures = {
         "gate_t": t,
+        "minds_t": _t(held.minding),
         "held_out_people": float(len(gain)),
         "default_log_likelihood": float(held.default.sum() / answers),
         "learnt_log_likelihood": float(held.learnt.sum() / answers),
@@ -142,7 +163,7 @@ def judge(held: Held) -> Verdict:
         "default_predicted": float(held.default_hits.mean()),
         "learnt_predicted": float(held.learnt_hits.mean()),
     }
-    return Verdict(t > T and mean > 0, t, figures)
+    return Verdict(t > T and mean > 0, figures["minds_t"] > T, t, figures)
 
 
 def gains(past: Past, found: Fit) -> Array:

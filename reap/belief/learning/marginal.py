@@ -4,11 +4,15 @@
 the same M matrices B for everybody and for every R: a smooth function of R, so its gradient is exact. An effort is
 `⟨B, uuᵀ⟩` with `u = Rv`, so all efforts are one product of the matrices with the outer products of u, and
 `∂/∂R = Σ 2 (Σ_m W_m B_m) u vᵀ`, W the slope of the log-likelihood by each effort: a second product. Nothing is sampled again.
+
+Where there are columns c beside the moves, some people mind them: `⟨B, uuᵀ⟩ + (τ_m/k) Σ_j r_j c_j²`, with `r_j = e^{μ_j + z_mj}`.
+`τ_m = ⟨B_m, RRᵀ⟩` is the trace of the person's matrix: a belief scales that to k, and a weight of 1 is worth a typical change.
+Every case of what is minded (``minded``) is summed over, on a third of the matrices where anything is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +21,15 @@ from scipy.special import logsumexp
 from reap._typing import Array, Ints
 from reap.belief.answers import People
 from reap.belief.learning.past import Past
-from reap.belief.learning.slopes import log_probability, slopes
+from reap.belief.learning.shares import minded
+from reap.belief.learning.slopes import both
 from reap.belief.prior import FAMILIES
 
 #: People whose answers are worked on at once.
 _PART = 40
 _LEAST = 1e-12
+#: One in so many matrices stands for people who mind something beside the changes.
+_FEWER = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,18 +38,30 @@ class Likelihood:
 
     Parameters
     ----------
-    logs : (n, f, t) array
-        Log-likelihood of each person's answers for each family and kind, shares not counted.
+    logs : (n, s, f, t) array
+        Log-likelihood of each person's answers for what is minded, family and kind, shares not counted.
     by_root : (n, k, k) array, optional
         Derivative by R of each person's log-likelihood under the shares given.
+    by_weight : (n, e) array, optional
+        Derivative by the typical weights μ.
     """
 
     logs: Array
-    by_root: Array | None
+    by_root: Array | None = None
+    by_weight: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """People who mind the same columns: the matrices that stand for them `(m,)`, weights `(m, e)`, matrices of a family."""
+
+    at: Ints
+    weights: Array
+    each: int
 
 
 class Marginal:
-    """The marginal likelihood of past answers as a function of R.
+    """The marginal likelihood of past answers as a function of R and of typical weights.
 
     Parameters
     ----------
@@ -70,6 +89,7 @@ class Marginal:
         self.each = max(matrices // len(families), 1)
         latents = rng.standard_normal((self.each, k + 1, k))
         drawn = [FAMILIES[name](latents) for name in families]
+        self._latents = rng.standard_normal((self.each, past.extra))
         self._setup(past, np.stack(drawn))
 
     def _setup(self, past: Past, drawn: Array) -> None:
@@ -84,75 +104,157 @@ class Marginal:
 
     @classmethod
     def alike(cls, past: Past) -> Marginal:
-        """Return the likelihood where everybody has the effort `|Rv|²`."""
+        """Return the likelihood where everybody has the effort `|Rv|²` and minds nothing else."""
         made = cls.__new__(cls)
         made.each = 1
+        past = Past(past.people, past.dimension)
+        made._latents = np.zeros((1, 0))
         made._setup(past, np.eye(past.dimension)[None, None])
         return made
 
-    def at(self, root: Array, who: People, shares: Array | None = None) -> Likelihood:
-        """Return what the answers say for one R `(k, k)`; with the families' shares `(f,)` also its derivative."""
-        found = [self._part(past, root, who, shares) for past in self.parts]
+    def at(
+        self, root: Array, who: People, *, sizes: Array | None = None, shares: Array | None = None
+    ) -> Likelihood:
+        """Return what the answers say for one R `(k, k)` and typical weights `(e,)`, by default 0.
+
+        With the logarithms of shares `(s, f, t)` also the derivatives.
+        """
+        cases = self.cases(np.zeros(self.past.extra) if sizes is None else sizes)
+        found = [self._part(past, root, who, cases, shares) for past in self.parts]
         logs = np.concatenate([each.logs for each in found])
-        slopes_ = [each.by_root for each in found if each.by_root is not None]
-        return Likelihood(logs, np.concatenate(slopes_) if slopes_ else None)
+        if shares is None:
+            return Likelihood(logs)
+        by_root = [each.by_root for each in found if each.by_root is not None]
+        by_weight = [each.by_weight for each in found if each.by_weight is not None]
+        return Likelihood(logs, np.concatenate(by_root), np.concatenate(by_weight))
+
+    def cases(self, sizes: Array) -> list[Case]:
+        """Return the people who mind nothing beside the changes, then those who mind something, for weights μ `(e,)`."""
+        made = []
+        for on in minded(len(sizes)):
+            count = max(self.each // _FEWER, 1) if on.any() else self.each
+            at = (np.arange(self._families)[:, None] * self.each + np.arange(count)).ravel()
+            weights = np.where(on, np.exp(sizes + self._latents[:count]), 0.0)
+            made.append(Case(at, np.tile(weights, (self._families, 1)), count))
+        return made
 
     def efforts(self, past: Past, root: Array) -> tuple[Array, Array]:
-        """Return the efforts `(M, o)` of all options of a part, and the moves `u = Rv` `(r, k)`."""
+        """Return the efforts `(M, o)` of all options of a part by their moves, and the moves `u = Rv` `(r, k)`."""
         moved = past.rows @ root.T
         outer = (moved[:, self._upper[0]] * moved[:, self._upper[1]]).astype(np.float32)
         by_row = self._flat @ outer.T
         if len(past.option_starts) != len(past.rows):
             by_row = np.add.reduceat(by_row, past.option_starts, axis=1)
-        return np.maximum(by_row, _LEAST).astype(float), moved
+        return np.maximum(by_row, np.float32(_LEAST)), moved
+
+    def beside(self, past: Past, root: Array, case: Case) -> Array | None:
+        """Return what the columns beside add to efforts `(m, o)` in a case; None where nothing is minded."""
+        if not case.weights.any():
+            return None
+        added = (self._traces(root)[case.at, None] * case.weights) @ (past.beside**2).T
+        return np.asarray(added.astype(np.float32))
+
+    def minding(self, past: Past, root: Array, cases: Sequence[Case]) -> Array:
+        """Return the efforts `(Σm, o)` of all options of a part, case after case."""
+        by_moves, _ = self.efforts(past, root)
+        added = [self.beside(past, root, case) for case in cases]
+        parts = [
+            by_moves[case.at] + (0.0 if more is None else more)
+            for case, more in zip(cases, added, strict=True)
+        ]
+        return np.concatenate(parts)
+
+    def _traces(self, root: Array) -> Array:
+        """Return `τ_m/k` `(M,)`, of the matrices `RᵀBR`."""
+        return np.asarray(self._flat @ (root @ root.T)[self._upper] / len(root))
 
     def each_answer(self, past: Past, efforts: Array, who: People) -> Array:
         """Return log-likelihoods `(M, a, t)` of the answers of a part."""
-        logs = np.empty((len(efforts), past.answers, len(who.share)))
-        for (same, _), (at, options) in past.groups.items():
-            logs[:, at] = log_probability(efforts[:, options], same, who)
-        return logs
+        return Answered(past, efforts, single(who)).logs
 
-    def _part(self, past: Past, root: Array, who: People, shares: Array | None) -> Likelihood:
+    def _part(
+        self, past: Past, root: Array, who: People, cases: list[Case], shares: Array | None
+    ) -> Likelihood:
         efforts, moved = self.efforts(past, root)
-        each = self.each_answer(past, efforts, who)
-        total = np.add.reduceat(each, past.first, axis=1)  # (M, n, t)
-        by_family = total.reshape(self._families, self.each, len(past), -1)
-        logs = logsumexp(by_family, axis=1).transpose(1, 0, 2) - np.log(self.each)
+        added = [self.beside(past, root, case) for case in cases]
+        minding = [
+            efforts[case.at] if more is None else efforts[case.at] + more
+            for case, more in zip(cases, added, strict=True)
+        ]
+        answered = [Answered(past, each, single(who)) for each in minding]
+        totals = [
+            np.add.reduceat(each.logs, past.first, axis=1).astype(float) for each in answered
+        ]  # (m, n, t)
+        logs = np.stack(
+            [
+                logsumexp(total.reshape(self._families, case.each, len(past), -1), axis=1) - np.log(case.each)
+                for case, total in zip(cases, totals, strict=True)
+            ]
+        ).transpose(2, 0, 1, 3)
         if shares is None:
-            return Likelihood(logs, None)
-        # How far each matrix and kind explains each person (M, n, t)
-        usual = np.repeat(np.log(np.maximum(shares, _LEAST)), self.each)[:, None, None] + np.log(who.share)
-        explained = total + usual
-        explained -= logsumexp(explained, axis=(0, 2), keepdims=True)
-        weights = np.exp(explained)[:, past.person]
-        steep = np.empty_like(efforts)
-        for (same, _), (at, options) in past.groups.items():
-            steep[:, options] = slopes(efforts[:, options], same, who, weights[:, at])
-        return Likelihood(logs, self._by_root(past, steep, moved))
+            return Likelihood(logs)
+        whole = logsumexp(logs + shares, axis=(1, 2, 3))[:, None]
+        steep, by_weight = np.zeros_like(efforts), np.zeros((len(past), past.extra))
+        by_trace = np.zeros((len(efforts), len(past)))
+        for s, (case, total) in enumerate(zip(cases, totals, strict=True)):
+            # How far each matrix and kind explains each person (m, n, t)
+            usual = np.repeat(shares[s], case.each, axis=0)[:, None] - np.log(case.each)
+            part = answered[s].slopes(np.exp(total + usual - whole).astype(np.float32))
+            steep[case.at] += part
+            if (more := added[s]) is not None:
+                by_person = np.add.reduceat(part * more, past.option_first, axis=1)  # (m, n)
+                by_trace[case.at] += by_person / self._traces(root)[case.at, None] / len(root)
+                by_weight += self._by_weight(past, part, root, case)
+        by_root = self._by_root(past, steep, moved)
+        if by_trace.any():
+            by_root += 2 * self._square(by_trace) @ root
+        return Likelihood(logs, by_root, by_weight)
+
+    def _by_weight(self, past: Past, part: Array, root: Array, case: Case) -> Array:
+        """Return the derivative by μ `(n, e)` of slopes by efforts `(m, o)`: `∂c/∂μ_j = (τ/k) r_j c_j²`."""
+        summed = part.T @ (self._traces(root)[case.at, None] * case.weights)  # (o, e)
+        return np.asarray(np.add.reduceat(summed * past.beside**2, past.option_first, axis=0))
+
+    def _square(self, weights: Array) -> Array:
+        """Return `Σ_m W_m B_m` `(n, k, k)` of weights `(M, n)`."""
+        k = self.past.dimension
+        flat = (weights.T.astype(np.float32) @ self._flat).astype(float)  # (n, k(k+1)/2), off-diagonals twice
+        S = np.zeros((len(flat), k, k))
+        S[:, self._upper[0], self._upper[1]] = flat / 2
+        return S + S.transpose(0, 2, 1)
 
     def _by_root(self, past: Past, steep: Array, moved: Array) -> Array:
         """Return `Σ 2 (Σ_m W_m B_m) u vᵀ` `(n, k, k)`, summed over each person's rows."""
-        k = past.dimension
-        flat = (steep.T.astype(np.float32) @ self._flat).astype(float)  # (o, k(k+1)/2), off-diagonals twice
-        S = np.zeros((len(flat), k, k))
-        S[:, self._upper[0], self._upper[1]] = flat / 2
-        S += S.transpose(0, 2, 1)
-        pulled = 2 * np.einsum("rij,rj->ri", S[past.option], moved)
+        pulled = 2 * np.einsum("rij,rj->ri", self._square(steep)[past.option], moved)
         return np.add.reduceat(pulled[:, :, None] * past.rows[:, None, :], past.row_starts, axis=0)
 
 
-def mixed(logs: Array, shares: Array, kinds: Array) -> Array:
-    """Return `log Σ_f w_f Σ_t s_t exp(logs)` `(n,)` of log-likelihoods `(n, f, t)`."""
-    weights = np.log(np.maximum(shares, _LEAST))[:, None] + np.log(np.maximum(kinds, _LEAST))
-    return np.asarray(logsumexp(logs + weights, axis=(1, 2)))
+class Answered:
+    """The answers of a part under efforts `(M, o)`: log-likelihoods `(M, a, t)`, and how they change with efforts.
+
+    In single precision, as the efforts are: no probability is below a slip's.
+    """
+
+    def __init__(self, past: Past, efforts: Array, who: People) -> None:
+        self._past, self._shape = past, efforts.shape
+        self.logs = np.empty((len(efforts), past.answers, len(who.share)), dtype=efforts.dtype)
+        self._slopes: list[tuple[Ints, Ints, Callable[[Array], Array]]] = []
+        for (same, _), (at, options) in past.groups.items():
+            self.logs[:, at], by_efforts = both(efforts[:, options], same, who)
+            self._slopes.append((at, options, by_efforts))
+
+    def slopes(self, weights: Array) -> Array:
+        """Return `Σ_t w_t ∂ log P_t / ∂c` `(M, o)` for weights `(M, n, t)` of the people."""
+        found, each = np.empty(self._shape, dtype=self.logs.dtype), weights[:, self._past.person]
+        for at, options, by_efforts in self._slopes:
+            found[:, options] = by_efforts(each[:, at])
+        return found
 
 
-def responsibilities(logs: Array, shares: Array, kinds: Array) -> Array:
-    """Return how likely each person is of each family and kind `(n, f, t)`."""
-    weights = np.log(np.maximum(shares, _LEAST))[:, None] + np.log(np.maximum(kinds, _LEAST))
-    total = logs + weights
-    return np.asarray(np.exp(total - logsumexp(total, axis=(1, 2), keepdims=True)))
+def single(who: People) -> People:
+    """Return kinds of people in single precision."""
+    parts: list[Array] = [part.astype(np.float32) for part in who]
+    return People(*parts)
 
 
 def folds(past: Past) -> tuple[Ints, Ints]:

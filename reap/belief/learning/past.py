@@ -17,15 +17,20 @@ MOST = 10
 
 
 class Comparison(NamedTuple):
-    """One answer: the moves `(s, k)` of each option, the chosen one first; or all were called the same."""
+    """One answer: the moves `(s, k)` of each option, the chosen one first; or all were called the same.
+
+    ``beside`` `(options, e)`: the columns beside the moves, such as the number of changes; None where they are not known.
+    """
 
     moves: tuple[Array, ...]
     same: bool = False
+    beside: Array | None = None
 
     @property
     def digest(self) -> str:
         """A hash of what was compared and said."""
-        parts = [np.ascontiguousarray(np.round(move, 9) + 0.0).tobytes() for move in self.moves]
+        arrays = [*self.moves] if self.beside is None else [*self.moves, self.beside]
+        parts = [np.ascontiguousarray(np.round(array, 9) + 0.0).tobytes() for array in arrays]
         return hashlib.sha256(b"|".join([bytes([self.same]), *parts])).hexdigest()
 
 
@@ -39,6 +44,8 @@ class Past:
         The answers of each of n people, at least one each.
     dimension : int
         Columns k of the moves.
+    extra : int
+        Columns e beside them.
 
     Examples
     --------
@@ -50,19 +57,20 @@ class Past:
 
     people: tuple[tuple[Comparison, ...], ...]
     dimension: int
+    extra: int = 0
 
     @classmethod
-    def of(cls, people: Sequence[Sequence[Comparison]], dimension: int) -> Past:
+    def of(cls, people: Sequence[Sequence[Comparison]], dimension: int, extra: int = 0) -> Past:
         """Return the answers of those who gave any."""
         said = [tuple(answers[:MOST]) for answers in people if answers]
-        return cls(tuple(sorted(said, key=_name)), dimension)
+        return cls(tuple(sorted(said, key=_name)), dimension, extra)
 
     def __len__(self) -> int:
         return len(self.people)
 
     def take(self, positions: Sequence[int] | Ints) -> Past:
         """Return the answers of some of the people."""
-        return Past(tuple(self.people[i] for i in positions), self.dimension)
+        return Past(tuple(self.people[i] for i in positions), self.dimension, self.extra)
 
     def parts(self, size: int) -> list[Past]:
         """Return the answers in parts of so many people, for arrays that fit a cache."""
@@ -98,6 +106,21 @@ class Past:
         return np.concatenate([move for answer in self._answers for move in answer.moves])
 
     @cached_property
+    def beside(self) -> Array:
+        """The columns beside the moves of each option `(o, e)`; 0 where they are not known."""
+        unknown = [np.zeros((len(answer.moves), self.extra)) for answer in self._answers]
+        given = [
+            none if answer.beside is None else np.asarray(answer.beside, dtype=float)
+            for answer, none in zip(self._answers, unknown, strict=True)
+        ]
+        return np.concatenate(given)
+
+    @cached_property
+    def guessed(self) -> Array:
+        """Log-likelihood `(n,)` of each person's answers if they named an option without looking: `Σ −log k`."""
+        return np.array([-sum(np.log(len(answer.moves)) for answer in person) for person in self.people])
+
+    @cached_property
     def option(self) -> Ints:
         """Of which option each row is `(r,)`."""
         lengths = [len(move) for answer in self._answers for move in answer.moves]
@@ -107,6 +130,12 @@ class Past:
     def option_starts(self) -> Ints:
         """The first row of each option `(o,)`."""
         return np.searchsorted(self.option, np.arange(self.option[-1] + 1))
+
+    @cached_property
+    def option_first(self) -> Ints:
+        """The first option of each person `(n,)`."""
+        counts = [sum(len(answer.moves) for answer in person) for person in self.people]
+        return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.intp)
 
     @cached_property
     def row_starts(self) -> Ints:

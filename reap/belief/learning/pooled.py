@@ -21,7 +21,7 @@ _SLIP = 0.05
 _ROUNDS, _STEPS = 3, 40
 
 
-def pooled(past: Past, shape: Coordinates) -> tuple[Array, list[float]]:
+def pooled(past: Past, shape: Coordinates) -> tuple[Array, dict[str, float]]:
     """Return the parameters `(p,)` and the standard deviations of their groups.
 
     Examples
@@ -34,15 +34,16 @@ def pooled(past: Past, shape: Coordinates) -> tuple[Array, list[float]]:
     True
     """
     alike = Marginal.alike(past)
-    p, taus = np.zeros(shape.size), list(START[: len(shape.groups)])
+    p, taus = np.zeros(shape.size), {name: START[name] for name in shape.groups}
     for round_ in range(_ROUNDS):
         logs = [alike.at(shape.root(p), _who(sharpness)).logs.sum() for sharpness in _SHARPNESS]
         who = _who(float(_SHARPNESS[int(np.argmax(logs))]))
 
         def value(p: Array, who: People = who) -> tuple[Array, Array]:
-            found = alike.at(shape.root(p), who, np.ones(1))
+            found = alike.at(shape.root(p), who, shares=np.zeros((1, 1, 1)))
             assert found.by_root is not None
-            return found.logs[:, 0, 0], shape.pull(p, found.by_root)
+            assert found.by_weight is not None
+            return found.logs[:, 0, 0, 0], shape.pull(p, found.by_root, found.by_weight)
 
         p, slopes = climb(value, p, shape, taus, _STEPS)
         if round_ == _ROUNDS - 2:

@@ -1,60 +1,129 @@
-"""How common each family of effort matrices and each kind of answering is: EM, with a few people like the default added.
+"""How common people of each kind are: EM, with a few people like the start added.
 
-E: how likely each person is of each family and kind. M: their mean, with `PSEUDO` people who are as the start says.
+People differ in their family of effort matrices, in how carefully they answer, and in whether they mind each of the columns
+beside the moves. Some name an option without looking: what they said teaches nothing, and the more likely that is of somebody,
+the less they teach. E: how likely each person is of each kind. M: their mean, with `PSEUDO` people who are as the start says.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
+from scipy.special import logsumexp
 
 from reap._typing import Array
 from reap.belief.answers import people
-from reap.belief.learning.marginal import responsibilities
-from reap.belief.prior import ALIKE, PEOPLE
+from reap.belief.prior import ABSENT, ALIKE, PEOPLE
 
 #: People like the start who are added to those who answered.
 PSEUDO = 10.0
-_ROUNDS = 200
+#: Share of people who name options without looking, before any answer.
+GUESSING = 0.02
+_ROUNDS, _LEAST = 200, 1e-12
 #: Every family that a learnt prior may use, with its weight before any answer.
 FAMILIES = {**PEOPLE, **dict.fromkeys(ALIKE, 0.5)}
 
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """Shares of families `(f,)` and of kinds of people `(t,)`; each sums to 1.
+    """Shares of families `(f,)` and of kinds of care `(t,)`, each of sum 1; of people who guess, and who mind each column `(e,)`.
 
     Examples
     --------
-    >>> Shares.default().kinds.tolist(), Shares.start().families.shape
-    ([0.6, 0.3, 0.1], (9,))
+    >>> Shares.default().kinds.tolist(), Shares.start().families.shape, Shares.start(2).logs.shape
+    ([0.6, 0.3, 0.1], (9,), (4, 9, 3))
     """
 
     families: Array
     kinds: Array
+    guessing: float = GUESSING
+    minders: Array = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
-    def default(cls) -> Shares:
+    def default(cls, extra: int = 0) -> Shares:
         """Return the shares of the default prior: nobody of the families for people who are alike."""
         weights = np.array([PEOPLE.get(name, 0.0) for name in FAMILIES])
-        return cls(weights / weights.sum(), people().share)
+        return cls(weights / weights.sum(), people().share, minders=np.full(extra, 1 - ABSENT))
 
     @classmethod
-    def start(cls) -> Shares:
+    def start(cls, extra: int = 0) -> Shares:
         """Return the shares from which learning starts, and towards which it is drawn."""
         weights = np.array(list(FAMILIES.values()))
-        return cls(weights / weights.sum(), people().share)
+        return cls(weights / weights.sum(), people().share, minders=np.full(extra, 1 - ABSENT))
 
-    def learnt(self, logs: Array) -> Shares:
-        """Return the shares under which log-likelihoods `(n, f, t)` are most likely, drawn towards these."""
-        families, kinds = self.families, self.kinds
+    @property
+    def logs(self) -> Array:
+        """Log of how common each combination is `(s, f, t)`: what is minded (``minded``), family, care."""
+        chosen = minded(len(self.minders))
+        states = np.where(chosen, self.minders, 1 - self.minders).prod(axis=1)
+        parts = (states[:, None, None], self.families[:, None], self.kinds)
+        return np.asarray(sum(np.log(np.maximum(part, _LEAST)) for part in parts))
+
+    def mixed(self, logs: Array) -> Array:
+        """Return `log Σ share · exp(logs)` `(n,)` of log-likelihoods `(n, s, f, t)`."""
+        return np.asarray(logsumexp(logs + self.logs, axis=(1, 2, 3)))
+
+    def explain(self, logs: Array, guessed: Array) -> tuple[Array, Array]:
+        """Return how likely each person is of each kind `(n, s, f, t)`, and that they guess `(n,)`: together 1."""
+        looked = logs + (self.logs + np.log1p(-self.guessing))
+        blind = guessed + np.log(max(self.guessing, _LEAST))
+        total = np.logaddexp(logsumexp(looked, axis=(1, 2, 3)), blind)
+        return np.exp(looked - total[:, None, None, None]), np.exp(blind - total)
+
+    def learnt(self, logs: Array, guessed: Array) -> Shares:
+        """Return the shares under which log-likelihoods `(n, s, f, t)` and `(n,)` are most likely, drawn towards these."""
+        now, on = self, minded(len(self.minders))
         for _ in range(_ROUNDS):
-            found = responsibilities(logs, families, kinds)
-            before = families
-            families = PSEUDO * self.families + found.sum(axis=(0, 2))
-            kinds = PSEUDO * self.kinds + found.sum(axis=(0, 1))
-            families, kinds = families / families.sum(), kinds / kinds.sum()
-            if np.abs(families - before).max() < 1e-6:
+            found, blind = now.explain(logs, guessed)
+            looked = float(found.sum())
+            families = PSEUDO * self.families + found.sum(axis=(0, 1, 3))
+            kinds = PSEUDO * self.kinds + found.sum(axis=(0, 1, 2))
+            states = found.sum(axis=(0, 2, 3))
+            before, now = (
+                now,
+                Shares(
+                    families / families.sum(),
+                    kinds / kinds.sum(),
+                    (PSEUDO * self.guessing + float(blind.sum())) / (PSEUDO + len(blind)),
+                    (PSEUDO * self.minders + on.T @ states) / (PSEUDO + looked),
+                ),
+            )
+            if np.abs(now.families - before.families).max() < 1e-6:
                 break
-        return Shares(families, kinds)
+        return now
+
+    def spread(self, logs: Array, guessed: Array) -> Shares:
+        """Return the standard deviations of these shares, in their places: one kind against all the others.
+
+        A share s of which each person n has `r_n` has the score `r_n/s − (1−r_n)/(1−s)`; the sum of its squares is what the
+        answers determine, and the people added determine `PSEUDO/(s(1−s))`.
+        """
+        found, blind = self.explain(logs, guessed)
+        of = np.maximum(found.sum(axis=(1, 2, 3)), _LEAST)[:, None]
+        return replace(
+            self,
+            families=_spread(found.sum(axis=(1, 3)) / of, self.families, of),
+            kinds=_spread(found.sum(axis=(1, 2)) / of, self.kinds, of),
+            guessing=float(_spread(blind[:, None], np.array([self.guessing]), np.ones((1, 1)))[0]),
+            minders=_spread(found.sum(axis=(2, 3)) @ minded(len(self.minders)) / of, self.minders, of),
+        )
+
+
+def minded(extra: int) -> Array:
+    """Return which of e columns are minded, in each of the `2^e` cases `(s, e)`: first none.
+
+    Examples
+    --------
+    >>> minded(2).tolist()
+    [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+    """
+    return np.array(list(product((0.0, 1.0), repeat=extra)))
+
+
+def _spread(each: Array, shares: Array, weights: Array) -> Array:
+    """Return the standard deviations `(c,)` of shares `(c,)` that each person has by `(n, c)`, people counting by `(n, 1)`."""
+    inside = np.clip(shares, 1e-6, 1 - 1e-6)
+    score = weights * (each / inside - (1 - each) / (1 - inside))
+    return np.asarray(1 / np.sqrt((score**2).sum(axis=0) + PSEUDO / (inside * (1 - inside))))

@@ -9,6 +9,8 @@ The probabilities are those of ``reap.belief.answers``; here are the derivatives
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.special import expit, softmax
 
@@ -22,6 +24,24 @@ def log_probability(efforts: Array, same: bool, who: People) -> Array:
     """Return the log-likelihood `(…, t)` of an answer to options of efforts `(…, k)`, the chosen one first."""
     probability = (same_probability if same else choice_probability)(efforts, who)
     return np.asarray(np.log(np.maximum(probability, _TINY)))
+
+
+def both(efforts: Array, same: bool, who: People) -> tuple[Array, Callable[[Array], Array]]:
+    """Return the log-likelihood `(…, t)`, and ``slopes`` as a function of its weights: of two options with shared work."""
+    if same or efforts.shape[-1] != 2:
+        return log_probability(efforts, same, who), lambda weights: slopes(efforts, same, who, weights)
+    chosen, other = efforts[..., 0], efforts[..., 1]
+    total = np.maximum(chosen + other, np.finfo(efforts.dtype).tiny)
+    attentive = expit(who.sharpness * ((other - chosen) / total)[..., None])
+    probability = who.slip + (1 - 2 * who.slip) * attentive
+
+    def by_efforts(weights: Array) -> Array:
+        steep = weights * attentive * (1 - attentive) / probability
+        by_x = steep @ ((1 - 2 * who.slip) * who.sharpness)
+        by_x *= 2 / total**2
+        return np.stack([-other * by_x, chosen * by_x], axis=-1)
+
+    return np.log(probability), by_efforts
 
 
 def slopes(efforts: Array, same: bool, who: People, weights: Array) -> Array:

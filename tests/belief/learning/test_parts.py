@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -10,21 +12,22 @@ from hypothesis import strategies as st
 from reap.belief.answers import people
 from reap.belief.learning import Comparison, Past, fit
 from reap.belief.learning.coordinates import Coordinates
-from reap.belief.learning.marginal import Marginal, mixed
+from reap.belief.learning.marginal import Marginal
 from reap.belief.learning.past import MOST
 from reap.belief.learning.shares import FAMILIES, Shares
 from reap.belief.learning.shrinkage import covariance, evidence, penalty, variances
 from reap.belief.learning.slopes import log_probability, slopes
 
 
-def answers(rng, k, count, options=(2,)):
+def answers(rng, k, count, options=(2,), extra=0):
     """Return answers of one person who finds the last columns hard; paths of two moves now and then."""
     said = []
     for _ in range(count):
         moves = [rng.standard_normal((int(rng.integers(1, 3)), k)) for _ in range(rng.choice(options))]
         efforts = [float((move**2 @ np.arange(1, k + 1)).sum()) for move in moves]
         order = np.argsort(efforts)
-        said.append(Comparison(tuple(moves[i] for i in order), bool(rng.random() < 0.1)))
+        beside = np.abs(rng.standard_normal((len(moves), extra))) if extra else None
+        said.append(Comparison(tuple(moves[i] for i in order), bool(rng.random() < 0.1), beside))
     return said
 
 
@@ -44,18 +47,27 @@ def test_slopes_are_those_of_the_probability(efforts, same, sharpness):
         assert found[j] == pytest.approx(float(by_hand[0]) / (2 * step), rel=1e-3, abs=1e-4)
 
 
-@pytest.mark.parametrize("directions", [False, True])
-def test_the_gradient_is_that_of_the_marginal_likelihood(directions):
+@pytest.mark.parametrize(
+    ("shape", "extra"), [((True, True), 0), ((False, True), 1), ((True, True), 2), ((False, False), 2)]
+)
+def test_the_gradient_is_that_of_the_marginal_likelihood(shape, extra):
     rng, k = np.random.default_rng(0), 4
-    past = Past.of([answers(rng, k, 3, (2, 3)) for _ in range(12)], k)
-    marginal, shape = Marginal(past, list(FAMILIES), 90, 0), Coordinates(k, directions)
-    shares, who = Shares.start(), people(lapse=0.2, sharpness=4.0)
+    past = Past.of([answers(rng, k, 3, (2, 3), extra) for _ in range(12)], k, extra)
+    marginal = Marginal(past, list(FAMILIES), 90, 0)
+    shape = Coordinates(k, *shape, extra)
+    who = people(lapse=0.2, sharpness=4.0)
+    shares = replace(Shares.start(extra), kinds=np.ones(1), minders=np.full(extra, 0.4))
     p = 0.1 * rng.standard_normal(shape.size)
 
-    def value(p):
-        return mixed(marginal.at(shape.root(p), who).logs, shares.families, who.share).sum()
+    def at(p, **given):
+        return marginal.at(shape.root(p), who, sizes=shape.split(p)[2], **given)
 
-    found = shape.pull(p, marginal.at(shape.root(p), who, shares.families).by_root).sum(axis=0)
+    def value(p):
+        return shares.mixed(at(p).logs).sum()
+
+    exact = at(p, shares=shares.logs)
+    found = shape.pull(p, exact.by_root, exact.by_weight).sum(axis=0)
+    assert np.abs(found[-extra:]).max() > 0.05 or not extra
     for j in range(shape.size):
         near = 1e-2 * np.eye(shape.size)[j]  # efforts are products in single precision
         assert found[j] == pytest.approx((value(p + near) - value(p - near)) / 2e-2, rel=0.02, abs=0.02)
@@ -72,28 +84,48 @@ def test_variances_with_fewer_and_with_more_people_than_parameters(n):
 
 def test_the_evidence_shrinks_what_answers_do_not_support():
     rng = np.random.default_rng(0)
-    groups = [np.arange(8), np.arange(8, 20)]
+    groups = {"scales": np.arange(8), "directions": np.arange(8, 20)}
     slopes_ = 3 * rng.standard_normal((200, 20))
     p = np.concatenate([rng.standard_normal(8), 0.001 * rng.standard_normal(12)])
-    wide, narrow = evidence(p, slopes_, groups, (0.7, 0.15))
-    assert 0.5 < wide < 2.0
-    assert narrow == 0.02  # its least
-    assert penalty(groups, (wide, narrow))[-1] == pytest.approx(2500.0)
+    found = evidence(p, slopes_, groups, {"scales": 0.7, "directions": 0.15})
+    assert 0.5 < found["scales"] < 2.0
+    assert found["directions"] == 0.02  # its least
+    assert penalty(groups, found)[-1] == pytest.approx(2500.0)
 
 
 def test_shares_follow_the_answers_and_stay_near_the_start_without_any():
-    start = Shares.start()
-    f, t = len(start.families), len(start.kinds)
-    flat = start.learnt(np.zeros((50, f, t)))
+    start = Shares.start(1)
+    shape = start.logs.shape
+    flat = start.learnt(np.zeros((50, *shape)), np.zeros(50))
     assert flat.families == pytest.approx(start.families)
-    logs = np.zeros((500, f, t))
-    logs[:, 2, 2] = 3.0
-    sure = start.learnt(logs)
+    assert flat.minders == pytest.approx(start.minders)
+    logs = np.zeros((500, *shape))
+    logs[:, 1, 2, 2] = 3.0
+    sure = start.learnt(logs, np.full(500, -9.0))
     assert sure.families[2] > 5 * start.families[2]
     assert sure.kinds[2] > 2 * start.kinds[2]
+    assert sure.minders[0] > 5 * start.minders[0]
+    assert sure.guessing < 0.001
     assert sure.families.sum() == pytest.approx(1.0)
     assert sure.kinds.sum() == pytest.approx(1.0)
     assert min(sure.families) > 0
+    few = start.learnt(logs[:20], np.full(20, -9.0))
+    assert (
+        few.spread(logs[:20], np.full(20, -9.0)).kinds > sure.spread(logs, np.full(500, -9.0)).kinds
+    ).all()
+
+
+def test_who_guesses_is_found_and_teaches_nothing():
+    start = Shares.start()
+    logs = np.full((200, *start.logs.shape), -9.0)
+    guessed = np.where(np.arange(200) < 40, -1.0, -20.0)
+    found = start.learnt(logs, guessed)
+    assert found.guessing == pytest.approx(0.2, abs=0.02)
+    spread = found.spread(logs, guessed).guessing
+    assert spread == pytest.approx(np.sqrt(0.2 * 0.8 / 210), rel=0.05)  # as if it were known of everybody
+    each, blind = found.explain(logs, guessed)
+    assert each.sum(axis=(1, 2, 3)) + blind == pytest.approx(1.0)
+    assert blind[:40].min() > 0.99 > 0.01 > blind[40:].max()
 
 
 @settings(max_examples=20, deadline=None)
@@ -119,7 +151,7 @@ def test_nobody_teaches_by_more_than_their_first_answers():
 def test_what_everybody_finds_hard_is_learnt_with_an_interval_that_holds_it():
     rng = np.random.default_rng(0)
     past = Past.of([answers(rng, 3, 5) for _ in range(60)], 3)
-    found = fit(past, directions=True, matrices=90)
+    found = fit(past, "directions", matrices=90)
     truth = np.log([1.0, 2.0, 3.0])
     assert (np.abs(found.scales - (truth - truth.mean())) < 3 * found.scales_sd).all()
     assert found.scales[0] < found.scales[1] < found.scales[2]

@@ -17,5 +17,5 @@ def test_a_line_for_each_prior(tmp_path):
     same = runs[runs["answers"] == 0].groupby("subject")["oracle"].nunique()
     assert (same == 1).all()  # the same people for every prior
     (table,) = population.summary({"population": runs}, scope)
-    assert table.frame["prior"].tolist() == ["default", "learnt", "population"]
+    assert table.frame["prior"].tolist() == ["default", "learnt from 30", "population"]
     assert len(population.cells(Scope(tmp_path, ("german", "student")))) == 2 * 4 * 4
