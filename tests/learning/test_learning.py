@@ -60,7 +60,7 @@ def test_nothing_is_learnt_where_nothing_is_shared():
 
 
 def test_how_many_people_mind_the_number_of_changes():
-    """Nothing else is shared: the changes themselves stay as by default, the weights are learnt, with intervals that hold them."""
+    """Nothing else is shared: the changes themselves stay as by default, the weights are learnt, and intervals hold them."""
     found = reap.learn(crowd(NOTHING, 90, counting=0.7), RULES, matrices=FEW)
     assert found.figures["minds_t"] > 2
     assert found.learnt == "nothing"
