@@ -12,6 +12,7 @@ from rich.console import Console
 from reap._errors import InputError
 from reap.cli import _setup
 from reap.cli.serve import CONFIG
+from reap.language import _, ngettext
 
 if TYPE_CHECKING:
     from reap.elicitation import Event
@@ -79,7 +80,8 @@ def learn(
     console.print(describe(prior), markup=False, soft_wrap=True)
     if report is not None:
         plot(prior, report)
-    console.print(f"Wrote {output}. Use it with: reap serve --prior {output}", markup=False, soft_wrap=True)
+    said = _("Wrote {output}. Use it with: reap serve --prior {output}").format(output=output)
+    console.print(said, markup=False, soft_wrap=True)
 
 
 def _check(
@@ -109,8 +111,14 @@ def _readable(sessions: list[list[Event]], space: ActionSpace, console: Console)
             kept.append(session)
         except InputError:
             continue
-    if len(kept) < len(sessions):
-        console.print(f"Left out: {len(sessions) - len(kept)} sessions that this release cannot replay.")
+    left = len(sessions) - len(kept)
+    if left:
+        said = ngettext(
+            "Left out: {n} session that this release cannot replay.",
+            "Left out: {n} sessions that this release cannot replay.",
+            left,
+        )
+        console.print(said.format(n=left), markup=False, soft_wrap=True)
     return kept
 
 

@@ -77,7 +77,8 @@ def check(prior: LearnedPrior, sessions: Iterable[Session], space: ActionSpace) 
     prior.fits(space.digest)
     past = read_sessions(sessions, space).past
     if len(past) < 2:
-        raise InputError(f"{len(past)} people answered a question in these sessions; a check needs 2 or more")
+        who = "1 person" if len(past) == 1 else f"{len(past)} people"
+        raise InputError(f"{who} answered a question in these sessions; a check needs 2 or more")
     if prior.learnt == "nothing" and not prior.minders:
         return Drift(len(past), 0.0, 0.0)
     with threadpool_limits(1):

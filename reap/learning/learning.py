@@ -86,13 +86,15 @@ def learn(
 
 
 def _too_few(found: Sessions, least: int) -> str:
+    who = "1 person" if len(found.past) == 1 else f"{len(found.past)} people"
     said = (
-        f"{len(found.past)} people answered a question in these sessions; a prior is learnt from at least {least}, "
+        f"{who} answered a question in these sessions; a prior is learnt from at least {least}, "
         "so that it says nothing about any one of them"
     )
-    return said + (
-        f" ({found.elsewhere} sessions were held with another action space)" if found.elsewhere else ""
-    )
+    if found.elsewhere:
+        which = "1 session was" if found.elsewhere == 1 else f"{found.elsewhere} sessions were"
+        said += f" ({which} held with another action space)"
+    return said
 
 
 def learn_past(

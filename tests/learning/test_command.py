@@ -56,7 +56,7 @@ def test_from_a_database_and_back(tmp_path, rules, capsys, monkeypatch):
     assert run(*given, "-o", tmp_path / "prior.json", "--report", picture) == 0
     said = capsys.readouterr().out
     assert "Learnt from 40 people" in said
-    assert "Left out: 1 sessions that this release cannot replay" in said
+    assert "Left out: 1 session that this release cannot replay" in said
     assert picture.exists()
     prior = LearnedPrior.load(tmp_path / "prior.json")
     assert prior.people == 40
@@ -111,3 +111,31 @@ def test_a_file_that_was_tampered_with(tmp_path, rules, capsys):
     assert run("--exports", tmp_path, "--space", rules, "-o", tmp_path / "p.json") == 2
     assert "x.jsonl, line 1: the export is not what was written" in " ".join(capsys.readouterr().err.split())
     store.engine.dispose()
+
+
+def test_too_few_people_or_another_space_end_in_a_sentence(tmp_path, rules, capsys):
+    store = stored(tmp_path, [session(RULES, HARD, i) for i in range(29)])
+    given = ("--database", f"sqlite:///{tmp_path}/reap.db", "-o", tmp_path / "p.json")
+    assert run(*given, "--space", rules) == 2
+    assert "29 people answered a question in these sessions" in " ".join(capsys.readouterr().err.split())
+    other = tmp_path / "other.toml"
+    space(max_change={"hours": 5}).save(other)
+    assert run(*given, "--space", other) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "0 people answered" in said
+    assert "(29 sessions were held with another action space)" in said
+    for row in store.sessions():
+        store.delete(row.id)
+    assert run(*given, "--space", rules) == 2
+    assert "0 people answered" in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "p.json").exists()
+    store.engine.dispose()
+
+
+def test_a_file_that_was_cut_short(tmp_path, rules, capsys):
+    text = events.write(session(RULES, HARD, 0).events)
+    (tmp_path / "a.json").write_text(text[: len(text) // 2])
+    assert run("--exports", tmp_path, "--space", rules, "-o", tmp_path / "p.json") == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "a.json, line 1: the session is not valid JSON" in said
+    assert "Traceback" not in said

@@ -3,7 +3,8 @@
 Half of the people teach, the other half are predicted, then the other way round. The gain of a person is the log-likelihood of
 their answers with R minus that without, families and kinds as by default: what is judged is structure that people share. It is
 taken where the mean gain is more than `T` standard errors above zero; else the default stays as it is. How many people mind the
-columns beside the moves, and how much, has a gate of its own: the same people, with R, by what was learnt against the default.
+columns beside the moves, and how much, has a gate of its own: without R, what was learnt against the default. R is judged with
+these weights on both sides, so that it is not taken for what they explain.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Held:
     structure : (n,) array
         Gain in log-likelihood of each person by R alone.
     minding : (n,) array
-        Gain by the weights of the columns beside alone.
+        Gain by the weights of the columns beside alone, without R.
     default, learnt : (n,) arrays
         Log-likelihood of each person's answers under the default prior, and under all that was learnt.
     default_hits, learnt_hits : (a,) arrays of bool
@@ -83,20 +84,16 @@ def held_out(past: Past, found: Fit) -> Held:
     """Return what was learnt from others makes of these people."""
     marginal = Marginal(past, list(FAMILIES), _MATRICES, _SEED)
     k, who, default = past.dimension, people(), Shares.default(past.extra)
-    nobody = np.zeros(past.extra)
+    minding = replace(default, minders=found.shares.minders)
     plain = default.mixed(marginal.at(np.eye(k), who).logs)
-    rooted = marginal.at(found.root, who).logs
-    only_root = default.mixed(rooted)
-    minding, weighed = rooted, np.zeros(len(past))
-    if past.extra:
-        minding = marginal.at(found.root, who, sizes=found.weights).logs
-        weighed = replace(default, minders=found.shares.minders).mixed(minding) - only_root
+    weighed = minding.mixed(marginal.at(np.eye(k), who, sizes=found.weights).logs) if past.extra else plain
+    rooted = marginal.at(found.root, who, sizes=found.weights).logs
     return Held(
-        _mixture(plain, only_root) - plain,
-        weighed,
+        _mixture(weighed, minding.mixed(rooted)) - weighed,
+        weighed - plain,
         plain,
-        _mixture(plain, found.shares.mixed(minding)),
-        _hits(marginal, np.eye(k), nobody, default),
+        _mixture(plain, found.shares.mixed(rooted)),
+        _hits(marginal, np.eye(k), np.zeros(past.extra), default),
         _hits(marginal, found.root, found.weights, found.shares),
     )
 
