@@ -232,10 +232,8 @@ def _shortfalls(frame: Frame) -> list[str]:
     said = []
     wanted = frame[(frame["past"] == 300) & (frame["answers"] == 0) & (frame["population"] != "clusters")]
     for (dataset, kind), part in wanted.groupby(["dataset", "population"], sort=False):
-        first, needed = (
-            {name: value(at) for name, at in part.groupby("prior")}
-            for value in (lambda at: excess(at)["excess"], lambda at: float(at["needed"].mean()))
-        )
+        first = {name: excess(at)["excess"] for name, at in part.groupby("prior")}
+        needed = {name: float(at["needed"].mean()) for name, at in part.groupby("prior")}
         if kind == "none":
             moved = 100 * abs(first["learnt"] - first["default"])
             if moved > 0.3:
