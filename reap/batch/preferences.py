@@ -100,7 +100,9 @@ class Answers:
             session.constrain(name, difficulty=level)
         for number, (options, choice, start) in enumerate(self.given, 1):
             plans = tuple(_plan(engine, session.here, start, stages) for stages in options)
-            session.apply(Event("asked", write_asked(None, Question(f"line-{number}", number, plans))))
+            whole = all(plan.valid for plan in plans)  # parts of plans were compared otherwise
+            question = Question(f"line-{number}", number, plans, whole=whole)
+            session.apply(Event("asked", write_asked(None, question)))
             session.answer(choice)
         return session
 

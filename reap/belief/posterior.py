@@ -177,6 +177,11 @@ class Posterior:
         return self._cloud.kinds
 
     @property
+    def people(self) -> People:
+        """The kinds of people, with how likely the person is of each, given the answers."""
+        return self._cloud.people._replace(share=self.kinds)
+
+    @property
     def consistency(self) -> float:
         """How well the answers agree with one another, from 0 to 1: careful people count 1, middling ½, careless 0.
 

@@ -46,7 +46,7 @@ def judge(session: State, engine: Engine) -> None:
         if event.type == "started":
             _check_settings(said["settings"])
         elif event.type in ("asked", "recommended"):
-            _check_plans(_plans(event, space), here, engine)
+            _check_plans(*_plans(event, space), here, engine)
         elif event.type == "constrained":
             _check_wish(said, space)
         elif event.type == "screened":
@@ -127,24 +127,27 @@ def _check_names(names: Sequence[str], space: ActionSpace) -> None:
         space.feature(name)
 
 
-def _plans(event: Event, space: ActionSpace) -> list[Plan]:
-    """Return the plans that an event shows or lets join the pool."""
+def _plans(event: Event, space: ActionSpace) -> tuple[list[Plan], list[Plan]]:
+    """Return the plans that an event shows or lets join the pool, and the parts of plans that it shows."""
     said = event.payload
     plans = read_plans(said["plans"], space)
     if event.type == "recommended":
         shown = Plan.from_dict(said["plan"], space)
-        return [*plans, shown] if shown.status == "ok" else plans
-    _, question = read_asked(said, space)
+        return ([*plans, shown] if shown.status == "ok" else plans), []
+    found, question = read_asked(said, space)
     if question is not None:
         good = question.number >= 1 and isinstance(question.id, str) and isinstance(question.why, str)
         if not good or len({id(option) for option in question.options}) < 2 or math.isinf(question.gain):
             raise _damaged(f"its question {question.number!r} is not one")
         str(question)
-    return plans
+        if not question.whole:
+            return list(found or ()), list(question.options)
+    return plans, []
 
 
-def _check_plans(plans: Sequence[Plan], here: Array, engine: Engine) -> None:
+def _check_plans(whole: Sequence[Plan], parts: Sequence[Plan], here: Array, engine: Engine) -> None:
     """Judge plans by the space and by the model: where each begins, whether it is legal, and every score."""
+    plans = [*whole, *parts]
     for plan in plans:
         if plan.path.ndim != 2 or len(plan.path) < 2 or plan.scores.shape != (len(plan.path),):
             raise _damaged(f"a plan has a path of shape {plan.path.shape}")
@@ -163,5 +166,5 @@ def _check_plans(plans: Sequence[Plan], here: Array, engine: Engine) -> None:
     stored = np.concatenate([plan.scores for plan in plans])
     if not np.allclose(scores, stored, rtol=_SCORE, atol=_SCORE):
         raise _damaged("a plan's scores are not the model's")
-    if not model.accepts(np.array([plan.path[-1] for plan in plans])).all():
+    if whole and not model.accepts(np.array([plan.path[-1] for plan in whole])).all():
         raise _damaged("the model rejects where a plan ends")

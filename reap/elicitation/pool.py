@@ -12,8 +12,9 @@ from reap.belief import Belief
 from reap.elicitation.comparisons import ROWS, WORTH_A_ROW, Comparisons
 from reap.elicitation.minds import beside, extended
 from reap.elicitation.options import asked, at, key
+from reap.elicitation.parts import Parts
 from reap.plan import Plan
-from reap.questions import Choice, Strategy
+from reap.questions import AnswerValue, Choice, Strategy
 from reap.recourse.targets.order import undominated
 from reap.space import ActionSpace
 
@@ -122,28 +123,43 @@ class Pool:
         shown: Iterable[Iterable[bytes]],
         rng: np.random.Generator,
         most: int | None = ROWS,
+        parts: Parts | None = None,
     ) -> Choice | None:
         """Return the next question; None where nothing is left to ask.
 
         ``most`` rows differ, one more where that is worth it (None: any number), and each by something one can feel. No
         option asks for all of another and more. Nothing reads like a question that was shown (``Comparisons``). Paths may
-        differ in any number of rows; two to the same row are compared only where there is nothing else to ask.
+        differ in any number of rows; two to the same row are compared only where there is nothing else to ask. ``parts``
+        may be asked about too, where the strategy knows what to make of them; they count on after the plans.
         """
         if len(self) < 2:
             return None
         before = asked(self.place, shown)
         if any(plan.along for plan in self.plans):
             rows = np.array(self._compared().rows)
-            tries = [(np.where(rows == 0, np.inf, rows), 0.0), (rows, 0.0)]
+            tries: Iterable[tuple[Array, float]] = [(np.where(rows == 0, np.inf, rows), 0.0), (rows, 0.0)]
         else:
-            compared, known = self._compared(), self._known(shown)
-            limits = [(np.inf, 0.0)] if most is None else [(most, 0.0), (most + 1, WORTH_A_ROW)]
-            tries = [(compared.burden(limit, known), least) for limit, least in limits]
+            tries = self._tries(self._known(shown), most, parts)
+        both = {} if parts is None or not isinstance(strategy, AnswerValue) else {"parts": parts.moves}
         for burden, least in tries:
-            choice = strategy.choose(self.moves, belief, asked=before, burden=burden, random_state=rng)
+            here = burden if both else burden[: len(self), : len(self)]
+            choice = strategy.choose(self.moves, belief, asked=before, burden=here, random_state=rng, **both)
             if choice is not None and not choice.gain < least:  # a gain may be unknown, NaN
                 return choice
         return None
+
+    def _tries(
+        self, known: list[list[Array]], most: int | None, parts: Parts | None
+    ) -> Iterator[tuple[Array, float]]:
+        """Yield who may stand beside whom, parts after plans, and the least gain: as the rules say; then what may help else."""
+        compared = self._compared()
+        limit = np.inf if most is None else most
+        for rows, small, least in ((limit, False, 0.0), (limit, True, 0.0), (limit + 1, False, WORTH_A_ROW)):
+            whole = compared.burden(rows, known, small=small)
+            if parts is None:
+                yield whole, least
+            else:
+                yield _block(whole, parts.burden(limit, known, small=small)), least
 
     def burden(self, shown: Iterable[Iterable[bytes]]) -> Array:
         """Return in how many rows two plans differ, (n, n), infinite where a question would be unfair, long or asked before."""
@@ -158,3 +174,11 @@ class Pool:
     def _known(self, shown: Iterable[Iterable[bytes]]) -> list[list[Array]]:
         """Return the whole changes of the options that were shown."""
         return [[effort.changes(*at(name, self.space.dimension)) for name in names] for names in shown]
+
+
+def _block(first: Array, second: Array) -> Array:
+    """Return a matrix of two blocks, infinite outside them."""
+    n, m = len(first), len(second)
+    both = np.full((n + m, n + m), np.inf)
+    both[:n, :n], both[n:, n:] = first, second
+    return both

@@ -10,7 +10,7 @@ import numpy as np
 from reap.belief import ConfidenceSet, LearnedPrior, Posterior
 from reap.elicitation import minds
 from reap.elicitation.difficulty import FACTORS
-from reap.questions import Decision, SimilarCost, Strategy
+from reap.questions import AnswerValue, SimilarCost, Strategy
 from reap.space import ActionSpace
 
 Preset = Literal["bayes", "reap"]
@@ -19,7 +19,7 @@ PRESETS = ("bayes", "reap")
 
 def strategy(preset: Preset, options: int) -> Strategy:
     """Return which questions a preset asks, with this number of options."""
-    return SimilarCost(options=options) if preset == "reap" else Decision(options=options)
+    return SimilarCost(options=options) if preset == "reap" else AnswerValue(options=options)
 
 
 def belief(

@@ -49,6 +49,8 @@ class Question:
         The option that we expect to be chosen; of a held-out question only.
     probability : float, optional
         How likely we think that is.
+    whole : bool
+        Whether each option leads to a yes by itself; otherwise they are parts of plans.
     """
 
     id: str
@@ -59,6 +61,7 @@ class Question:
     kind: Kind = "question"
     predicted: int | None = None
     probability: float | None = None
+    whole: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,8 +104,15 @@ class Question:
 
     @property
     def promise(self) -> str:
-        """What is equal for all options."""
-        if len(self.options) == 2:
+        """What is equal for all options, and whether they lead to a yes."""
+        two = len(self.options) == 2
+        if not self.whole:
+            if two:
+                return _(
+                    "Everything not shown is the same. These are parts of plans; neither is enough by itself."
+                )
+            return _("Everything not shown is the same. These are parts of plans; none is enough by itself.")
+        if two:
             return _("Everything not shown is the same. Both lead to a yes.")
         return _("Everything not shown is the same. All of them lead to a yes.")
 

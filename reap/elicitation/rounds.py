@@ -162,6 +162,7 @@ def _write_question(question: Question, table: _Table) -> dict[str, Any]:
         "kind": question.kind,
         "predicted": question.predicted,
         "probability": question.probability,
+        "whole": question.whole,
     }
 
 
@@ -177,6 +178,7 @@ def _read_question(item: Mapping[str, Any], plans: Sequence[Plan]) -> Question:
         item["kind"],
         item["predicted"],
         item["probability"],
+        bool(item.get("whole", True)),
     )
 
 

@@ -7,6 +7,7 @@ randomness derives from the seed and the number of acts, so a session goes on wh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +24,7 @@ from reap.elicitation.comparisons import ROWS
 from reap.elicitation.events import Event
 from reap.elicitation.learned import Learned, learned
 from reap.elicitation.options import Rows
+from reap.elicitation.parts import Parts
 from reap.elicitation.pool import Pool
 from reap.elicitation.prediction import Predicting, held_out
 from reap.elicitation.presets import PRESETS, Preset
@@ -191,8 +193,10 @@ class Elicitation(State):
         if self.answered >= self._budget or len(self._shown) >= 3 * self._budget + 3:
             return self._last(rng)
         options, known = self._options()
+        parts = None
         if isinstance(options, Pool):
-            choice = options.choose(self.strategy, known, self._shown, rng, self.rows)
+            parts = self._parts(options, known)
+            choice = options.choose(self.strategy, known, self._shown, rng, self.rows, parts)
         else:
             choice = options.choose(self.strategy, known, self._shown, rng)
         if choice is None:
@@ -200,8 +204,32 @@ class Elicitation(State):
         if self.warm_up and not self._shown and isinstance(options, Pool) and isinstance(known, Predicting):
             easy = warm_up(options.burden(()), options.moves, known, choice.options)
             if easy is not None:
-                return self._question(options, easy, rng, kind="warm-up")
-        return self._question(options, choice.options, rng, why=why(choice.gain), gain=choice.gain)
+                return self._question([options[i] for i in easy], rng, kind="warm-up")
+        count = len(options.moves)
+        whole = parts is None or choice.options[0] < count
+        if parts is None or whole:
+            plans = [options[i] for i in choice.options]
+        else:
+            plans = self._scored([parts.plans[i - count] for i in choice.options])
+        return self._question(plans, rng, why=why(choice.gain), gain=choice.gain, whole=whole)
+
+    def _parts(self, pool: Pool, known: Belief | Array) -> Parts | None:
+        """Return the parts of plans that could be asked about; None for paths, and where nothing can score them."""
+        whole = self.rows is not None and not any(plan.along for plan in pool)
+        if not (
+            whole and len(pool) > 1 and isinstance(known, Posterior) and hasattr(self.engine, "classifier_")
+        ):
+            return None
+        efforts = known.efforts(pool.moves)
+        wins = np.bincount(efforts.argmin(axis=1), minlength=len(pool))
+        order = np.lexsort((efforts.mean(axis=0), -wins))
+        return Parts(self.space, self.limits, [pool[i] for i in order], self._sizes)
+
+    def _scored(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Return parts of plans with the model's scores."""
+        scores = self.engine.classifier_.score(np.concatenate([plan.path for plan in plans]))
+        each = np.asarray(scores).reshape(len(plans), -1)
+        return [replace(plan, scores=row) for plan, row in zip(plans, each, strict=True)]
 
     def _last(self, rng: np.random.Generator) -> Question | None:
         """Return the held-out question with its prediction, where one is wanted and there is something to predict."""
@@ -214,27 +242,29 @@ class Elicitation(State):
         ):
             return None
         pair = held_out(options.burden(self._shown), options.moves, prior, rng)
-        return None if pair is None else self._question(options, pair, rng, kind="held-out")
+        return None if pair is None else self._question([options[i] for i in pair], rng, kind="held-out")
 
     def _question(
         self,
-        options: Pool | Rows,
-        places: Sequence[int],
+        options: Sequence[Plan],
         rng: np.random.Generator,
         *,
         why: str = "",
         gain: float = float("nan"),
         kind: Kind = "question",
+        whole: bool = True,
     ) -> Question:
         # Which option stands first must not depend on how good it looks: people favour the first.
-        plans = tuple(options[places[k]] for k in rng.permutation(len(places)))
+        plans = tuple(options[k] for k in rng.permutation(len(options)))
         shown = len(self._shown) + 1
         number = shown - sum(question.kind == "warm-up" for question, _ in self._replies())
         predicted = probability = None
         if kind == "held-out" and isinstance(self.belief, Predicting):
             likely = self.belief.choice_probabilities(self.pool.priced(plans))
             predicted, probability = int(likely.argmax()), float(likely.max())
-        return Question(f"{self.revision}-{shown}", number, plans, why, gain, kind, predicted, probability)
+        return Question(
+            f"{self.revision}-{shown}", number, plans, why, gain, kind, predicted, probability, whole
+        )
 
     def _options(self) -> tuple[Pool | Rows, Belief | Array]:
         """Return what a question compares, and what is known: plans and a belief; for a confidence set rows and its centre."""

@@ -78,7 +78,7 @@ class Verdicts:
             if choice == "neither":
                 named = set(said["impossible"])
                 self._aside += [plan for plan in options if not named & {c.feature for c in plan.changes}]
-            elif isinstance(choice, int) and question.kind != "warm-up":
+            elif isinstance(choice, int) and question.kind != "warm-up" and question.whole:
                 winners.append(options[choice])
                 self._losers.append([plan for i, plan in enumerate(options) if i != choice])
         self._counts = np.zeros(0, dtype=bool)

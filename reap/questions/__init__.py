@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reap.questions.answer_value import AnswerValue
 from reap.questions.decision import Decision
 from reap.questions.exhaustive import Exhaustive
 from reap.questions.information import Information
@@ -9,4 +10,13 @@ from reap.questions.random_pair import Random
 from reap.questions.similar_cost import SimilarCost
 from reap.questions.strategy import Choice, Strategy
 
-__all__ = ["Choice", "Decision", "Exhaustive", "Information", "Random", "SimilarCost", "Strategy"]
+__all__ = [
+    "AnswerValue",
+    "Choice",
+    "Decision",
+    "Exhaustive",
+    "Information",
+    "Random",
+    "SimilarCost",
+    "Strategy",
+]

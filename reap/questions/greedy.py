@@ -83,10 +83,10 @@ def grow(
     if burden is not None:
         worth[np.isinf(burden)] = -np.inf
     gains = worth[first, second]
-    pick = _pick(gains, None if burden is None else burden[first, second], tolerance, rng)
-    if not np.isfinite(gains[pick]):
+    best_at = pick(gains, None if burden is None else burden[first, second], tolerance, rng)
+    if not np.isfinite(gains[best_at]):
         return None
-    chosen, best, examined = [int(first[pick]), int(second[pick])], float(gains[pick]), len(gains)
+    chosen, best, examined = [int(first[best_at]), int(second[best_at])], float(gains[best_at]), len(gains)
 
     while len(chosen) < min(size, n):
         gains = value.extended(chosen) - best
@@ -99,15 +99,15 @@ def grow(
         more = None if burden is None else burden[chosen].sum(axis=0)
         if more is not None:
             gains[np.isinf(more)] = -np.inf
-        pick = _pick(gains, more, tolerance, rng)
-        if gains[pick] <= 1e-9 * max(best, 1e-3):
+        best_at = pick(gains, more, tolerance, rng)
+        if gains[best_at] <= 1e-9 * max(best, 1e-3):
             break
-        chosen.append(pick)
-        best += float(gains[pick])
+        chosen.append(best_at)
+        best += float(gains[best_at])
     return Found(tuple(sorted(kept[chosen].tolist())), best, examined)
 
 
-def _pick(gains: Array, burden: Array | None, tolerance: float, rng: np.random.Generator) -> int:
+def pick(gains: Array, burden: Array | None, tolerance: float, rng: np.random.Generator) -> int:
     """Position of the largest gain, or of the least burden among near-equal gains; ties at random."""
     best = gains.max()
     if not np.isfinite(best):

@@ -1,0 +1,96 @@
+"""Parts of plans: one or two of the changes of a plan, everything else as it is now.
+
+Whole plans often differ in too much to be compared, or in a row by less than one can feel. Their parts do not: "a smaller
+loan, or longer in the job?" is answered by everybody, and tells which plans are easier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from reap import effort
+from reap._typing import Array
+from reap.elicitation.comparisons import Comparisons
+from reap.elicitation.minds import beside, extended
+from reap.elicitation.verdicts import noticed
+from reap.plan import Plan
+from reap.space import ActionSpace, Limits
+
+#: Plans whose parts are asked about, changes in a part at most, and the largest number of parts.
+PLANS, CHANGES, PARTS = 25, 2, 80
+
+
+class Parts:
+    """What can be asked about beside whole plans; none of it leads to a yes by itself, so it is never recommended.
+
+    Parameters
+    ----------
+    space : ActionSpace
+    limits : Limits
+        What the person cannot or will not do: a part must be legal by itself.
+    plans : sequence of Plan
+        The most promising first.
+    sizes : (e,) array, optional
+        As in ``Pool``.
+
+    Attributes
+    ----------
+    plans : list of Plan, whose scores are not known (NaN).
+    moves : list of arrays (1, d), what effort is counted of.
+    """
+
+    def __init__(
+        self, space: ActionSpace, limits: Limits, plans: Sequence[Plan], sizes: Array | None = None
+    ) -> None:
+        self._space = space.tighten(limits)
+        self._start = plans[0].path[0]
+        ends = self._ends([plan.path[-1] for plan in plans[:PLANS] if not plan.along])
+        unknown = np.full(2, np.nan)
+        self.plans = [
+            Plan(space, np.stack([self._start, end]), unknown, scale=plans[0].scale) for end in ends
+        ]
+        moves = list(effort.changes(ends, self._start)[:, None])
+        self.moves = moves if sizes is None else extended(moves, beside(space, self.plans, sizes))
+        self._compared = Comparisons(space, self._start, ends) if len(ends) else None
+
+    def __len__(self) -> int:
+        return len(self.plans)
+
+    def burden(self, most: float, asked: Iterable[Sequence[Array]], *, small: bool = False) -> Array:
+        """Return in how many rows two parts differ, (m, m), infinite where they must not stand together; see ``Comparisons``."""
+        if self._compared is None:
+            return np.empty((0, 0))
+        return self._compared.burden(most, asked, small=small)
+
+    def _ends(self, targets: Sequence[Array]) -> Array:
+        """Return where the parts lead (m, d): legal, and each different from the others by what one can feel."""
+        space, start = self._space, self._start
+        actions = [feature.name for feature in space.features if feature.is_action]
+        rows = []
+        for target in targets:
+            changed = [
+                space.slices[name]
+                for name in actions
+                if (effort.changes(target, start)[space.slices[name]] != 0).any()
+            ]
+            for size in range(1, min(CHANGES, len(changed) - 1) + 1):
+                for chosen in combinations(changed, size):
+                    row = start.copy()
+                    for columns in chosen:
+                        row[columns] = target[columns]
+                    rows.append(row)
+        if not rows:
+            return np.empty((0, len(start)))
+        least, seen = noticed(space), set()
+        kept = []
+        for row in rows:
+            felt = np.rint(effort.changes(row, start) / least).tobytes()
+            if felt not in seen:
+                seen.add(felt)
+                kept.append(row)
+        ends = space.follow(np.array(kept), start)
+        legal = space.allows(np.tile(start, (len(ends), 1)), ends)
+        return np.asarray(ends[legal][:PARTS])

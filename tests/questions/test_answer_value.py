@@ -1,0 +1,121 @@
+"""The value of an answer, against its definition; about plans and about parts of plans."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reap._errors import InputError
+from reap.belief import Posterior
+from reap.belief.answers import choice_probabilities, people
+from reap.questions import AnswerValue
+from tests.questions.helpers import Cloud, cloud, plans
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def worth(belief, moves, question, parts=()):
+    """1 − Σ_a P(a) min_i E[c_i | a] / min_i E[c_i], by the definition: an answer at a time."""
+    who = people()
+    efforts, shown = belief.efforts(moves), belief.efforts([[*moves, *parts][i] for i in question])
+    chances = choice_probabilities(shown, who) @ who.share  # (samples, k)
+    after = 0.0
+    for a in range(len(question)):
+        weights = belief.weights * chances[:, a]
+        after += weights.sum() * (weights @ efforts / weights.sum()).min()
+    return 1 - after / (belief.weights @ efforts).min()
+
+
+@given(seed=seeds, n=st.integers(2, 9), steps=st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_the_best_pair_of_plans_is_asked(seed, n, steps):
+    rng = np.random.default_rng(seed)
+    moves = plans(n, 3, rng) if steps else rng.normal(size=(n, 3))
+    belief = cloud(3, rng)
+    choice = AnswerValue(min_gain=0.0).choose(moves, belief)
+    best = max(worth(belief, moves, pair) for pair in itertools.combinations(range(n), 2))
+    if choice is None:
+        assert best < 1e-4
+        return
+    assert choice.gain == pytest.approx(best, abs=2e-3)  # the table of answers has steps
+    assert worth(belief, moves, choice.options) == pytest.approx(best, abs=2e-3)
+    assert choice.score == pytest.approx(
+        (1 - choice.gain) * (belief.weights @ belief.efforts(moves)).min(), rel=1e-9
+    )
+
+
+@given(seed=seeds)
+@settings(max_examples=15, deadline=None)
+def test_parts_are_asked_about_where_their_answer_is_worth_more(seed):
+    rng = np.random.default_rng(seed)
+    moves, parts, belief = rng.normal(size=(4, 3)), rng.normal(size=(5, 3)), cloud(3, rng)
+    choice = AnswerValue(min_gain=0.0).choose(moves, belief, parts=parts)
+    pairs = [*itertools.combinations(range(4), 2), *itertools.combinations(range(4, 9), 2)]
+    best = max(worth(belief, moves, pair, parts) for pair in pairs)
+    if choice is None:
+        assert best < 1e-4
+        return
+    assert choice.options in pairs  # never a plan beside a part
+    assert worth(belief, moves, choice.options, parts) == pytest.approx(best, abs=2e-3)
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_more_options_add_to_the_worth(k):
+    rng = np.random.default_rng(k)
+    moves, belief = rng.normal(size=(10, 4)), cloud(4, rng)
+    pair, more = (AnswerValue(options=n, min_gain=0.0).choose(moves, belief) for n in (2, k))
+    assert 2 < len(more.options) <= k
+    assert set(pair.options) < set(more.options)
+    assert more.gain > pair.gain
+    assert more.gain == pytest.approx(worth(belief, moves, more.options), abs=4e-3)
+
+
+def test_no_question_twice_and_none_that_must_not_be():
+    rng = np.random.default_rng(0)
+    moves, parts, belief = rng.normal(size=(4, 3)), rng.normal(size=(3, 3)), cloud(3, rng)
+    burden = np.full((7, 7), 2.0)
+    burden[0, 1] = burden[1, 0] = np.inf
+    asked = []
+    while choice := AnswerValue(min_gain=0.0).choose(moves, belief, asked, burden, parts=parts):
+        asked.append(choice.options)
+    assert len(asked) == len(set(asked)) <= 5 + 3
+    assert (0, 1) not in asked
+
+
+def test_what_nobody_answers_differently_is_not_asked():
+    moves = np.array([[1.0, 0.0], [0.0, 1.0]])
+    sure = Cloud([np.diag([0.1, 1.0]), np.diag([0.2, 0.9])])
+    assert AnswerValue().choose(moves, sure) is None
+    assert AnswerValue().choose(moves, sure, parts=np.array([[1.0, 1.0], [0.0, 2.0]])) is None
+    assert AnswerValue().choose(moves[:1], sure) is None
+    free = np.array([[0.0, 0.0], [1.0, 0.0]])
+    assert AnswerValue(min_gain=0.0).choose(free, Cloud([np.eye(2)])) is None
+
+
+def test_a_person_known_to_slip_is_worth_asking_less():
+    moves = np.array([[1.0, 0.0], [0.0, 1.0]])
+    careful, careless = (Posterior(2, lapse=lapse, sharpness=200.0) for lapse in (0.0, 0.6))
+    first, second = (AnswerValue(min_gain=0.0).choose(moves, who).gain for who in (careful, careless))
+    assert second < 0.6 * first
+
+
+def test_many_options_are_looked_at_in_short_time():
+    rng = np.random.default_rng(0)
+    moves, parts = (rng.normal(size=(n, 6)) for n in (300, 100))
+    moves, parts = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in (moves, parts))
+    choice = AnswerValue().choose(moves, Posterior(6), parts=parts)
+    assert choice is not None
+    assert choice.examined < 5000
+
+
+def test_bad_input_is_said():
+    with pytest.raises(InputError, match=r"burden has shape \(2, 2\); 4 options need \(4, 4\)"):
+        AnswerValue().choose(np.eye(2), Cloud([np.eye(2)]), burden=np.ones((2, 2)), parts=np.eye(2))
+    with pytest.raises(InputError, match="AnswerValue needs a belief with samples"):
+        AnswerValue().choose(np.eye(2), np.eye(2))
+    with pytest.raises(InputError, match="names option 9"):
+        AnswerValue().choose(np.eye(2), Cloud([np.eye(2)]), asked=[(0, 9)])
