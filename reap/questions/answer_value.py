@@ -32,6 +32,8 @@ PLANS, PARTS = 40, 80
 FEW, BEST = 200, 64
 #: Steps of the table of answers: the chance of "the first" for a relative difference of effort from −1 to 1.
 _STEPS = 4000
+#: What a question about parts counts beside one about plans: people see at once what plans lead to.
+PART = 0.9
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class AnswerValue:
     With efforts ``c_i`` of the plans and answers ``a`` as likely as the belief says, slips included, the worth is
     ``1 − Σ_a P(a) min_i E[c_i | a] / min_i E[c_i]``, the share of the effort that the answer is expected to save
     (`Choice.gain`); `Choice.score` is the expectation itself. What is asked about need not be a plan: *parts* of plans,
-    compared with everything else equal, tell as much and are easier to read. Pairs are compared, more options are added
+    compared with everything else equal, tell as much and are easier to read; they are asked about where that is worth a
+    ninth more. Pairs are compared, more options are added
     greedily as long as they add to the worth. Plans stand beside plans, parts beside parts.
 
     Parameters
@@ -131,10 +134,12 @@ class AnswerValue:
         if len(first) > BEST:
             every = np.linspace(0, len(worth) - 1, min(FEW, len(worth))).astype(np.intp)
             rough = worth.some(every).of_pairs(table.costs[every], first, second)
+            rough *= np.where(table.whole[first], 1.0, PART)
             looked = np.argsort(-rough, kind="stable")[:BEST]
         first, second, examined = first[looked], second[looked], len(first)
         gains = worth.of_pairs(table.costs, first, second)
-        best = pick(gains, table.rows(first, second), self.tolerance, rng)
+        counted = gains * np.where(table.whole[first], 1.0, PART)
+        best = pick(counted, table.rows(first, second), self.tolerance, rng)
         chosen, gain = [int(first[best]), int(second[best])], float(gains[best])
         while len(chosen) < self.options:
             more = table.beside(chosen)
