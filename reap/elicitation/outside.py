@@ -54,7 +54,7 @@ def judge(session: State, engine: Engine) -> None:
         elif event.type == "refused":
             if not (turned_down := read_plans(said["plans"], space)):
                 raise _damaged("it refuses plans, and names none")
-            _check_plans(turned_down, here, engine)
+            _check_plans(turned_down, [], here, engine)
             _check_names(said["impossible"], space)
     for question, choice in session.history:
         if isinstance(choice, bool) or choice != read_choice(choice, len(question.options)):
