@@ -105,7 +105,7 @@ def test_batch_and_audit_keep_the_unit(run, bank):
 def test_plans_hold_by_default_where_labels_are_at_hand(run, bank):
     code, out, _ = run(*of(bank, "classes.skops"), "--target", "yes")
     assert code == 0
-    assert "Accepted by today's model and by 10 of 10 retrainings; not a promise." in out
+    assert "Accepted by today's model and by 20 of 20 retrainings; not a promise." in out
     code, out, _ = run(*of(bank, "classes.skops"), "--target", "yes", "--durability", "0")
     assert "retraining" not in out
 

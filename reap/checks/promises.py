@@ -16,7 +16,7 @@ from reap.checks.calls import Call
 from reap.checks.judge import dominates
 from reap.checks.legality import Row, actions, at, needed, same, time_of, violations
 from reap.checks.report import require
-from reap.models.durable import needed as enough
+from reap.models.agreement import needed as enough
 from reap.plan import Plan
 
 Promise = Callable[[Call], Iterator[str]]

@@ -3,14 +3,9 @@
 A row at a score of .501 is refused by the next retraining as often as not. Here a model is seen together with m others:
 retrainings on bootstrap samples of its own rows, or models that the user gives. The score of a row is the least of
 
-    today's model,   the k-th highest of the m others,   and, from 8 others on,   4 (ū − c s − ½),
+    today's model,   the k-th highest of the m others,   and, from 8 others on,   a tolerance bound of them all
 
-with ``u = expit(logit − boundary)`` of each other, their mean ū and standard deviation s, and ``c = t_q √(1 + 1/m)``: the lower
-end of a prediction interval for one more retraining, with Student's t of m − 1 degrees. Plans of least effort are chosen by
-looking at these very others. A count of them is a noisy thing to look at, and a search finds the rows where the noise is kind:
-with 39 of 40 or 58 of 60 fewer than 95 % of fresh retrainings agree. Mean and deviation have far less noise, so less is lost and
-holding asks for less effort; ``docs/durability.md`` has the figures. u is bounded, so a member that is very sure counts as sure.
-With fewer than 8 others there is only the count, ``k = ⌈q (m + 1)⌉``, at most m; else ``k = ⌈q m⌉``, the share asked for.
+(``reap.models.agreement`` derives it).
 """
 
 from __future__ import annotations
@@ -18,7 +13,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
@@ -26,20 +20,18 @@ import pandas as pd
 from joblib import Parallel, delayed
 from rich.progress import track
 from scipy.special import expit, logit
-from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from reap._errors import InputError
 from reap._typing import Array, Frame, Ints
+from reap.models.agreement import Rule
 from reap.models.classifier import Classifier, Scorer, Smooth
 from reap.models.declared import OnVectors
 from reap.models.wanted import ignored
 from reap.models.wrapping import wrap
 from reap.space import ActionSpace
 
-#: From this many others on they are a sample, with a mean and a deviation.
-_SAMPLE = 8
 #: Bootstrap samples drawn in search of one that has every class.
 _DRAWS = 100
 _INSTEAD = "give models=[…] to compare with, or margin= to keep a distance from the threshold"
@@ -91,68 +83,6 @@ def durable(
     return Classifier(kernel, classifier.space, classifier.target, classifier.threshold, kernel, scale)
 
 
-def needed(share: float, count: int) -> int:
-    """Return how many of some retrainings must accept: the share of them, or where they are few, what one more asks for.
-
-    Examples
-    --------
-    >>> needed(0.95, 20), needed(0.9, 20), needed(0.0, 20), needed(0.95, 3)
-    (19, 18, 0, 3)
-    """
-    if count >= _SAMPLE:
-        return ceil(share * count - 1e-9)
-    return min(count, ceil(share * (count + 1) - 1e-9))
-
-
-@dataclass(frozen=True)
-class Rule:
-    """How the scores of today's model and of others become one.
-
-    Parameters
-    ----------
-    count : int
-        How many of the others must accept.
-    factor : float, or None
-        How many standard deviations their mean must be above the boundary; None: not asked.
-    shift : float
-        The margin of today's model, as a logit.
-    boundary : float
-    """
-
-    count: int
-    factor: float | None
-    shift: float
-    boundary: float
-
-    @classmethod
-    def of(cls, share: float, others: int, shift: float, boundary: float) -> Rule:
-        """Return the rule for a share of others."""
-        count, factor = needed(share, others), None
-        if others >= _SAMPLE and count and share < 1:
-            factor = float(student.ppf(share, others - 1)) * sqrt(1 + 1 / others)
-        return cls(count, factor, shift, boundary)
-
-    def asked(self, members: Sequence[Any]) -> Sequence[Any]:
-        """Return the members whose scores are needed."""
-        return members if self.count else members[:1]
-
-    def candidates(self, logits: Array) -> Array:
-        """Return what the rule takes the least of, (2 or 3, n), from logits (m + 1, n) with today's model first."""
-        parts = [logits[0] - self.shift]
-        if self.count:
-            place = len(logits) - 1 - self.count
-            parts.append(np.partition(logits[1:], place, axis=0)[place])
-        if self.factor is not None:
-            mean, deviation, _ = self.spread(logits)
-            parts.append(4 * (mean - self.factor * deviation - 0.5) + self.boundary)
-        return np.stack(parts)
-
-    def spread(self, logits: Array) -> tuple[Array, Array, Array]:
-        """Return mean (n,), standard deviation (n,) and the values u (m, n) themselves, of the others."""
-        u = expit(logits[1:] - self.boundary)
-        return u.mean(axis=0), u.std(axis=0, ddof=1), u
-
-
 def accepting(others: Sequence[Classifier], Z: Array) -> Ints:
     """Return by how many of some classifiers each row (n, d) is accepted, (n,)."""
     return np.asarray(np.sum([one.accepts(Z) for one in others], axis=0, dtype=np.intp))
@@ -178,7 +108,7 @@ class SmoothMinimum(Smooth):
 
     def gradient(self, Z: Array) -> Array:
         """Return the gradient of what binds, (n, d): of a member, or of mean and deviation,
-        ``4 Σ_i w_i ∂u_i`` with ``w_i = 1/m − c (u_i − ū) / ((m − 1) s)``.
+        ``16 Σ_i w_i ∂u_i`` with ``w_i = 1/m − c (u_i − ū) / ((m − 1) s)``.
         """
         logits = self._logits(Z)
         parts = self.rule.candidates(logits)
@@ -196,7 +126,7 @@ class SmoothMinimum(Smooth):
             mean, deviation, u = self.rule.spread(logits[:, together])
             m = len(u)
             weight = 1 / m - self.rule.factor * (u - mean) / ((m - 1) * np.maximum(deviation, 1e-9))
-            weight *= 4 * u * (1 - u)
+            weight *= 16 * u * (1 - u) / 4
             slope[together] = sum(
                 w[:, None] * member.gradient(Z[together])
                 for w, member in zip(weight, self.members[1:], strict=True)

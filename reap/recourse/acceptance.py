@@ -15,7 +15,8 @@ import numpy as np
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.models import Classifier
-from reap.models.durable import accepting, durable, given, needed, retrained
+from reap.models.agreement import needed
+from reap.models.durable import accepting, durable, given, retrained
 from reap.models.trees import read
 from reap.plan import Plan
 from reap.recourse.cliffs import warned

@@ -16,7 +16,8 @@ from reap.checks.calls import Call
 from reap.checks.judge import Judge
 from reap.checks.promises import irreducible, legal
 from reap.models import wrap
-from reap.models.durable import accepting, needed, retrained
+from reap.models.agreement import needed
+from reap.models.durable import accepting, retrained
 
 
 def world(seed=0, n=300):
