@@ -1,8 +1,8 @@
 """When a model's retrainings agree on a row: enough of them today, and most of those to come.
 
 Let ``u = expit((logit − boundary) / 4)`` be what one retraining says of a row; it accepts where u > ½. The m retrainings at hand
-are a sample of those to come, with mean ū and standard deviation s. With confidence γ at least a share q of those to come accepts,
-where
+are a sample of those to come, with mean ū and standard deviation s. With confidence γ at least a share q of those to come
+accepts, where
 
     ū − c s > ½,      c = t′_γ(m − 1, z_q √m) / √m,
 
@@ -11,13 +11,13 @@ with t′_γ the γ-quantile of the noncentral t and z_q the normal q-quantile: 
 chooses up to three changes, and each choice is a chance for kind noise. Below a half only the count is asked for.
 
 Why not the prediction bound ``c = t_q √(1 + 1/m)``, which one more retraining meets in a share q of all cases? It is right for a
-row that is fixed beforehand. A plan of least effort is found by looking at these very retrainings, and a search finds the rows where
-their noise is kind. Simulated (linear models with normal weights, 6 features, plans of at most 3 changes, 20 retrainings,
+row that is fixed beforehand. A plan of least effort is found by looking at these very retrainings, and a search finds the rows
+where their noise is kind. Simulated (linear models with normal weights, 6 features, plans of at most 3 changes, 20 retrainings,
 q = .95): the prediction bound kept .92 to .94, the tolerance bound with γ = .95 .965 to .978. A count is noisier still.
 
 Why a quarter? Log-odds of retrainings are nearly normal, and then one factor does for linear models, networks and trees.
-``expit(logit)`` is flat from 2 on: trees seem to agree where their log-odds differ widely, and .90 was kept where .95 was asked for.
-A quarter of the log-odds is nearly straight up to 4, and still bounded: a member that is very sure counts as sure.
+``expit(logit)`` is flat from 2 on: trees seem to agree where their log-odds differ widely, and .90 was kept where .95 was
+asked for. A quarter of the log-odds is nearly straight up to 4, and still bounded: a member that is very sure counts as sure.
 """
 
 from __future__ import annotations
