@@ -12,12 +12,44 @@ from collections.abc import Sequence
 import numpy as np
 
 from reap._arrays import zero_missing
+from reap._errors import InputError
 from reap._typing import Array
 
 
 def identity(dimension: int) -> Array:
     """Return the matrix (d, d) of somebody of whom nothing is known: every column counts the same."""
     return np.eye(dimension)
+
+
+def matrices(A: Array, dimension: int) -> Array:
+    """Return effort matrices (b, d, d), or one (d, d), as (b, d, d): finite, symmetric, no effort below 0.
+
+    Examples
+    --------
+    >>> matrices([[1.0, 0.2], [0.0, 1.0]], 2)
+    array([[[1. , 0.1],
+            [0.1, 1. ]]])
+    """
+    d = dimension
+    try:
+        A = np.asarray(A, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"effort matrices are numbers of shape (b, {d}, {d}); given was {type(A).__name__}"
+        ) from None
+    if A.ndim == 2:
+        A = A[None]
+    if A.ndim != 3 or A.shape[1:] != (d, d) or not np.isfinite(A).all():
+        raise InputError(f"effort matrices must be finite and of shape (b, {d}, {d}); given was {A.shape}")
+    A = (A + A.transpose(0, 2, 1)) / 2
+    scale = np.abs(np.trace(A, axis1=1, axis2=2))
+    try:
+        np.linalg.cholesky(A + (1e-7 * scale + 1e-12)[:, None, None] * np.eye(d))
+    except np.linalg.LinAlgError:
+        raise InputError(
+            "an effort matrix is not positive semidefinite, so some effort would be negative; give A with zᵀAz ≥ 0 for all z"
+        ) from None
+    return A
 
 
 def changes(rows: Array, start: Array) -> Array:

@@ -22,7 +22,7 @@ from reap.batch.progress import progress
 from reap.batch.store import Store, read_manifest, schema_of
 from reap.batch.tables import ID, Chunk, Table, chunks, feature_columns, open_table
 from reap.batch.workers import finished, hire
-from reap.effort import identity
+from reap.effort import identity, matrices
 from reap.space import ActionSpace, Limits
 
 
@@ -125,7 +125,7 @@ def run(
     """
     table, space = open_table(X, _checked(engine, chunk_size)), engine.space
     id_column = _id_column(table, id_column)
-    A = identity(space.dimension) if matrix is None else engine._matrices(matrix)[0]
+    A = identity(space.dimension) if matrix is None else matrices(matrix, space.dimension)[0]
     people = answers_table.read(preferences, space)
     manifest = describe(
         engine,

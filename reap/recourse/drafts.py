@@ -11,8 +11,8 @@ import numpy as np
 
 from reap._arrays import row_keys
 from reap._typing import Array, Ints
-from reap.recourse.engine import Subject
 from reap.recourse.routes.actions import routes
+from reap.recourse.subject import Subject
 from reap.recourse.targets.targets import Targets
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 import copy
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -24,13 +23,15 @@ from reap._typing import Array, Frame
 from reap.belief import Belief, ConfidenceSet
 from reap.belief.learned_prior import LearnedPriorLike
 from reap.models import Classifier, wrap
-from reap.plan import Plan, Status
+from reap.plan import Plan
 from reap.questions import Strategy
 from reap.recourse.acceptance import Acceptance
 from reap.recourse.fingerprint import fingerprint
 from reap.recourse.reasons import Reason, reasons
 from reap.recourse.relaxation import advice, relaxations
-from reap.scores import Scale, Threshold
+from reap.recourse.subject import Candidates, Subject
+from reap.recourse.table import table
+from reap.scores import Threshold
 from reap.space import ActionSpace, Limits
 from reap.space.inputs import as_frame, as_given
 
@@ -40,89 +41,6 @@ if TYPE_CHECKING:
 Objective = Literal["worst-case", "minimax"]
 #: People whose plans the model judges together.
 TOGETHER = 32
-
-
-@dataclass(frozen=True)
-class Subject:
-    """One person, checked and scored: the vector, the space within their limits, the model's verdict."""
-
-    z: Array
-    space: ActionSpace
-    score: float
-    scale: Scale
-    accepted: bool
-    obstacle: str | None
-
-    @property
-    def probability(self) -> float:
-        """The score, by its name for models that give probabilities."""
-        return self.score
-
-    @property
-    def verdict(self) -> Plan | None:
-        """The plan of somebody who needs none or can have none; None where an engine has work to do."""
-        if self.accepted:
-            return self.refused("already_accepted")
-        if self.obstacle is not None:
-            return self.refused("infeasible", self.obstacle[:1].upper() + self.obstacle[1:] + ".")
-        return None
-
-    def refused(self, status: Status, note: str = "") -> Plan:
-        """Return the plan of somebody who stays where they are, and why."""
-        return Plan.none(self.space, self.z, self.score, status, scale=self.scale, note=note)
-
-    def plan_to(self, row: Array, score: float, effort: float, note: str = "") -> Plan:
-        """Return the plan that leads to a row (d,) with this score in one step."""
-        return Plan(
-            self.space,
-            np.stack([self.z, row]),
-            np.array([self.score, score]),
-            effort=float(effort),
-            scale=self.scale,
-            note=note,
-        )
-
-
-class Candidates(Sequence[Plan]):
-    """Accepted legal rows as one-step plans, made when looked at.
-
-    Parameters
-    ----------
-    subject : Subject
-    targets : (N, d) vectors of the rows
-    scores : (N,) the model's scores of them
-    """
-
-    def __init__(self, subject: Subject, targets: Array, scores: Array) -> None:
-        self.subject, self.targets, self.scores = subject, targets, scores
-
-    @property
-    def probabilities(self) -> Array:
-        """The scores, by their name for models that give probabilities."""
-        return self.scores
-
-    @property
-    def moves(self) -> Array:
-        """The whole changes (N, d)."""
-        return effort.changes(self.targets, self.subject.z)
-
-    def __len__(self) -> int:
-        return len(self.targets)
-
-    @overload
-    def __getitem__(self, i: int) -> Plan: ...
-    @overload
-    def __getitem__(self, i: slice) -> list[Plan]: ...
-    def __getitem__(self, i: int | slice) -> Plan | list[Plan]:
-        if isinstance(i, slice):
-            return [self[k] for k in range(*i.indices(len(self)))]
-        if not -len(self) <= i < len(self):
-            raise IndexError(i)
-        change = effort.changes(self.targets[i], self.subject.z)
-        return self.subject.plan_to(self.targets[i], float(self.scores[i]), float(effort.size(change)))
-
-    def __iter__(self) -> Iterator[Plan]:
-        return (self[i] for i in range(len(self)))
 
 
 class Engine(BaseEstimator, ABC):  # type: ignore[misc]
@@ -217,28 +135,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _matrices(self, matrices: Array) -> Array:
         """Return matrices as (b, d, d), checked, symmetric."""
-        d = self.space.dimension
-        try:
-            matrices = np.asarray(matrices, dtype=float)
-        except (TypeError, ValueError):
-            raise InputError(
-                f"effort matrices are numbers of shape (b, {d}, {d}); given was {type(matrices).__name__}"
-            ) from None
-        if matrices.ndim == 2:
-            matrices = matrices[None]
-        if matrices.ndim != 3 or matrices.shape[1:] != (d, d) or not np.isfinite(matrices).all():
-            raise InputError(
-                f"effort matrices must be finite and of shape (b, {d}, {d}); given was {matrices.shape}"
-            )
-        matrices = (matrices + matrices.transpose(0, 2, 1)) / 2
-        size = np.abs(np.trace(matrices, axis1=1, axis2=2))
-        try:
-            np.linalg.cholesky(matrices + (1e-7 * size + 1e-12)[:, None, None] * np.eye(d))
-        except np.linalg.LinAlgError:
-            raise InputError(
-                "an effort matrix is not positive semidefinite, so some effort would be negative; give A with zᵀAz ≥ 0 for all z"
-            ) from None
-        return matrices
+        return effort.matrices(matrices, self.space.dimension)
 
     def __sklearn_clone__(self) -> Self:
         # The model is fitted already and stays; scikit-learn would otherwise clone it unfitted.
@@ -421,13 +318,4 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
 
     def table(self, X: Frame, plans: Sequence[Plan]) -> Frame:
         """Return plans as the frame that ``recommend`` returns, with the index and dtypes of ``X``."""
-        columns = [c for f in self.space.features for c in (f.columns or (f.name,))]
-        start, end = (np.stack([plan.path[k] for plan in plans]) for k in (0, -1))
-        frame = self.space.decode(end, like=X, index=X.index)[columns]
-        acts = [f.derived is None and f.clock is None for f in self.space.features]
-        frame["recourse_valid"] = [plan.valid for plan in plans]
-        frame["recourse_effort"] = [plan.effort for plan in plans]
-        frame["recourse_status"] = [plan.status for plan in plans]
-        frame["recourse_changes"] = self.space.changed(start, end)[:, acts].sum(axis=1)
-        frame["recourse_months"] = np.nan_to_num(self.space.months(start, end)).astype(int)
-        return frame
+        return table(self.space, X, plans)

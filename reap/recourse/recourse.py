@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -15,29 +14,23 @@ from reap._arrays import unique_rows
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
-from reap.models import Classifier
 from reap.models.trees import read
-from reap.plan import Plan, Status
+from reap.plan import Plan
 from reap.recourse.drafts import Draft
-from reap.recourse.engine import TOGETHER, Candidates, Engine, Objective, Subject
+from reap.recourse.engine import TOGETHER, Engine, Objective
+from reap.recourse.judging import Judge
 from reap.recourse.reasons import typical
 from reap.recourse.robust.worst_case import check_robust
-from reap.recourse.targets.boundary.boundary import Boundary
-from reap.recourse.targets.pool import QUICK, Source
-from reap.recourse.targets.problem import Problem
+from reap.recourse.subject import Candidates, Subject
 from reap.recourse.targets.prototypes import prototypes
-from reap.recourse.targets.targets import Targets
-from reap.recourse.targets.trees import Trees
+from reap.recourse.targets.search import Search
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
-from reap.words import counted
 
-#: Subjects whose targets are kept: a session asks for plans of the same person again and again.
-_KEPT = 128
-#: Where no plan of few changes exists this many more counts are tried one by one, before any number is allowed.
-_MORE = 3
 #: Accepted rows kept of the table given to ``fit``.
 _ROWS = 5_000
+#: What ``_forget`` makes; it is not written to files.
+_MADE = ("_search", "_judge", "_lock")
 
 
 class Recourse(Engine):
@@ -175,10 +168,6 @@ class Recourse(Engine):
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError(f"time_limit is {self.time_limit!r}; give seconds above 0, or None")
 
-    def _forget(self) -> None:
-        self._known: OrderedDict[Any, Targets] = OrderedDict()
-        self._lock = threading.RLock()
-
     def edge(self) -> Self:
         """Return the same fitted engine for which today's model alone decides: its plans ask for less and may not hold."""
         made = super().edge()
@@ -187,11 +176,12 @@ class Recourse(Engine):
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in super().__getstate__().items() if k not in ("_known", "_lock")}
+        return {k: v for k, v in super().__getstate__().items() if k not in _MADE}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._forget()
+        if hasattr(self, "classifier_"):
+            self._forget()
 
     # answers -----------------------------------------------------------------------------------------
 
@@ -215,7 +205,7 @@ class Recourse(Engine):
         if len(matrices) == 0:
             return []
         with self._lock:
-            return self._judged([self._draft(subject, matrices, limits, deadline)])[0]
+            return self._judge.plans([self._draft(subject, matrices, limits, deadline)])[0]
 
     def plan_each(self, X: Frame, A: Array, limits: Limits | None = None) -> list[Plan | Exception]:
         """Return the plan of everybody in a frame for one matrix (d, d), or the error that it ended in.
@@ -237,7 +227,7 @@ class Recourse(Engine):
                         found.append(self._draft(subject, A, limits, self._deadline()))
                     except Exception as error:  # somebody else's plan does not depend on it
                         found.append(error)
-                plans = iter(self._judged([one for one in found if not isinstance(one, Exception)]))
+                plans = iter(self._judge.plans([one for one in found if not isinstance(one, Exception)]))
             out += [one if isinstance(one, Exception) else next(plans)[0] for one in found]
         return out
 
@@ -258,11 +248,11 @@ class Recourse(Engine):
         if subject.verdict is not None:
             return subject.verdict
         with self._lock:
-            targets = self._targets(subject, limits, deadline)
+            targets = self._search.targets(subject, limits, deadline)
             if len(targets) == 0:
-                return self._nothing(subject, targets)
+                return self._judge.nothing(subject, targets)
             row, worst = targets.robust(confidence_set)
-            return self._judged([Draft.of(subject, targets, row[None], np.array([worst]))])[0][0]
+            return self._judge.plans([Draft.of(subject, targets, row[None], np.array([worst]))])[0][0]
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
         """Return the accepted legal rows known for the subject, as plans, nearest first."""
@@ -270,7 +260,7 @@ class Recourse(Engine):
         if subject.verdict is not None:
             return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
         with self._lock:
-            targets = self._targets(subject, limits, self._deadline())
+            targets = self._search.targets(subject, limits, self._deadline())
             order = np.argsort(effort.size(targets.problem.moves(targets.pool.rows)), kind="stable")
             rows = targets.pool.rows[order]
             return Candidates(subject, rows, self.classifier_.score(rows) if len(rows) else np.empty(0))
@@ -286,51 +276,15 @@ class Recourse(Engine):
 
     # how ---------------------------------------------------------------------------------------------
 
-    @property
-    def _asked(self) -> Classifier:
-        """Who decides, as the search asks: without its pipeline, where the model's trees were read."""
-        return self.acceptance_.classifier if self.reader_ is None else self.reader_.classifier
+    def _forget(self) -> None:
+        """Begin anew, with the settings of today: nobody's targets are known."""
+        asked = self.acceptance_.classifier if self.reader_ is None else self.reader_.classifier
+        self._search = Search(asked, self.reader_, self.rows_, self.max_changes, self.random_state)
+        self._judge = Judge(self.classifier_, self.acceptance_, self._search)
+        self._lock = threading.RLock()
 
     def _deadline(self) -> float:
         return np.inf if self.time_limit is None else time.monotonic() + self.time_limit
-
-    def _targets(self, subject: Subject, limits: Limits | None, deadline: float) -> Targets:
-        """Return where a subject can go, made on first use: with few changes, with more where there is no other way."""
-        key = subject.z.tobytes(), repr(limits or None)
-        kept = self._known.pop(key, None)
-        if kept is None:
-            kept = self._found(subject, deadline)
-        kept.problem.deadline = deadline
-        self._known[key] = kept
-        while len(self._known) > _KEPT:
-            self._known.popitem(last=False)
-        return kept
-
-    def _source(self, problem: Problem) -> Source:
-        """Return where targets come from: trees where the model could be read, else the decision boundary."""
-        rng = np.random.default_rng(self.random_state)
-        if self.reader_ is None:
-            return Boundary(problem, self.rows_, rng)
-        if self.reader_.quick and problem.size(problem.max_changes) <= QUICK:
-            return Boundary(problem, self.rows_, rng, QUICK)
-        return Trees(problem, self.reader_, self.rows_, rng)
-
-    def _found(self, subject: Subject, deadline: float) -> Targets:
-        """Return the targets of a subject with few changes, then with one more at a time, then with any number.
-
-        All of these with waiting longer than the actions take, where nothing else helps.
-        """
-        most = len([f for f in subject.space.features if f.is_action])
-        few = [] if self.max_changes is None else range(self.max_changes, min(most, self.max_changes + _MORE))
-        for waits in (False, True) if subject.space.timed else (False,):
-            for count in (*few, None):
-                problem = Problem(subject.space, self._asked, subject.z, count, deadline, waits)
-                found = Targets(self._source(problem))
-                if len(found):
-                    return found
-                if found.pool.complete:  # all rows were looked at, those of more changes too
-                    break
-        return found
 
     def _draft(
         self, subject: Subject, matrices: Array, limits: Limits | None, deadline: float
@@ -338,96 +292,7 @@ class Recourse(Engine):
         """Return the rows of least effort for each matrix, or the plans of somebody who needs none or can have none."""
         if subject.verdict is not None:
             return [subject.verdict] * len(matrices)
-        targets = self._targets(subject, limits, deadline)
+        targets = self._search.targets(subject, limits, deadline)
         if len(targets) == 0:
-            return [self._nothing(subject, targets)] * len(matrices)
+            return [self._judge.nothing(subject, targets)] * len(matrices)
         return Draft.of(subject, targets, *targets.cheapest(matrices))
-
-    def _judged(self, drafts: Sequence[Draft | list[Plan]]) -> list[list[Plan]]:
-        """Return the plans of drafts, judged once more exactly as they are shown; the model is asked once for all."""
-        paths = [path for draft in drafts if isinstance(draft, Draft) for path in draft.paths]
-        if not paths:
-            return [draft for draft in drafts if not isinstance(draft, Draft)]
-        ends = np.cumsum([len(path) for path in paths])
-        scores = self.classifier_.score(np.concatenate(paths))
-        last = np.stack([path[-1] for path in paths])
-        if self.acceptance_.exact:
-            accepted = self.classifier_.scale.enough(scores[ends - 1])
-        else:
-            accepted = self.acceptance_.classifier.accepts(last)
-        judged = iter(zip(np.split(scores, ends[:-1]), accepted, strict=True))
-        made = [
-            plan
-            for draft in drafts
-            if isinstance(draft, Draft)
-            for plan in self._made(draft, [next(judged) for _ in draft.paths])
-        ]
-        quick = self._asked if self.acceptance_.exact else None
-        told = iter(self.acceptance_.told(made, quick))  # the models are asked once for everybody
-        return [
-            _spread(draft, [next(told) for _ in draft.paths]) if isinstance(draft, Draft) else draft
-            for draft in drafts
-        ]
-
-    def _made(self, draft: Draft, judged: list[tuple[Array, bool]]) -> list[Plan]:
-        """Return the plans of a draft, one a path, given the scores along each and whether its end is accepted."""
-        subject, targets = draft.subject, draft.targets
-        fine = subject.space.allows(subject.z, draft.rows) & [accepted for _, accepted in judged]
-        return [
-            Plan(
-                subject.space,
-                draft.paths[k],
-                scores,
-                note=self._note(draft.rows[k], targets),
-                scale=subject.scale,
-            )
-            if fine[k]
-            else self._nothing(subject, targets)
-            for k, (scores, _) in enumerate(judged)
-        ]
-
-    def _note(self, row: Array, targets: Targets) -> str:
-        """Return what is to be said of how the plan to a row (d,) was found."""
-        said, problem = [], targets.problem
-        count = problem.counts(row[None])[0]
-        took = problem.space.action_months(problem.z0, row) if problem.waits else {}
-        waits = problem.waits and problem.space.months(problem.z0, row)[0] > max(took.values(), default=0)
-        if self.max_changes is not None and count > self.max_changes:
-            said.append(f"No plan of {counted(self.max_changes, 'change')} or fewer was found.")
-        if waits:
-            said.append("No plan without waiting was found.")
-        if problem.late:
-            said.append("The search was stopped at its time limit; an easier plan may exist.")
-        return " ".join(said)
-
-    def _nothing(self, subject: Subject, targets: Targets) -> Plan:
-        """Return the honest refusal: proven or not, and how close it came."""
-        problem, complete = targets.problem, targets.pool.complete
-        status: Status = "infeasible" if complete else "time_limit" if problem.late else "none_found"
-        if not self.acceptance_.exact and not problem.late:
-            problem = Problem(
-                subject.space,
-                self.classifier_,
-                subject.z,
-                problem.max_changes,
-                problem.deadline,
-                problem.waits,
-            )
-            rows = Boundary(problem, self.rows_, np.random.default_rng(self.random_state)).pool.rows
-            if len(rows):
-                return subject.refused(status, self.acceptance_.short(rows))
-        note = "No legal row could be tried."
-        if np.isfinite(problem.closest):
-            said = "Of all rows there are" if complete else "Of the rows tried"
-            scale = subject.scale
-            best = scale.number(float(self.classifier_.score(problem.nearest[None])[0]))
-            note = f"{said}, the best scores {best}; {scale.needed} is needed."
-        return subject.refused(status, note)
-
-
-def _spread(draft: Draft, made: Sequence[Plan]) -> list[Plan]:
-    """Return a plan for each matrix of a draft, with its effort, out of the distinct ones."""
-    return [
-        made[k].with_(effort=float(value)) if made[k].status == "ok" else made[k]
-        for k, value in zip(draft.which, draft.efforts, strict=True)
-    ]

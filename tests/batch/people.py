@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 import reap
 from reap.effort import of_changes
 from reap.plan import Plan
-from reap.recourse.engine import Candidates, Engine
+from reap.recourse import Candidates, Engine
 
 
 def table(n=150, seed=0):

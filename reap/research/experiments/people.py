@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reap import effort
 from reap._errors import InputError
 from reap._typing import Array
 from reap.research import costs
@@ -74,7 +75,7 @@ def person(
     if kind in READING and place is not None:
         return Reader(A, space=place.space, reading=kind, lapse=lapse, random_state=answers)  # type: ignore[arg-type]
     if kind in MINDING and place is not None:
-        much = MUCH * float(place.usual @ A @ place.usual)
+        much = MUCH * effort.of_moves(A, place.usual)
         actions, _ = counted(place.space, place.start, place.usual)
         minds = {"changes": much / max(actions, 1)} if kind == "counting" else {"waiting": 4 * much}
         who = {"space": place.space, "start": place.start, "lapse": lapse, "random_state": answers}

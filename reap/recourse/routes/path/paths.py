@@ -10,12 +10,13 @@ from reap import effort
 from reap._typing import Array, Ints
 from reap.belief import ConfidenceSet
 from reap.plan import Plan, Status
-from reap.recourse.engine import Candidates, Objective
+from reap.recourse.engine import Objective
 from reap.recourse.robust.minimax import minimax
 from reap.recourse.robust.path_worst_case import worst_case
 from reap.recourse.routes.path.positions import Positions
 from reap.recourse.routes.path.search import Found, shortest
 from reap.recourse.routes.path.subgraph import EdgeEfforts, Subgraph
+from reap.recourse.subject import Candidates
 
 #: Efforts (n,) of steps, from their starts (n, d) and ends (n, d).
 StepEffort = Callable[[Array, Array], Array]

@@ -11,9 +11,9 @@ import numpy as np
 from reap._arrays import zero_missing
 from reap._typing import Array, Bools, Ints
 from reap.recourse.acceptance import Acceptance
-from reap.recourse.engine import Subject
 from reap.recourse.routes.path.neighbours import NeighbourLists
 from reap.recourse.routes.path.subgraph import distinct
+from reap.recourse.subject import Subject
 
 #: Positions scored at least in one call of the model: the nearest ones come along.
 _BATCH = 256

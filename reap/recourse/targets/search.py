@@ -1,0 +1,88 @@
+"""Where a person can go: with few changes, with more where there is no other way, waiting where nothing else helps."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from reap._typing import Array
+from reap.models import Classifier
+from reap.models.trees.reader import Reader
+from reap.recourse.subject import Subject
+from reap.recourse.targets.boundary.boundary import Boundary
+from reap.recourse.targets.pool import QUICK, Source
+from reap.recourse.targets.problem import Problem
+from reap.recourse.targets.targets import Targets
+from reap.recourse.targets.trees import Trees
+from reap.space import Limits
+
+#: Subjects whose targets are kept: a session asks for plans of the same person again and again.
+_KEPT = 128
+#: Where no plan of few changes exists this many more counts are tried one by one, before any number is allowed.
+_MORE = 3
+
+
+@dataclass
+class Search:
+    """Targets of people, each made once.
+
+    Parameters
+    ----------
+    classifier : Classifier
+        Who decides, as the search asks: without its pipeline where its trees were read.
+    reader : Reader, optional
+        The trees that were read.
+    rows : (n, d)
+        Accepted rows of other people.
+    max_changes : int, optional
+        Actions of a plan at most, where such a plan exists.
+    seed : int
+    """
+
+    classifier: Classifier
+    reader: Reader | None
+    rows: Array
+    max_changes: int | None
+    seed: int
+    _known: OrderedDict[Any, Targets] = field(default_factory=OrderedDict)
+
+    def targets(self, subject: Subject, limits: Limits | None, deadline: float) -> Targets:
+        """Return where a subject can go within limits; made on first use."""
+        key = subject.z.tobytes(), repr(limits or None)
+        kept = self._known.pop(key, None)
+        if kept is None:
+            kept = self._found(subject, deadline)
+        kept.problem.deadline = deadline
+        self._known[key] = kept
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+        return kept
+
+    def _found(self, subject: Subject, deadline: float) -> Targets:
+        """Return the targets of a subject with few changes, then with one more at a time, then with any number.
+
+        All of these with waiting longer than the actions take, where nothing else helps.
+        """
+        most = len([f for f in subject.space.features if f.is_action])
+        few = [] if self.max_changes is None else range(self.max_changes, min(most, self.max_changes + _MORE))
+        for waits in (False, True) if subject.space.timed else (False,):
+            for count in (*few, None):
+                problem = Problem(subject.space, self.classifier, subject.z, count, deadline, waits)
+                found = Targets(self._source(problem))
+                if len(found):
+                    return found
+                if found.pool.complete:  # all rows were looked at, those of more changes too
+                    break
+        return found
+
+    def _source(self, problem: Problem) -> Source:
+        """Return where targets come from: trees where the model could be read, else the decision boundary."""
+        rng = np.random.default_rng(self.seed)
+        if self.reader is None:
+            return Boundary(problem, self.rows, rng)
+        if self.reader.quick and problem.size(problem.max_changes) <= QUICK:
+            return Boundary(problem, self.rows, rng, QUICK)
+        return Trees(problem, self.reader, self.rows, rng)
