@@ -8,95 +8,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from reap import _soundness, words
+from reap import _plan_files, _soundness, words
 from reap._errors import InputError
 from reap._typing import Array, Frame, Series
 from reap.effort import moves
-from reap.language import _
+from reap.plan_parts import Cliff, Confidence, Step
 from reap.scores import Scale, Threshold
 from reap.space import ActionSpace, Change
 
 Status = Literal["ok", "already_accepted", "none_found", "unreachable", "infeasible", "time_limit"]
 STATUSES: tuple[str, ...] = get_args(Status)
-_FORMAT = "reap.plan"
-
-
-@dataclass(frozen=True)
-class Confidence:
-    """How sure we are that no other plan suits the person better.
-
-    Parameters
-    ----------
-    within : float
-        Probability that the plan is within 5 % of the person's best.
-    excess : float
-        Expected extra effort, relative to the person's best.
-    """
-
-    within: float
-    excess: float
-
-    def __str__(self) -> str:
-        """In words, without a figure: people read "82 %" as the odds of a yes."""
-        if self.within >= 0.5:
-            return _("this fits you well") if self.within >= 0.8 else _("this fits you fairly well")
-        return _("we are still guessing; more answers would help")
-
-    @property
-    def detail(self) -> str:
-        """The figure behind the words."""
-        said = _("in {percent}% of the preferences that fit your answers no other plan is noticeably easier")
-        return said.format(percent=round(100 * self.within))
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of a plan: what the person changes in it, what follows from that, and the model's score once it is done.
-
-    ``month`` is when it is done, from now; a step without changes is waiting. ``on_the_day`` is what the application asks for.
-    """
-
-    number: int
-    changes: tuple[Change, ...]
-    score: float
-    follows: tuple[Change, ...] = ()
-    month: int = 0
-    on_the_day: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.number}. {words.step(self)}"
-
-    @property
-    def probability(self) -> float:
-        """The score, by its name for models that give probabilities."""
-        return self.score
-
-
-@dataclass(frozen=True)
-class Cliff:
-    """A change too small to notice on which a decision hangs: a flaw of the model.
-
-    Parameters
-    ----------
-    feature, label : str
-    below, above : str
-        The two values, in words, the accepted one last.
-    score_below, score_above : float
-        The model's scores at them.
-    """
-
-    feature: str
-    label: str
-    below: str
-    above: str
-    score_below: float
-    score_above: float
+__all__ = ["STATUSES", "Cliff", "Confidence", "Plan", "Status", "Step"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,38 +268,7 @@ class Plan:
 
     def to_dict(self, standalone: bool = True) -> dict[str, Any]:
         """Return plain values; ``standalone`` adds the space, so that the words come back without it."""
-        data: dict[str, Any] = {
-            "format": _FORMAT,
-            "version": 1,
-            "status": self.status,
-            "valid": self.valid,
-            "effort": None if np.isnan(self.effort) else float(self.effort),
-            "months": self.months,
-            "changes": [str(change) for change in self.changes],
-            "scale": self.scale.to_dict(),
-            "threshold": self.scale.to_dict()["threshold"],
-            "scores": self.scores.tolist(),
-            "path": [[None if np.isnan(v) else v for v in row] for row in self.path.tolist()],
-            "rows": [self.space.values(z) for z in self.path],
-            "steps": [
-                {"changes": [str(c) for c in s.changes], "month": s.month, "score": s.score}
-                for s in self.steps
-            ],
-            "note": self.note,
-            "confidence": None if self.confidence is None else vars(self.confidence),
-            "bound": self.bound,
-            "neighbors": self.neighbors,
-            "along": self.along,
-            "durability": self.durability,
-            "refits": self.refits,
-            "price": self.price,
-            "cliffs": [asdict(cliff) for cliff in self.cliffs],
-        }
-        if standalone:
-            data["said"] = [self.scale.say(score) for score in self.scores]
-            data["remarks"] = words.remarks(self)
-            data["space"] = self.space.to_toml()
-        return data
+        return _plan_files.to_dict(self, standalone)
 
     def to_json(self) -> str:
         """Return the plan as JSON; ``from_json`` brings it back."""
@@ -380,32 +277,7 @@ class Plan:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], space: ActionSpace | None = None) -> Plan:
         """Undo ``to_dict``."""
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            raise InputError("this is not a plan; expected what Plan.to_json wrote")
-        if data.get("version") != 1:
-            raise InputError(f"the plan has version {data.get('version')!r}; this release reads version 1")
-        try:
-            made = cls(
-                space=space or ActionSpace.from_toml(data["space"]),
-                path=np.array(
-                    [[np.nan if v is None else v for v in row] for row in data["path"]], dtype=float
-                ),
-                scores=np.array(data["scores"] if "scores" in data else data["probabilities"], dtype=float),
-                effort=np.nan if data["effort"] is None else float(data["effort"]),
-                status=data["status"],
-                scale=_scale(data),
-                note=data["note"],
-                confidence=Confidence(**data["confidence"]) if data.get("confidence") else None,
-                bound=data.get("bound"),
-                neighbors=data.get("neighbors"),
-                along=data.get("along", False),
-                durability=data.get("durability"),
-                refits=data.get("refits"),
-                price=data.get("price"),
-                cliffs=tuple(Cliff(**cliff) for cliff in data.get("cliffs", ())),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise InputError(f"the plan is damaged: {error}") from None
+        made = cls(**_plan_files.read(data, space))
         _soundness.check(made)
         return made
 
@@ -417,8 +289,3 @@ class Plan:
         except (ValueError, RecursionError) as error:
             raise InputError(f"the plan is not valid JSON: {error}") from None
         return cls.from_dict(data, space)
-
-
-def _scale(data: Mapping[str, Any]) -> Scale:
-    """Return the scale of a plan as a file has it; older ones have a threshold of probabilities only."""
-    return Scale.from_dict(data["scale"]) if data.get("scale") else Scale(float(data["threshold"]))

@@ -1,0 +1,88 @@
+"""A plan as plain values, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reap import words
+from reap._errors import InputError
+from reap.plan_parts import Cliff, Confidence
+from reap.scores import Scale
+from reap.space import ActionSpace
+
+if TYPE_CHECKING:
+    from reap.plan import Plan
+
+_FORMAT, _VERSION = "reap.plan", 1
+
+
+def to_dict(plan: Plan, standalone: bool) -> dict[str, Any]:
+    """Return a plan as plain values; ``standalone`` adds the space, so that the words come back without it."""
+    data: dict[str, Any] = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "status": plan.status,
+        "valid": plan.valid,
+        "effort": None if np.isnan(plan.effort) else float(plan.effort),
+        "months": plan.months,
+        "changes": [str(change) for change in plan.changes],
+        "scale": plan.scale.to_dict(),
+        "threshold": plan.scale.to_dict()["threshold"],
+        "scores": plan.scores.tolist(),
+        "path": [[None if np.isnan(v) else v for v in row] for row in plan.path.tolist()],
+        "rows": [plan.space.values(z) for z in plan.path],
+        "steps": [
+            {"changes": [str(c) for c in s.changes], "month": s.month, "score": s.score} for s in plan.steps
+        ],
+        "note": plan.note,
+        "confidence": None if plan.confidence is None else vars(plan.confidence),
+        "bound": plan.bound,
+        "neighbors": plan.neighbors,
+        "along": plan.along,
+        "durability": plan.durability,
+        "refits": plan.refits,
+        "price": plan.price,
+        "cliffs": [asdict(cliff) for cliff in plan.cliffs],
+    }
+    if standalone:
+        data["said"] = [plan.scale.say(score) for score in plan.scores]
+        data["remarks"] = words.remarks(plan)
+        data["space"] = plan.space.to_toml()
+    return data
+
+
+def read(data: Any, space: ActionSpace | None) -> dict[str, Any]:
+    """Return what ``Plan`` takes, out of what ``to_dict`` wrote; whether it is sound is not looked at here."""
+    if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
+        raise InputError("this is not a plan; expected what Plan.to_json wrote")
+    if data.get("version") != _VERSION:
+        raise InputError(
+            f"the plan has version {data.get('version')!r}; this release reads version {_VERSION}"
+        )
+    try:
+        return {
+            "space": space or ActionSpace.from_toml(data["space"]),
+            "path": np.array(
+                [[np.nan if v is None else v for v in row] for row in data["path"]], dtype=float
+            ),
+            "scores": np.array(data["scores"] if "scores" in data else data["probabilities"], dtype=float),
+            "effort": np.nan if data["effort"] is None else float(data["effort"]),
+            "status": data["status"],
+            "scale": _scale(data),
+            "note": data["note"],
+            "confidence": Confidence(**data["confidence"]) if data.get("confidence") else None,
+            **{name: data.get(name) for name in ("bound", "neighbors", "durability", "refits", "price")},
+            "along": data.get("along", False),
+            "cliffs": tuple(Cliff(**cliff) for cliff in data.get("cliffs", ())),
+        }
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise InputError(f"the plan is damaged: {error}") from None
+
+
+def _scale(data: Mapping[str, Any]) -> Scale:
+    """Return the scale of a plan as a file has it; older ones have a threshold of probabilities only."""
+    return Scale.from_dict(data["scale"]) if data.get("scale") else Scale(float(data["threshold"]))

@@ -1,0 +1,81 @@
+"""What a plan is made of: its steps, how sure we are that it fits the person, and where the model is a cliff."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reap import words
+from reap.language import _
+from reap.space import Change
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How sure we are that no other plan suits the person better.
+
+    Parameters
+    ----------
+    within : float
+        Probability that the plan is within 5 % of the person's best.
+    excess : float
+        Expected extra effort, relative to the person's best.
+    """
+
+    within: float
+    excess: float
+
+    def __str__(self) -> str:
+        """In words, without a figure: people read "82 %" as the odds of a yes."""
+        if self.within >= 0.5:
+            return _("this fits you well") if self.within >= 0.8 else _("this fits you fairly well")
+        return _("we are still guessing; more answers would help")
+
+    @property
+    def detail(self) -> str:
+        """The figure behind the words."""
+        said = _("in {percent}% of the preferences that fit your answers no other plan is noticeably easier")
+        return said.format(percent=round(100 * self.within))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a plan: what the person changes in it, what follows from that, and the model's score once it is done.
+
+    ``month`` is when it is done, from now; a step without changes is waiting. ``on_the_day`` is what the application asks for.
+    """
+
+    number: int
+    changes: tuple[Change, ...]
+    score: float
+    follows: tuple[Change, ...] = ()
+    month: int = 0
+    on_the_day: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.number}. {words.step(self)}"
+
+    @property
+    def probability(self) -> float:
+        """The score, by its name for models that give probabilities."""
+        return self.score
+
+
+@dataclass(frozen=True)
+class Cliff:
+    """A change too small to notice on which a decision hangs: a flaw of the model.
+
+    Parameters
+    ----------
+    feature, label : str
+    below, above : str
+        The two values, in words, the accepted one last.
+    score_below, score_above : float
+        The model's scores at them.
+    """
+
+    feature: str
+    label: str
+    below: str
+    above: str
+    score_below: float
+    score_above: float
