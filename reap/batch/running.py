@@ -15,12 +15,13 @@ import pandas as pd
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
 from reap.batch import preferences as answers_table
+from reap.batch.digests import ID
 from reap.batch.manifest import describe, digest
 from reap.batch.planning import Planner
 from reap.batch.preferences import Answers
 from reap.batch.progress import progress
 from reap.batch.store import Store, read_manifest, schema_of
-from reap.batch.tables import ID, Chunk, Table, chunks, feature_columns, open_table
+from reap.batch.tables import Chunk, Table, chunks, feature_columns, open_table
 from reap.batch.workers import finished, hire
 from reap.effort import identity, matrices
 from reap.space import ActionSpace, Limits

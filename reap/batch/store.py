@@ -22,8 +22,9 @@ import pandas as pd
 
 from reap._errors import InputError
 from reap._typing import Frame, Series
+from reap.batch.digests import ID, file_digest
 from reap.batch.manifest import IDENTITY
-from reap.batch.tables import ID, Chunk, file_digest
+from reap.batch.tables import Chunk
 
 MANIFEST = "_manifest.json"
 #: What is known of the parts while a run goes on: a line of JSON for each. In the end the manifest has it.

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import csv
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import pandas as pd
 
 from reap._errors import InputError, unknown
-from reap._typing import Frame, Series
+from reap._typing import Frame
+from reap.batch.csv_file import CsvFile, is_csv
+from reap.batch.parquet import ParquetFiles, parquet_files
 from reap.batch.preferences import Answers
-from reap.space import ActionSpace, Feature, amounts
-
-ID = "row_id"
-_BLOCK = 1 << 20
-#: The column that takes what a line of a CSV file has beyond its columns.
-_MORE = "recourse_more"
+from reap.space import ActionSpace
 
 
 @dataclass
@@ -84,7 +78,7 @@ def open_table(X: Frame | str | Path, space: ActionSpace) -> Table:
         path = Path(X)
         if not path.exists():
             raise InputError(f"there is no file {str(path)!r}")
-        table = CsvFile(path, space) if _is_csv(path) else ParquetFiles(parquet_files(path))
+        table = CsvFile(path, space) if is_csv(path) else ParquetFiles(parquet_files(path))
     check_columns(table.columns, space)
     return table
 
@@ -163,226 +157,3 @@ class InMemory:
         """Yield slices, with their index."""
         for start in range(0, len(self.frame), size):
             yield self.frame.iloc[start : start + size]
-
-
-class ParquetFiles:
-    """A Parquet file, or several, in the order of their names."""
-
-    def __init__(self, paths: list[Path]) -> None:
-        import pyarrow.parquet as pq
-
-        self.paths = paths
-        try:
-            self.schema = pq.read_schema(paths[0]).remove_metadata()
-        except (OSError, ValueError) as error:
-            raise InputError(f"{str(paths[0])!r} is not a Parquet file that can be read: {error}") from None
-        self.columns = list(self.schema.names)
-
-    @property
-    def digest(self) -> str:
-        """A hash of the files' bytes."""
-        return file_digest(*self.paths)
-
-    @property
-    def count(self) -> int:
-        """Number of rows, from the files' footers."""
-        import pyarrow.parquet as pq
-
-        return sum(pq.read_metadata(path).num_rows for path in self.paths)
-
-    def frames(self, size: int) -> Iterator[Frame]:
-        """Yield frames of ``size`` rows across row groups and files."""
-        import pyarrow as pa
-
-        position, kept = 0, pa.Table.from_batches([], self.schema)
-        for batch in self._batches(size):
-            kept = pa.concat_tables([kept, pa.Table.from_batches([batch], self.schema)])
-            while len(kept) >= size:
-                yield _frame(kept.slice(0, size), position)
-                position, kept = position + size, kept.slice(size)
-        if len(kept):
-            yield _frame(kept, position)
-
-    def _batches(self, size: int) -> Iterator[Any]:
-        import pyarrow.parquet as pq
-
-        for path in self.paths:
-            with pq.ParquetFile(path) as file:
-                if file.schema_arrow.remove_metadata() != self.schema:
-                    raise InputError(
-                        f"{str(path)!r} has other columns or types than {str(self.paths[0])!r}; make them alike"
-                    )
-                yield from file.iter_batches(batch_size=size)
-
-
-def _frame(table: Any, position: int) -> Frame:
-    """Return Arrow rows as a frame indexed by position; dictionaries as plain values, so that no level gets lost."""
-    import pyarrow as pa
-
-    for i, column in enumerate(table.schema):
-        if pa.types.is_dictionary(column.type):
-            table = table.set_column(i, column.name, table.column(i).cast(column.type.value_type))
-    return table.to_pandas().set_axis(pd.RangeIndex(position, position + len(table), name=ID))
-
-
-class CsvFile:
-    """A CSV file. It has no types: features take those of the action space, other columns stay text.
-
-    A line with too many fields, or with bytes that are not UTF-8, is a row that could not be read, and no more than that.
-    """
-
-    def __init__(self, path: Path, space: ActionSpace) -> None:
-        self.path, self.space = path, space
-        with self._readable():
-            self.columns = [str(name) for name in self._read(nrows=0).columns]
-        if unread := [name for name in self.columns if _broken(name)]:
-            raise InputError(
-                f"{str(path)!r} has a column {_shown(unread[0])!r}, which is not UTF-8; save it as UTF-8"
-            )
-
-    def _read(self, **options: Any) -> Any:
-        return pd.read_csv(
-            self.path,
-            dtype=object,  # text as Python has it: other kinds of text refuse the marks below
-            keep_default_na=False,
-            na_values=[""],
-            encoding="utf-8-sig",
-            encoding_errors="surrogateescape",  # a byte that is not UTF-8 becomes a mark that can be found again
-            engine="python",
-            **options,
-        )
-
-    @contextlib.contextmanager
-    def _readable(self) -> Iterator[None]:
-        try:
-            yield
-        except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError, csv.Error) as error:
-            raise InputError(f"{str(self.path)!r} is not a CSV file that can be read: {error}") from None
-
-    @property
-    def digest(self) -> str:
-        """A hash of the file's bytes."""
-        return file_digest(self.path)
-
-    @property
-    def count(self) -> None:
-        """Not known before the end."""
-        return
-
-    @property
-    def schema(self) -> Any:
-        """Numbers and levels as the space has them, everything else text."""
-        import pyarrow as pa
-
-        own = {}
-        for feature in self.space.features:
-            for name in feature.columns or (feature.name,):
-                own[name] = pa.float64() if feature.columns else _arrow_type(feature)
-        return pa.schema([(name, own.get(name, pa.string())) for name in self.columns])
-
-    def frames(self, size: int) -> Iterator[Frame]:
-        """Yield frames of ``size`` rows."""
-        features = {name: f for f in self.space.features for name in (f.columns or (f.name,))}
-        count, position = len(self.columns), 0
-        options = {
-            "names": [*self.columns, _MORE],
-            "header": None,
-            "on_bad_lines": lambda fields: [*fields[:count], ",".join(fields[count:])],
-            "iterator": True,
-        }
-        with self._readable(), self._read(**options) as reader, contextlib.suppress(StopIteration):
-            reader.get_chunk(1)  # the header
-            while True:
-                frame = reader.get_chunk(size)
-                frame.index = pd.RangeIndex(position, position + len(frame), name=ID)
-                position += len(frame)
-                unread = _unread(frame.drop(columns=_MORE), frame.pop(_MORE), count)
-                for i in unread:
-                    frame.iloc[i] = [v if pd.isna(v) else _shown(v) for v in frame.iloc[i]]
-                for name, feature in features.items():
-                    frame[name] = _typed(frame[name], feature, one_hot=bool(feature.columns))
-                frame.attrs["unread"] = unread
-                yield frame
-
-
-def _unread(frame: Frame, more: Series, count: int) -> dict[int, str]:
-    """Return by place why rows of text could not be read: bytes that are not UTF-8, or more fields than columns."""
-    broken = np.zeros(len(frame), dtype=bool)
-    for name in frame.columns:
-        broken |= frame[name].map(_broken, na_action="ignore").eq(True).to_numpy()
-    reasons = {int(i): "the line is not UTF-8; save the table as UTF-8" for i in np.flatnonzero(broken)}
-    for i in np.flatnonzero(more.notna()):
-        reasons[int(i)] = (
-            f"the line has more fields than the {count} columns: {_shown(more.iloc[i])!r} is too much; "
-            "put a value with a comma in quotes"
-        )
-    return reasons
-
-
-def _broken(text: str) -> bool:
-    return any("\udc80" <= letter <= "\udcff" for letter in text)
-
-
-def _shown(text: str) -> str:
-    """Return text with a sign in the place of every byte that could not be read."""
-    return "".join("\ufffd" if _broken(letter) else letter for letter in text)
-
-
-def _arrow_type(feature: Feature) -> Any:
-    import pyarrow as pa
-
-    if feature.is_number:
-        return pa.int64() if feature.kind == "integer" else pa.float64()
-    return pa.array(list(feature.levels)).type
-
-
-def _typed(text: Series, feature: Feature, *, one_hot: bool) -> Series:
-    """Return a column of text as numbers or levels; what cannot be read stays text, so that the row says why."""
-    if feature.is_number or one_hot:
-        values = pd.to_numeric(text, errors="coerce")
-        if (
-            not one_hot
-            and (values.isna() & text.notna()).any()
-            and (amount := amounts.read(text)) is not None
-        ):
-            values = amount.values
-        whole = feature.kind == "integer" and bool(np.equal(np.mod(values, 1), 0).all())
-        values = values.astype("int64" if whole else "float64")
-    else:
-        lookup = {name: level for level in feature.levels for name in _names(level)}
-        values = text.map(lookup)
-    unread = values.isna() & text.notna()
-    return values if not unread.any() else values.astype(object).where(~unread, text)
-
-
-def _names(level: Any) -> set[str]:
-    names = {str(level)}
-    if isinstance(level, bool | np.bool_):
-        names |= {str(level).lower(), str(level).upper(), str(int(level))}
-    elif isinstance(level, int | float | np.number):
-        names |= {f"{level:g}", str(float(level))}
-    return names
-
-
-def _is_csv(path: Path) -> bool:
-    return path.name.lower().endswith((".csv", ".csv.gz", ".csv.bz2", ".csv.xz", ".csv.zst"))
-
-
-def parquet_files(path: Path) -> list[Path]:
-    """Return a Parquet file, or those of a folder."""
-    if path.is_file():
-        return [path]
-    files = sorted(p for p in path.glob("*.parquet") if not p.name.startswith(("_", ".")))
-    if not files:
-        raise InputError(f"the folder {str(path)!r} holds no Parquet files")
-    return files
-
-
-def file_digest(*paths: Path) -> str:
-    """Return the SHA-256 of the content of files."""
-    made = hashlib.sha256()
-    for path in paths:
-        with path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                made.update(block)
-    return made.hexdigest()

@@ -86,7 +86,7 @@ def keeping(
 
 def _columns(path: Path, names: list[str]) -> Frame | None:
     """Return some columns of a file, of any number of rows; None where one is missing."""
-    from reap.batch.tables import ParquetFiles, parquet_files
+    from reap.batch.parquet import ParquetFiles, parquet_files
 
     if is_csv(path.name):
         some = pd.read_csv(

@@ -71,7 +71,8 @@ def batch(
     import warnings
 
     import reap
-    from reap.batch.tables import file_digest, open_table, read_frame
+    from reap.batch.digests import file_digest
+    from reap.batch.tables import open_table, read_frame
     from reap.models.files import load_model
 
     kind = _setup.engine_class(engine)
