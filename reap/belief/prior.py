@@ -29,7 +29,7 @@ PEOPLE = {
     "scaled": 1.0,
 }
 #: The five answers to "how hard is it for you to change this?", as factors on the effort of a feature.
-DIFFICULTIES = {"very easy": 0.25, "easy": 0.5, "average": 1.0, "hard": 2.0, "very hard": 4.0}
+DIFFICULTIES = {"very easy": 0.1, "easy": 0.4, "neither easy nor hard": 1.0, "hard": 2.5, "very hard": 10.0}
 #: Share of people who do not mind the number of changes at all; the same of waiting (p₀).
 ABSENT = 0.9
 #: The part of the identity added to the matrices of the family "scaled", beside their own trace.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reap._errors import InputError
+from reap.belief.prior import DIFFICULTIES
 from reap.language import N_
 
 #: What each level is called, in English; ``_`` says it in the language in use.
@@ -16,7 +17,7 @@ WORDS = {
     5: N_("very hard"),
 }
 #: What each level multiplies the effort of a feature by; 1 is the average of a person's features.
-FACTORS = {1: 0.1, 2: 0.4, 3: 1.0, 4: 2.5, 5: 10.0}
+FACTORS = dict(enumerate(DIFFICULTIES.values(), start=1))
 
 
 def check_level(level: int) -> None:

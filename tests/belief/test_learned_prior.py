@@ -83,7 +83,7 @@ def test_nothing_learnt_is_the_default_to_the_bit():
 def test_stated_difficulties_come_on_top():
     prior = learnt([0.0, 2.0])
     plain = Posterior(2, prior, particles=2000).mean
-    stated = Posterior(2, prior, difficulties=["very hard", "average"], particles=2000).mean
+    stated = Posterior(2, prior, difficulties=["very hard", "neither easy nor hard"], particles=2000).mean
     assert stated[0, 0] / stated[1, 1] > 2 * plain[0, 0] / plain[1, 1]
 
 

@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 from reap.belief.answers import Answers, choice_probabilities, choice_probability, people, same_probability
 from reap.belief.particles import Particles
 from reap.belief.prior import DIFFICULTIES, PEOPLE, Prior
+from reap.elicitation.difficulty import WORDS
 
 efforts = arrays(float, st.integers(2, 5), elements=st.floats(0, 1e6))
 
@@ -93,13 +94,14 @@ def test_stated_difficulties_scale_the_prior_and_may_be_words():
     rng = np.random.default_rng(0)
     latents, families = Prior(3).draw(300, rng)
     plain = Prior(3).matrices(latents, families)
-    root = np.sqrt([4.0, 1.0, 0.5])
+    root = np.sqrt([10.0, 1.0, 0.4])
     scaled = plain * root[:, None] * root
     scaled *= 3 / scaled.trace(axis1=1, axis2=2)[:, None, None]
-    np.testing.assert_allclose(Prior(3, [4.0, 1.0, 0.5]).matrices(latents, families), scaled)
-    words = Prior(3, ["very hard", "average", "easy"]).matrices(latents, families)
+    np.testing.assert_allclose(Prior(3, [10.0, 1.0, 0.4]).matrices(latents, families), scaled)
+    words = Prior(3, ["very hard", "neither easy nor hard", "easy"]).matrices(latents, families)
     np.testing.assert_allclose(words, scaled)
     assert sorted(DIFFICULTIES.values()) == list(DIFFICULTIES.values())
+    assert list(DIFFICULTIES) == list(WORDS.values())  # the words a session says
 
 
 def test_moves_leave_the_prior_as_it_is():
