@@ -17,7 +17,7 @@ from reap.space.feature import Feature
 
 #: How the dtype of a column of ordered categories is written; pandas has one word for both.
 ORDERED = "category[ordered]"
-#: Up to so many rows a dict finds levels faster than pandas does.
+#: Up to this number of rows a dict finds levels faster than pandas does.
 _FEW = 200
 
 

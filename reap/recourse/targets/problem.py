@@ -109,7 +109,7 @@ class Problem:
         return self.classifier.has_gradient
 
     def size(self, most: int | None = None) -> float:
-        """Return how many rows of at most so many changes there are, legal or not."""
+        """Return how many rows there are with ``most`` changes or fewer, legal or not."""
         sizes = np.ones(1)  # by the number of changes
         for stays, moves in self._axes:
             same, moved = float(stays.sum()), float(moves.sum())
@@ -154,7 +154,7 @@ class Problem:
         return np.array([len(columns_of(self.space, f)) for f in self.space.features])
 
     def everything(self, most: int | None = None) -> Array:
-        """Return every row of at most so many changes that the grid holds, (n, d)."""
+        """Return every row of the grid with ``most`` changes or fewer, (n, d)."""
         n, count = self.numbers, np.zeros(1, dtype=np.intp)
         places = np.zeros((1, 0), dtype=np.intp)
         for stays, moves in self._axes:

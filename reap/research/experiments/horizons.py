@@ -1,4 +1,4 @@
-"""Beyond the paper: who has a plan within so many months, where features have a pace and clocks go along."""
+"""Beyond the paper: who has a plan within 6, 12, 24 and 60 months, where features have a pace and clocks go along."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
         )
         lines[str(dataset)] = (list(MONTHS), [float(share[months]) for months in MONTHS], *_interval(part))
     said = [
-        f"The share of rejected people with a plan that is done within so many months; {frame['status'].eq('ok').sum():,} plans. "
+        f"The share of rejected people with a plan that is done in time; {frame['status'].eq('ok').sum():,} plans. "
         "Effort is that of everybody alike. Bands: 95 % intervals of the share.",
         "Months, median: of the plans within 60 months. Wait: the share of those that wait longer than their actions take, "
         "because no plan without waiting was found.",

@@ -29,7 +29,7 @@ class Boundary:
         Accepted rows of other people.
     rng : Generator
     whole : int
-        Of at most so many rows every one is looked at.
+        Where there are no more rows than this, every one is looked at.
     """
 
     def __init__(

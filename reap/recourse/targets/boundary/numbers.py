@@ -3,7 +3,7 @@
 With the categories fixed the effort of numbers u (m,) is ``(u − c)ᵀH(u − c)`` plus a constant, where ``H = A[num, num]``
 and ``c`` is the unconstrained centre. Each round minimises it over the box and the linearised boundary
 ``g + n·(v − u) ≥ τ``, then walks back from v towards the accepted u until the model really accepts. Effort falls
-along that segment, so every round is accepted and no dearer than the one before.
+along that segment, so every round is accepted and asks no more than the one before.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class Ladder:
         return np.flatnonzero(self.sides == side)
 
     def thinned(self, most: int) -> Ints:
-        """Return at most so many rungs: each side evenly by the splits it passes, nearest and farthest included."""
+        """Return ``most`` rungs or fewer: each side evenly by the splits it passes, nearest and farthest included."""
         if len(self) <= most:
             return np.arange(len(self))
         kept, room = [np.zeros(1, dtype=np.intp)], most - 1

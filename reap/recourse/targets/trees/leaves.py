@@ -68,7 +68,7 @@ class Leaves:
 
 
 def walk(forest: Forest, ladders: list[Ladder], now: Array, changes: int) -> Leaves:
-    """Return the leaves that at most so many changes of a transformed row (c,) can reach."""
+    """Return the leaves that a transformed row (c,) can reach with this number of changes or fewer."""
     m, count = len(ladders), max(len(ladder) for ladder in ladders)
     width = -(-count // 8) * 8
     owner = np.full(len(now), -1)
