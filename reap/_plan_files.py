@@ -55,8 +55,8 @@ def to_dict(plan: Plan, standalone: bool) -> dict[str, Any]:
     return data
 
 
-def read(data: Any, space: ActionSpace | None) -> dict[str, Any]:
-    """Return what ``Plan`` takes, out of what ``to_dict`` wrote; whether it is sound is not looked at here."""
+def read(kind: type[Plan], data: Any, space: ActionSpace | None) -> Plan:
+    """Return the plan that ``to_dict`` wrote; whether it is sound is not looked at here."""
     if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
         raise InputError("this is not a plan; expected what Plan.to_json wrote")
     if data.get("version") != _VERSION:
@@ -64,21 +64,19 @@ def read(data: Any, space: ActionSpace | None) -> dict[str, Any]:
             f"the plan has version {data.get('version')!r}; this release reads version {_VERSION}"
         )
     try:
-        return {
-            "space": space or ActionSpace.from_toml(data["space"]),
-            "path": np.array(
-                [[np.nan if v is None else v for v in row] for row in data["path"]], dtype=float
-            ),
-            "scores": np.array(data["scores"] if "scores" in data else data["probabilities"], dtype=float),
-            "effort": np.nan if data["effort"] is None else float(data["effort"]),
-            "status": data["status"],
-            "scale": _scale(data),
-            "note": data["note"],
-            "confidence": Confidence(**data["confidence"]) if data.get("confidence") else None,
+        return kind(
+            space=space or ActionSpace.from_toml(data["space"]),
+            path=np.array([[np.nan if v is None else v for v in row] for row in data["path"]], dtype=float),
+            scores=np.array(data["scores"] if "scores" in data else data["probabilities"], dtype=float),
+            effort=np.nan if data["effort"] is None else float(data["effort"]),
+            status=data["status"],
+            scale=_scale(data),
+            note=data["note"],
+            confidence=Confidence(**data["confidence"]) if data.get("confidence") else None,
+            along=data.get("along", False),
+            cliffs=tuple(Cliff(**cliff) for cliff in data.get("cliffs", ())),
             **{name: data.get(name) for name in ("bound", "neighbors", "durability", "refits", "price")},
-            "along": data.get("along", False),
-            "cliffs": tuple(Cliff(**cliff) for cliff in data.get("cliffs", ())),
-        }
+        )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"the plan is damaged: {error}") from None
 

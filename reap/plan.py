@@ -277,7 +277,7 @@ class Plan:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], space: ActionSpace | None = None) -> Plan:
         """Undo ``to_dict``."""
-        made = cls(**_plan_files.read(data, space))
+        made = _plan_files.read(cls, data, space)
         _soundness.check(made)
         return made
 

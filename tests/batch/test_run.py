@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import reap
-from reap.batch import store, tables, workers
+from reap.batch import digests, parquet, store, tables, workers
 from tests.batch import people
 
 
@@ -125,7 +125,7 @@ def test_the_output_says_what_it_was_made_from(engine, X, output, tmp_path):
     assert manifest == result.manifest
     assert manifest["complete"]
     assert manifest["space"] == engine.space.digest
-    assert manifest["data"] == tables.file_digest(tmp_path / "p.csv")
+    assert manifest["data"] == digests.file_digest(tmp_path / "p.csv")
     assert manifest["reap"] == reap.__version__
     assert manifest["provenance"] == {"by": "me"}
     assert manifest["engine"]["name"] == "Nearest"
@@ -274,7 +274,7 @@ def test_the_input_is_not_read_far_ahead(engine, X):
 
 def test_parquet_chunks_have_the_size_asked_for_across_row_groups(X, tmp_path):
     X.to_parquet(tmp_path / "p.parquet", row_group_size=7, index=False)
-    frames = list(tables.ParquetFiles([tmp_path / "p.parquet"]).frames(30))
+    frames = list(parquet.ParquetFiles([tmp_path / "p.parquet"]).frames(30))
     assert [len(f) for f in frames] == [30] * 5
     pd.testing.assert_frame_equal(pd.concat(frames).rename_axis(None), X)
 
