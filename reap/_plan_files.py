@@ -75,7 +75,11 @@ def read(kind: type[Plan], data: Any, space: ActionSpace | None) -> Plan:
             confidence=Confidence(**data["confidence"]) if data.get("confidence") else None,
             along=data.get("along", False),
             cliffs=tuple(Cliff(**cliff) for cliff in data.get("cliffs", ())),
-            **{name: data.get(name) for name in ("bound", "neighbors", "durability", "refits", "price")},
+            bound=data.get("bound"),
+            neighbors=data.get("neighbors"),
+            durability=data.get("durability"),
+            refits=data.get("refits"),
+            price=data.get("price"),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"the plan is damaged: {error}") from None
