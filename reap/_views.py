@@ -10,6 +10,7 @@ import numpy as np
 
 from reap import words
 from reap._errors import InputError
+from reap.language import _
 
 if TYPE_CHECKING:
     from reap.elicitation import Question
@@ -40,32 +41,35 @@ def plan_html(plan: Plan) -> str:
     done = {c.feature: step for step in plan.steps for c in step.changes} if words.stepwise(plan) else {}
     rows = [
         [escape(c.text), escape(c.before_text), escape(c.after_text)]
-        + ([words.date(plan, done[c.feature]) or "on the day"] if done and plan.space.timed else [])
+        + ([words.date(plan, done[c.feature]) or _("on the day")] if done and plan.space.timed else [])
         + ([plan.scale.number(done[c.feature].score)] if done else [])
         for c in plan.changes
     ]
-    dated = ["When"] if done and plan.space.timed else []
-    head = ["What to change", "Now", "Then", *dated, *(["Score once it is done"] if done else [])]
+    dated = [_("When")] if done and plan.space.timed else []
+    head = [_("What to change"), _("Now"), _("Then"), *dated, *([_("Score once it is done")] if done else [])]
     folded = ""
     if not done:
         stages = "".join(
-            f"<li>{escape(words.step(s))} (score {plan.scale.number(s.score)})</li>" for s in plan.steps
+            f"<li>{escape(words.step(s))} ({_('score {score}').format(score=plan.scale.number(s.score))})</li>"
+            for s in plan.steps
         )
-        folded = f"<details><summary>In these stages</summary><ol>{stages}</ol></details>"
+        folded = f"<details><summary>{_('In these stages:')}</summary><ol>{stages}</ol></details>"
     said = "".join(f"<p>{escape(sentence)}</p>" for sentence in words.remarks(plan))
     return f"<p><strong>{escape(words.headline(plan))}</strong></p>{_table(head, rows)}{folded}{said}"
 
 
 def question_html(question: Question) -> str:
     """Return a question as a table: a row a feature that differs, a column an option."""
-    easier = "easier" if len(question.options) == 2 else "easiest"
-    title = f"<p><strong>Question {question.number}. Which would be {easier} for you?</strong></p>"
+    asked = _("Question {number}. Which would be easiest for you?")
+    if len(question.options) == 2:
+        asked = _("Question {number}. Which would be easier for you?")
+    title = f"<p><strong>{escape(asked.format(number=question.number))}</strong></p>"
     if question.same_target:
         items = "".join(
             f"<li><strong>{name}</strong>: {escape('; '.join(str(s) for s in option.steps))}</li>"
             for name, option in zip(question.names, question.options, strict=True)
         )
-        return f"{title}<p>All lead to the same result, by different stages:</p><ul>{items}</ul>"
+        return f"{title}<p>{_('All lead to the same result, by different stages:')}</p><ul>{items}</ul>"
     head = [f"{name}: {escape(what)}" for name, what in zip(question.names, question.titles, strict=True)]
     rows = []
     for row in question.differences:
@@ -76,8 +80,8 @@ def question_html(question: Question) -> str:
         rows.append([escape(row.label), escape(row.now), *cells])
     shared = ""
     if question.shared:
-        shared = f"<p>Every option also: {escape(words.listed(question.shared))}.</p>"
-    table = _table(["", "Now", *head], rows, named=True)
+        shared = f"<p>{escape(_('Every option also: {changes}.').format(changes=words.listed(question.shared)))}</p>"
+    table = _table(["", _("Now"), *head], rows, named=True)
     said = escape(f"{question.promise} {question.why}".strip())
     return f"{title}{table}{shared}<p><small>{said}</small></p>"
 

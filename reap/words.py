@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from reap.language import _, ngettext, number
+from reap.language import N_, _, ngettext, number
 from reap.space import Change
 from reap.space.words import lowered
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 #: From this much more effort on, what holding asks for is worth a sentence.
 NOTABLE = 0.05
 _WITHOUT = {
-    "already_accepted": "Nothing needs to change: the model accepts you as you are.",
-    "none_found": "No plan was found.",
-    "unreachable": "No accepted position of other people can be reached from where you are.",
-    "infeasible": "No plan is possible within the limits.",
-    "time_limit": "No plan was found in the time allowed.",
+    "already_accepted": N_("Nothing needs to change: the model accepts you as you are."),
+    "none_found": N_("No plan was found."),
+    "unreachable": N_("No accepted position of other people can be reached from where you are."),
+    "infeasible": N_("No plan is possible within the limits."),
+    "time_limit": N_("No plan was found in the time allowed."),
 }
 
 
@@ -29,33 +29,41 @@ def plan(made: Plan, start: Any = None) -> str:
     With the day it begins, ``start``, dates are months of the calendar.
     """
     if made.status != "ok":
-        return " ".join(filter(None, (_WITHOUT[made.status], made.note)))
+        return " ".join(filter(None, (_(_WITHOUT[made.status]), made.note)))
     lines = [headline(made)]
+    scored = _("score {score}")
     steps = [
-        f"{step}  ({', '.join(filter(None, (date(made, step, start), f'score {made.scale.number(step.score)}')))})"
+        f"{step}  ({', '.join(filter(None, (date(made, step, start), scored.format(score=made.scale.number(step.score)))))})"
         for step in made.steps
     ]
     if stepwise(made):
         lines += steps if len(steps) > 1 else [str(step) for step in made.steps]
     else:  # a path goes through rows of other people: what it comes to stands first
         lines += [f"- {change}" for change in made.changes]
-        lines += ["In these stages:", *steps]
+        lines += [_("In these stages:"), *steps]
     return "\n".join([*lines, *remarks(made)])
 
 
 def headline(made: Plan) -> str:
     """Return one sentence on what a plan asks and brings; a score that falls on the way is not called a rise."""
-    goes = "rises" if made.setback is None else "goes"
-    if not made.changes and made.months:
-        asks = f"wait {counted(made.months, 'month')}"
+    months, count = made.months, len(made.changes)
+    if not count and months:
+        asks = ngettext("wait {n} month", "wait {n} months", months).format(n=number(months))
     else:
-        asks = counted(len(made.changes), "change")
-        if made.space.timed:
-            ready = f"in about {counted(made.months, 'month')}" if made.months else "at once"
-            asks += f", ready {ready}"
-    return (
-        f"Your plan: {asks}, and the score {goes} from "
-        f"{made.scale.number(made.scores[0])} to {made.scale.say(made.score)} (needed: {made.scale.needed})."
+        asks = ngettext("{n} change", "{n} changes", count).format(n=number(count))
+        if made.space.timed and months:
+            ready = ngettext("in about {n} month", "in about {n} months", months).format(n=number(months))
+            asks = _("{changes}, ready {time}").format(changes=asks, time=ready)
+        elif made.space.timed:
+            asks = _("{changes}, ready at once").format(changes=asks)
+    said = (
+        _("Your plan: {asks}, and the score rises from {now} to {then} (needed: {needed}).")
+        if made.setback is None
+        else _("Your plan: {asks}, and the score goes from {now} to {then} (needed: {needed}).")
+    )
+    scale = made.scale
+    return said.format(
+        asks=asks, now=scale.number(made.scores[0]), then=scale.say(made.score), needed=scale.needed
     )
 
 
@@ -63,8 +71,8 @@ def step(made: Step) -> str:
     """Return what is done in a step, without its number."""
     if made.changes:
         said = listed(made.changes)
-        return f"When you apply: {lowered(said)}" if made.on_the_day else said
-    return f"Wait until month {made.month}" if made.month else listed(made.follows)
+        return _("When you apply: {action}").format(action=lowered(said)) if made.on_the_day else said
+    return _("Wait until month {month}").format(month=made.month) if made.month else listed(made.follows)
 
 
 def date(made: Plan, step: Step, start: Any = None) -> str:
@@ -78,17 +86,17 @@ def remarks(made: Plan) -> list[str]:
     """Return what else is to be said: what follows, where the score falls, how sure we are, how it was found."""
     said = []
     if made.follows:
-        said.append(f"As a result: {listed(made.follows)}.")
+        said.append(_("As a result: {changes}.").format(changes=listed(made.follows)))
     if made.setback is not None:
-        said.append(
-            f"After step {made.setback.number} the score is lower than before it ({made.scale.say(made.setback.score)}); "
-            "only all steps together lead to a yes."
+        falls = _(
+            "After step {number} the score is lower than before it ({score}); only all steps together lead to a yes."
         )
+        said.append(falls.format(number=made.setback.number, score=made.scale.say(made.setback.score)))
     if made.durability is not None:
         said.append(durability(made))
     said += cautions(made)
     if made.confidence is not None:
-        said.append(f"How sure: {made.confidence}.")
+        said.append(_("How sure: {confidence}.").format(confidence=made.confidence))
     if made.note:
         said.append(made.note)
     return said

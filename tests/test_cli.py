@@ -108,6 +108,16 @@ def test_without_a_word_the_engine_is_the_one_for_people(run):
         assert said in shown
 
 
+def test_ask_speaks_the_language_it_is_told(run):
+    code, out, err = run("ask", "--simulate", "--questions", "1", "--language", "de")
+    assert code == 0, err
+    assert "Ihr Plan: " in out
+    assert "Your plan" not in out
+    code, _, err = run("ask", "--language", "fr")
+    assert code != 0
+    assert "fr" in err
+
+
 def test_ask_with_every_kind_of_answer_then_resume(run, tmp_path):
     session = tmp_path / "me.json"
     # what tells something comes last: too much of it and nothing is left to ask

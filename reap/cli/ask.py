@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
+from reap import language, numerals
 from reap._errors import InputError
 from reap._typing import Frame
 from reap.cli import _acceptance, _setup
 from reap.cli._screening import screen
-from reap.language import _
+from reap.language import N_, _
 from reap.space.doubts import doubt
 
 if TYPE_CHECKING:
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
     from reap.research.subjects import Mahalanobis
     from reap.space import Feature
 
-_HELP = (
-    "[dim]Type a letter for the easiest option; [bold]=[/] about the same; [bold]n[/] I can do none of them; "
-    "[bold]s[/] skip; [bold]u[/] undo; [bold]l[/] limit something; [bold]p[/] plan so far; [bold]q[/] quit (and resume later)[/]"
+_HELP = N_(
+    "Type a letter for the easiest option; = about the same; n I can do none of them; s skip; u undo; l limit something; "
+    "p plan so far; q quit (and resume later)"
 )
 
 
 def ask(
+    context: typer.Context,
     data: str = _setup.DATA,
     row: int | None = typer.Option(
         None, "--row", "-r", help="Row number in the table, from 0; by default the first rejected."
@@ -57,13 +59,15 @@ def ask(
     ),
     prior: Path | None = _setup.PRIOR,
     simulate: bool = typer.Option(False, "--simulate", help="Let a simulated person answer."),
+    spoken: str = typer.Option("en", "--language", help="The language of the session: en, de or es."),
     seed: int = _setup.SEED,
 ) -> None:
     """Ask a person which plans are easier for them, and recommend the one that suits them best."""
+    context.with_resource(language.speaking(spoken))
     if options > 26:
         raise InputError(f"--options is {options}; more than 26 cannot be named")
     console = Console(highlight=False)
-    with console.status("Preparing the model"):
+    with console.status(_("Preparing the model")):
         setup = _setup.prepare(
             data,
             label,
@@ -135,7 +139,7 @@ def _resume(
                     f"{path} holds the session of another person: {feature.label} is {feature.show(started[feature.name])} "
                     f"there and {feature.show(asked[feature.name])} in row {row}; leave out --row, or name another file"
                 )
-    console.print(f"Resumed from {path}: {session.progress}.")
+    console.print(_("Resumed from {path}: {progress}.").format(path=path, progress=session.progress))
     return session
 
 
@@ -161,10 +165,10 @@ def _hold(session: Elicitation, console: Console, path: Path | None, person: Mah
                 raise EOFError
             plan = _act(session, question, reply, console)
         except (EOFError, KeyboardInterrupt):  # also in a menu
-            resume = (
-                f" Resume with --session {path}." if path else " (With --session FILE it could be resumed.)"
-            )
-            console.print(f"Stopped.{resume}\n\n[bold]The plan so far[/]\n{session.recommend()}")
+            resume = _("Stopped. (With --session FILE it could be resumed.)")
+            if path:
+                resume = _("Stopped. Resume with --session {path}.").format(path=path)
+            console.print(f"{resume}\n\n[bold]{_('The plan so far')}[/]\n{session.recommend()}")
             return
         except InputError as error:
             console.print(f"[yellow]{error}[/]")
@@ -211,7 +215,7 @@ def _reply(question: Question, console: Console, person: Mahalanobis | None) -> 
         reply = "=" if choice == "same" else question.names[int(choice)].lower()
         console.print(f"[green]> {reply}[/]")
         return str(reply)
-    console.print(_HELP)
+    console.print(f"[dim]{_(_HELP)}[/]")
     try:
         return console.input("[bold]> [/]").strip().lower()
     except (EOFError, KeyboardInterrupt):
@@ -235,60 +239,67 @@ def _act(session: Elicitation, question: Question, reply: str, console: Console)
     elif len(reply) == 1 and reply.upper() in question.names:
         session.answer(reply)
     else:
-        console.print(f"[yellow]“{reply}” is not an answer.[/]")
+        console.print("[yellow]" + _("“{reply}” is not an answer.").format(reply=reply) + "[/]")
     return None
 
 
 def _impossible(session: Elicitation, question: Question, console: Console) -> list[str]:
     changes = {c.feature: c.label for option in question.options for c in option.changes}
     names = list(changes)
-    console.print("Which change is impossible for you? It will not be proposed again.")
+    console.print(_("Which change is impossible for you? It will not be proposed again."))
     for i, name in enumerate(names, 1):
         console.print(f"  {i}  {changes[name]}")
-    given = (
-        console.input("Numbers, separated by commas (empty: none in particular): ").replace(",", " ").split()
-    )
+    asked = _("Numbers, separated by commas (empty: none in particular): ")
+    given = console.input(asked).replace(",", " ").split()
     for item in given:
         if not (item.isdigit() and 1 <= int(item) <= len(names)):
-            raise InputError(f"“{item}” is not a number from 1 to {len(names)}; nothing was changed")
+            raise _unread(item, len(names))
     return [names[int(item) - 1] for item in given]
 
 
 def _limit(session: Elicitation, console: Console) -> None:
     features = [f for f in session.space.features if f.is_action]
     if session.space.timed:
-        console.print("  0  The time until the plan is done")
+        console.print("  0  " + _("The time until the plan is done"))
     for i, feature in enumerate(features, 1):
         console.print(f"  {i}  {feature.label}")
-    pick = console.input("Number of what you want to limit: ").strip()
+    pick = console.input(_("Number of what you want to limit: ")).strip()
     if pick == "0" and session.space.timed:
-        months = console.input("Done within how many months? ").strip()
+        months = console.input(_("Done within how many months? ")).strip()
         if not months.isdigit():
-            raise InputError(f"“{months}” is not a whole number of months; nothing was changed")
+            said = _("“{typed}” is not a whole number of months; nothing was changed")
+            raise InputError(said.format(typed=months))
         session.constrain(within_months=int(months))
         return
     if not (pick.isdigit() and 1 <= int(pick) <= len(features)):
-        raise InputError(f"“{pick}” is not a number from 1 to {len(features)}; nothing was changed")
+        raise _unread(pick, len(features))
     feature = features[int(pick) - 1]
     if not feature.is_number:
         session.constrain(feature.name, fixed=True)
-        console.print(f"{feature.label} will stay as it is.")
+        console.print(_("{label} will stay as it is.").format(label=feature.label))
         return
-    text = console.input("keep it as it is (k), or “at least 5”, “at most 20”: ").strip().lower()
+    least, most = _("at least"), _("at most")
+    asked = _("keep it as it is (k), or “{least} 5”, “{most} 20”: ").format(least=least, most=most)
+    text = console.input(asked).strip().lower()
     if text in ("k", "keep"):
         session.constrain(feature.name, fixed=True)
         return
-    said, _, given = text.rpartition(" ")
+    said, _space, given = text.rpartition(" ")
     try:
-        value = float(given.replace(",", ""))
-    except ValueError:
-        raise InputError(f"“{text}” cannot be read; nothing was changed") from None
-    if "least" in said:
+        value = numerals.read(given)
+        lower = {least: True, most: False, "at least": True, "at most": False}[said]
+    except (InputError, KeyError):
+        wrong = _("“{typed}” cannot be read; nothing was changed")
+        raise InputError(wrong.format(typed=text)) from None
+    if lower:
         session.constrain(feature.name, at_least=value)
-    elif "most" in said:
-        session.constrain(feature.name, at_most=value)
     else:
-        raise InputError(f"“{text}” cannot be read; nothing was changed")
+        session.constrain(feature.name, at_most=value)
+
+
+def _unread(typed: str, most: int) -> InputError:
+    said = _("“{typed}” is not a number from 1 to {most}; nothing was changed")
+    return InputError(said.format(typed=typed, most=most))
 
 
 def _type_in(setup: _setup.Setup, console: Console) -> Frame:
@@ -298,7 +309,7 @@ def _type_in(setup: _setup.Setup, console: Console) -> Frame:
     space = setup.engine.space
     default = space.values(space.vector(_setup.pick(setup, None)))
     row: dict[str, Any] = {}
-    console.print("Your situation (Enter takes the example's value):")
+    console.print(_("Your situation (Enter takes the example's value):"))
     for feature in space.features:
         while True:
             hint = f" [dim]({', '.join(map(str, feature.levels))})[/]" if feature.levels else ""
@@ -327,7 +338,9 @@ def _typed(console: Console, prompt: str) -> str:
     try:
         return console.input(prompt).strip()
     except EOFError:
-        raise InputError("the input ended before your situation was complete; nothing was started") from None
+        raise InputError(
+            _("the input ended before your situation was complete; nothing was started")
+        ) from None
 
 
 def _parse(text: str, feature: Feature, default: Any) -> Any:

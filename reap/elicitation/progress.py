@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from reap.language import _
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -25,7 +27,7 @@ class Progress:
 
     def __str__(self) -> str:
         if self.most == 0:
-            return f"{self.answered} answered, nothing left to ask"
-        return (
-            f"{self.answered} answered, {'the last one' if self.most == 1 else f'at most {self.most} to go'}"
-        )
+            return _("{n} answered, nothing left to ask").format(n=self.answered)
+        if self.most == 1:
+            return _("{n} answered, the last one").format(n=self.answered)
+        return _("{n} answered, at most {most} to go").format(n=self.answered, most=self.most)

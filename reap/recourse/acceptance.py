@@ -14,6 +14,7 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array, Frame
+from reap.language import _, localized
 from reap.models import Classifier
 from reap.models.agreement import needed
 from reap.models.durable import accepting, durable, given, retrained
@@ -127,17 +128,20 @@ class Acceptance:
     def fragile(self, rows: Array) -> str:
         """Return what is to be said where today's model accepts rows (n, d), but not enough of the others do."""
         most = accepting(self.others, rows).max()
-        return (
-            f"Today's model would accept a plan, but none was found that holds: {self.needed} of {len(self.others)} "
-            f"retrainings must accept it. Of the plans that today's model accepts the best is accepted by {most} of them."
-        )
+        return _(
+            "Today's model would accept a plan, but none was found that holds: {needed} of {count} retrainings must accept "
+            "it. Of the plans that today's model accepts the best is accepted by {most} of them."
+        ).format(needed=self.needed, count=len(self.others), most=most)
 
     def short(self, rows: Array) -> str:
         """Return why rows (n, d) that today's model accepts will not do: too few of the others, or too little above."""
         if self.others:
             return self.fragile(rows)
         scale = self.today.scale
-        return f"Today's model would accept a plan, but only just: {scale.needed}, and {self.margin:g} beyond it, is needed."
+        said = _(
+            "Today's model would accept a plan, but only just: {needed}, and {margin} beyond it, is needed."
+        )
+        return said.format(needed=scale.needed, margin=localized(f"{self.margin:g}"))
 
 
 def _quick(classifier: Classifier, X: Frame) -> Classifier:

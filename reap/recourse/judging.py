@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reap._typing import Array
+from reap.language import _, ngettext
 from reap.models import Classifier
 from reap.plan import Plan, Status
 from reap.recourse.acceptance import Acceptance
@@ -17,7 +18,6 @@ from reap.recourse.targets.boundary.boundary import Boundary
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.search import Search
 from reap.recourse.targets.targets import Targets
-from reap.words import counted
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,16 @@ class Judge:
             rows = Boundary(problem, self.search.rows, rng).pool.rows
             if len(rows):
                 return subject.refused(status, self.acceptance.short(rows))
-        note = "No legal row could be tried."
+        note = _("No legal row could be tried.")
         if np.isfinite(problem.closest):
-            said = "Of all rows there are" if complete else "Of the rows tried"
+            said = (
+                _("Of all rows there are, the best scores {best}; {needed} is needed.")
+                if complete
+                else _("Of the rows tried, the best scores {best}; {needed} is needed.")
+            )
             scale = subject.scale
             best = scale.number(float(self.classifier.score(problem.nearest[None])[0]))
-            note = f"{said}, the best scores {best}; {scale.needed} is needed."
+            note = said.format(best=best, needed=scale.needed)
         return subject.refused(status, note)
 
     def _made(self, draft: Draft, judged: list[tuple[Array, bool]]) -> list[Plan]:
@@ -113,11 +117,14 @@ class Judge:
         took = problem.space.action_months(problem.z0, row) if problem.waits else {}
         waits = problem.waits and problem.space.months(problem.z0, row)[0] > max(took.values(), default=0)
         if few is not None and count > few:
-            said.append(f"No plan of {counted(few, 'change')} or fewer was found.")
+            most = ngettext(
+                "No plan of {n} change or fewer was found.", "No plan of {n} changes or fewer was found.", few
+            )
+            said.append(most.format(n=few))
         if waits:
-            said.append("No plan without waiting was found.")
+            said.append(_("No plan without waiting was found."))
         if problem.late:
-            said.append("The search was stopped at its time limit; an easier plan may exist.")
+            said.append(_("The search was stopped at its time limit; an easier plan may exist."))
         return " ".join(said)
 
 

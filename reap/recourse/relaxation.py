@@ -6,6 +6,7 @@ import functools
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 
+from reap.language import _, listed
 from reap.space import ActionSpace, Limits
 
 #: So many sets of limits are tried for a smaller one.
@@ -40,15 +41,15 @@ def relaxations(limits: Limits, possible: Callable[[Limits], bool]) -> list[tupl
 def advice(space: ActionSpace, found: Sequence[Sequence[str]]) -> str:
     """Return a sentence on the sets of limits that would have to go; empty where none would help."""
 
-    whole = {"max_changes": "number of changes", "within_months": "time"}
+    whole = {"max_changes": _("number of changes"), "within_months": _("time")}
 
     def label(name: str) -> str:
         return f"“{whole[name] if name in whole else space.feature(name).label}”"
 
     if not found:
         return ""
-    named = " or ".join(together([label(name) for name in names]) for names in found)
-    return f"Without your limit on {named} there is a plan."
+    named = listed((together([label(name) for name in names]) for names in found), "or")
+    return _("Without your limit on {limits} there is a plan.").format(limits=named)
 
 
 def together(names: Sequence[str]) -> str:
@@ -62,4 +63,4 @@ def together(names: Sequence[str]) -> str:
     first, *more = names
     if not more:
         return first
-    return f"{first} together with " + " and ".join(filter(None, (", ".join(more[:-1]), more[-1])))
+    return _("{first} together with {others}").format(first=first, others=listed(more))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from reap import effort
 from reap._typing import Array, Ints
 from reap.belief import ConfidenceSet
+from reap.language import _
 from reap.plan import Plan, Status
 from reap.recourse.engine import Objective
 from reap.recourse.robust.minimax import minimax
@@ -116,12 +117,12 @@ class Paths:
     ) -> Plan:
         said = []
         if graph.neighbors > self.neighbors:
-            said.append(
-                f"Nothing accepted was within reach of {self.neighbors} neighbours a step; "
-                f"this plan needed {graph.neighbors}."
+            wider = _(
+                "Nothing accepted was within reach of {few} neighbours a step; this plan needed {many}."
             )
+            said.append(wider.format(few=self.neighbors, many=graph.neighbors))
         if timed_out:
-            said.append("The search was stopped at its time limit; an easier plan may exist.")
+            said.append(_("The search was stopped at its time limit; an easier plan may exist."))
         return Plan(
             self.positions.space,
             graph.path(edges),
@@ -136,7 +137,8 @@ class Paths:
 
     def _nothing(self, timed_out: bool) -> Plan:
         status: Status = "time_limit" if timed_out else "unreachable"
-        note = f"No accepted row is linked to yours, even with {self.max_neighbors} neighbours a step."
+        said = _("No accepted row is linked to yours, even with {count} neighbours a step.")
+        note = said.format(count=self.max_neighbors)
         return self.positions.subject.refused(status, "" if timed_out else note)
 
 
