@@ -1,0 +1,264 @@
+"""Simulated people who walk the real pages, form by form, and what they find broken of the rules for people.
+
+A person has an effort of their own for every change and answers by it. Now and then somebody skips the screening or a question,
+says "neither", or wants none of the plans. What the pages say is judged as text; the plans behind it come from the desk.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from reap import effort
+from reap.checks.judge import Judge, dominates
+from reap.elicitation.options import key
+from reap.elicitation.verdicts import noticed
+from reap.service import plan_views
+
+#: Screens with a question at most: five that count, one to warm up, one that is predicted.
+SCREENS = 7
+
+
+def text_of(page: str) -> str:
+    """What a person reads: no tags, no scripts, one space."""
+    body = re.sub(r"(?s)<(script|style).*?</\1>", " ", page.split("<main", 1)[-1])
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", body)))
+
+
+def form_of(page: str, action: str) -> dict[str, str]:
+    """The hidden fields of the first form that goes to this address."""
+    found = re.search(rf'(?s)<form[^>]*action="[^"]*{action}"[^>]*>(.*?)</form>', page)
+    assert found, f"no form for {action}"
+    hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', found[1])
+    return {name: html.unescape(value) for name, value in hidden}
+
+
+@dataclass
+class Walk:
+    """One person's way through the pages of a running service, and the rules that were broken on it."""
+
+    here: object  # tests.service.conftest.Running
+    case: object
+    seed: int
+    broken: list[str] = field(default_factory=list)
+    counts: Counter = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.rng = np.random.default_rng([7, self.seed])
+        self.space = self.case.engine.space
+        self.A = np.diag(np.exp(self.rng.normal(0, 1, self.space.dimension)))
+        self.judge = Judge.of_engine(self.case.engine, self.case.like)
+        #: Columns that are no words: nobody should read them.
+        self.columns = [
+            f.name
+            for f in self.space.features
+            if re.search(r"[_-]|[a-z][A-Z]|\d", f.name) and f.name != f.label
+        ]
+
+    def rule(self, name: str, holds: object, about: object = "") -> None:
+        self.counts[name] += 1
+        if not holds:
+            self.broken.append(f"{name}: person {self.seed}: {about}")
+
+    # pages -------------------------------------------------------------------------------------------
+
+    def get(self, path: str) -> str:
+        answer = self.here.client.get(f"/s/{self.token}{path}")
+        assert answer.status_code == 200, (path, answer.status_code, answer.text[:500])
+        said = text_of(answer.text)
+        self.rule("labels, never columns", not [c for c in self.columns if c in said], path)
+        self.rule("plurals", not re.search(r"\b1 (months|changes|points|years|questions)\b", said), path)
+        self.rule(
+            "no nan, None or code",
+            not re.search(r"\b(nan|NaN|np\.|None\b(?! of these))|\{\w+\}|%\(", said),
+            path,
+        )
+        return answer.text
+
+    def post(self, page: str, path: str, **fields: object) -> str:
+        """Send a form of a page and return where it leads, without the token."""
+        sent = {**form_of(page, path), **fields}
+        answer = self.here.client.post(f"/s/{self.token}{path}", data=sent)
+        assert answer.status_code == 303, (path, answer.status_code, text_of(answer.text)[:500])
+        return answer.headers["location"].split(self.token, 1)[1].partition("?")[0]
+
+    @property
+    def session(self):
+        with self.here.app.state.desk.open(self.token) as live:
+            return live.session
+
+    def effort(self, plan) -> float:
+        return effort.of_moves(self.A, plan.moves)
+
+    # the way -----------------------------------------------------------------------------------------
+
+    def run(self, subject: dict) -> Walk:
+        started = self.here.client.post("/api/v1/sessions", json={"subject": subject, "seed": self.seed})
+        self.token = started.json()["token"]
+        self.own, self.asked, self.refused, self.totals = dict(subject), [], [], set()
+        said = text_of(self.get(""))
+        self.rule("the decision is a no with its reasons", "would be no" in said and "main reasons" in said)
+        where = self.screen()
+        while where == "/questions":
+            where = self.answer()
+        self.plan()
+        if self.seed % 6 == 5 and self.session.recommend().status == "ok":
+            self.refuse()
+        return self
+
+    def screen(self) -> str:
+        page = self.get("/changes")
+        offered = re.findall(r'name="changeable" value="([^"]+)"', page)
+        self.rule("screening comes first, on one page", bool(offered) and not self.session.answered)
+        if self.seed % 4 == 3 or len(offered) < 3:
+            self.ticked = None
+            return self.post(page, "/changes", skip="1")
+        count = max(2, round(0.6 * len(offered)))
+        self.ticked = sorted(self.rng.choice(offered, count, replace=False).tolist())
+        return self.post(page, "/changes", changeable=self.ticked)
+
+    def answer(self) -> str:
+        page, session = self.get("/questions"), self.session
+        question = session.ask()
+        if question is None:
+            return "/plan"
+        self.judge_question(page, question, session)
+        self.asked.append(question)
+        turn = len(self.asked)
+        if self.seed % 5 == 1 and turn == 2:
+            self.neither = question
+            return self.post(page, "/answer", choice="neither")
+        if self.seed % 5 == 2 and turn == 2:
+            return self.post(page, "/answer", choice="skip")
+        asks = [self.effort(option) for option in question.options]
+        return self.post(page, "/answer", choice=str(int(np.argmin(asks))))
+
+    def judge_question(self, page: str, question, session) -> None:
+        said = text_of(page)
+        rows = len(re.findall(r'<li class="[^"]*"><span class="sign', page)) // len(question.options)
+        self.rule("at most 4 rows", 1 <= rows <= 4, rows)
+        self.counts["rows over 3"] += rows > 3
+        ends = [self.space.values(option.path[-1]) for option in question.options]
+        worse = any(dominates(self.space, self.own, ends[i], ends[1 - i]) for i in (0, 1) if len(ends) == 2)
+        self.rule("no dominated option", not worse, ends)
+        changes = [np.abs(np.nan_to_num(option.path[-1] - option.path[0])) for option in question.options]
+        gap = np.abs(changes[0] - changes[1])
+        self.rule("a difference one can feel", (gap >= noticed(self.space)).any(), gap.round(3))
+        self.rule("says what is equal", "Everything not shown is the same" in said)
+        why = said.partition("Why we ask:")[2][:200]
+        self.rule("why in plain words", "%" not in why, why)
+        progress = re.search(r"Question (\d+) of at most (\d+)", said)
+        self.rule("progress", progress and int(progress[1]) == len(self.asked) + 1, said[:80])
+        if progress:
+            self.totals.add(int(progress[2]))
+        self.rule("progress never grows, and is short", len(self.totals) == 1 and max(self.totals) <= SCREENS)
+        warm = question.kind == "warm-up"
+        self.counts["walks without a warm-up"] += not self.asked and not warm  # one pair only: it counts
+        self.rule(
+            "a warm-up comes first and is said",
+            warm == ("does not count" in said) and (not warm or not self.asked),
+        )
+        seen = {frozenset(map(key, q.options)) for q in self.asked}
+        self.rule("a question never comes back", frozenset(map(key, question.options)) not in seen)
+        if self.ticked is not None:
+            moved = {c.feature for option in question.options for c in option.changes}
+            self.rule("what is unticked is fixed", moved <= set(self.ticked), moved)
+        if hasattr(self, "neither"):
+            set_aside = {key(option) for option in self.neither.options}
+            self.rule("neither is honoured", not set_aside & set(map(key, question.options)))
+
+    # the plan ----------------------------------------------------------------------------------------
+
+    def plan(self) -> None:
+        page = self.get("/plan")
+        said = text_of(page)
+        with self.here.app.state.desk.open(self.token) as live:
+            offered = plan_views.offered(self.here.app.state.desk, live)
+            best, told = live.session.recommend(), live.session.prediction
+        self.counts["no plan"] += best.status != "ok"
+        self.counts["with a plan"] += best.status == "ok"
+        if best.status != "ok":
+            help_offered = "What would help" in said or "know of no way" in said or best.note[:30] in said
+            self.rule("without a plan: what would help", help_offered, said[:200])
+            return
+        self.judge_plan(page, said, best)
+        shown = re.findall(r'action="[^"]*/choose"', page)
+        self.rule("every plan on offer can be chosen", len(shown) == len(offered))
+        self.counts["two others or more"] += len(offered) >= 3
+        self.rule("no plan twice", len({plan_views.name_of(p) for p in offered}) == len(offered))
+        for plan in offered:
+            if plan_views.may_not_hold(self.here.app.state.desk, plan):
+                self.rule("never recommended what may not hold", plan is not best and "may not hold" in said)
+        if told is not None and told.hit is not None:
+            self.rule("the prediction is told", "predict" in said)
+        beaten = self.lost()
+        self.rule("never one that lost a direct comparison", key(best) not in beaten)
+        where = self.post(page, "/choose", plan=plan_views.name_of(best))
+        self.rule("chosen", where == "/plan" and "You chose this plan" in text_of(self.get("/plan")))
+        paper = text_of(self.get("/print"))
+        self.rule("on paper the same", plan_views.headline(best) in paper)
+
+    def lost(self) -> set:
+        """Options that lost to another and never won: no later answer speaks for them."""
+        session, won, lost = self.session, set(), set()
+        for question, choice in session.history:
+            if isinstance(choice, int) and question.kind != "warm-up":
+                won.add(key(question.options[choice]))
+                lost |= {key(o) for i, o in enumerate(question.options) if i != choice}
+        return lost - won
+
+    def judge_plan(self, page: str, said: str, plan) -> None:
+        target = self.space.values(plan.path[-1])
+        own = self.space.values(plan.path[0])
+        shown = re.findall(r'(?s)<li class="card step">.*?<p class="do">(.*?)</p>', page)
+        wanted = [html.unescape(text) for text in shown]
+        self.rule(
+            "each change once, as an action", sorted(wanted) == sorted(c.text for c in plan.changes), wanted
+        )
+        self.rule("at most 3 actions, or said why", len(wanted) <= 3 or "3 changes" in plan.note, len(wanted))
+        with self.here.app.state.desk.open(self.token) as live:
+            limits = live.session.limits
+        spare = [how for how, row in self.judge.less(own, target) if self.judge.legal(own, row, limits)]
+        rows = [row for how, row in self.judge.less(own, target) if self.judge.legal(own, row, limits)]
+        needless = [how for how, fine in zip(spare, self.judge.accepts(rows), strict=True) if fine]
+        self.rule("nothing the decision does not need", not needless, needless)
+        self.rule("legal, and nothing fixed is moved", self.judge.legal(own, target, limits), target)
+        moved = {c.feature for c in plan.changes}
+        fixed = {f.name for f in self.space.features if not f.is_action}
+        self.rule("never advises what cannot change", not moved & fixed, moved & fixed)
+        if self.ticked is not None:
+            self.rule("only what was ticked", moved <= set(self.ticked), moved - set(self.ticked))
+        if self.space.timed:
+            timed = re.search(r"\d+ months?\b|ready at once", said)
+            self.rule("says how long it takes", timed, said[:120])
+        self.rule("holds tomorrow, and is no promise", "not a promise" in said and "retraining" in said)
+        sure = re.search(r'(?s)<ul class="truths.*?</ul>', page)
+        self.rule(
+            "confidence in words, not in per cent", sure and "%" not in text_of(sure[0]), sure and sure[0]
+        )
+        self.rule("a setback is said", plan.setback is None or "lower than before" in said)
+        self.rule("a cliff is said", not plan.cliffs or "A tiny difference decides" in said)
+        level = re.search(r"neither easy nor hard|about average", said)
+        self.rule("nothing learnt is not shown", not level, level and level[0])
+        for old in self.asked if hasattr(self, "neither") else ():
+            if old is self.neither:
+                self.rule(
+                    "a plan that was refused is not recommended", key(plan) not in set(map(key, old.options))
+                )
+
+    def refuse(self) -> None:
+        """None of these: what was on offer does not come back."""
+        other = self.here.client.post("/api/v1/sessions", json={"subject": self.own, "seed": self.seed})
+        self.token = other.json()["token"]
+        page = self.get("/plan")
+        with self.here.app.state.desk.open(self.token) as live:
+            gone = {key(plan) for plan in plan_views.offered(self.here.app.state.desk, live)}
+        self.post(page, "/refuse")
+        self.get("/plan")
+        with self.here.app.state.desk.open(self.token) as live:
+            left = {key(plan) for plan in plan_views.offered(self.here.app.state.desk, live)}
+        self.rule("none of these is honoured", not gone & left)

@@ -1,0 +1,69 @@
+"""People walk the real pages, and every rule of what people need is counted on the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import reap
+from reap.service.case import Case
+from reap.service.settings import Settings
+
+from .conftest import running
+from .people import Walk
+
+
+@dataclass
+class World:
+    """A service whose plans must hold, its case, and the people who are refused, as rows."""
+
+    here: object
+    case: object
+    people: list
+
+
+def opened(data, folder, count):
+    """Serve a data set as ``reap serve`` does, with the logistic model of the tests."""
+    X, y = data.X, data.y
+    model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=2000)).fit(X, y)
+    engine = reap.Recourse(model, data.space, durability=0.9, refits=10, random_state=0).fit(X, y)
+    refused = X[~engine.classifier_.accepts(data.space.encode(X))]
+    chosen = refused.sample(count, random_state=3)
+    rows = [data.space.values(data.space.vector(chosen.iloc[[i]])) for i in range(count)]
+    case = Case.of(engine, X, refused.iloc[:0])
+    settings = Settings(database_url=f"sqlite:///{folder}/reap.db", rate=0, starts=0)
+    seen = SimpleNamespace(engine=engine, like=X)
+    return running(case, settings), seen, rows
+
+
+def walked(data, folder, count):
+    server, case, rows = opened(data, folder, count)
+    counts, broken = Counter(), []
+    with server as here:
+        for seed, row in enumerate(rows):
+            walk = Walk(here, case, seed).run(row)
+            counts += walk.counts
+            broken += walk.broken
+    return counts, broken
+
+
+def test_four_people_find_no_rule_broken(german, tmp_path):
+    counts, broken = walked(german, tmp_path, 4)
+    assert broken == []
+    assert counts["with a plan"] >= 1
+    assert counts["says what is equal"] >= 4  # there were questions
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["german", "heloc"])
+def test_fifty_people_find_no_rule_broken(load, tmp_path, name, capsys):
+    counts, broken = walked(load(name), tmp_path, 50)
+    with capsys.disabled():
+        print(f"\n{name}: {dict(counts)}\nbroken: {len(broken)}", *broken, sep="\n  ")
+    assert broken == []
+    assert counts["with a plan"] >= 25
