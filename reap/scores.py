@@ -196,7 +196,7 @@ class Scale:
         """Undo ``to_dict``."""
         given = data["threshold"]
         low, high = data["extent"]
-        threshold: Threshold = (given[0], given[1]) if isinstance(given, list | tuple) else float(given)
+        threshold: Threshold = tuple(given) if isinstance(given, list | tuple) else float(given)
         return cls(threshold, data["output"], data["unit"], float(data["spread"]), (float(low), float(high)))
 
 

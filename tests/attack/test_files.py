@@ -121,6 +121,23 @@ def test_plans(plan):
     assert outcomes["refused"] > COUNT / 4
 
 
+@pytest.mark.parametrize("threshold", [[], [0.5], [0.1, 0.5, 0.9], [None, None], [1, 0], "0.5x", {}])
+def test_a_plan_with_a_threshold_of_no_kind_is_refused(plan, threshold):
+    data = json.loads(plan.to_json())
+    data["scale"]["threshold"] = threshold
+    with pytest.raises(InputError):
+        Plan.from_json(json.dumps(data))
+
+
+@pytest.mark.parametrize("value", [1e308, -1e300, 1e200])
+def test_a_plan_with_values_that_cannot_be_reckoned_with_is_refused(plan, value):
+    for row in (0, -1):
+        data = json.loads(plan.to_json())
+        data["path"][row] = [value] * len(data["path"][row])
+        with pytest.raises(InputError):
+            Plan.from_json(json.dumps(data))
+
+
 def test_plans_whose_space_is_given(plan):
     text = json.dumps(plan.to_dict(standalone=False))
     outcomes = trial(
