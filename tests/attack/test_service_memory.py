@@ -1,0 +1,56 @@
+"""Memory: a service that thousands start sessions at holds as many as it is told to, and no more."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+
+from reap.models.files import save_model
+from tests.service.serving import start, stop
+
+#: Sessions that the service may keep; before the first look, so that every cache is full; and after it.
+KEPT, FIRST, THEN = 4, 12, 30
+#: Megabytes that the process may grow by after the first look. A session in memory takes 5, so 30 of them would take 150.
+GROWN = 40
+
+
+def resident(process) -> float:
+    """Megabytes of memory that the process holds."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) / 1024
+
+
+def started(client, rows, count):
+    for k in range(count):
+        made = client.post("/api/v1/sessions", json={"subject": rows[k % len(rows)], "seed": k})
+        assert made.status_code == 201, made.text
+
+
+def rise(german_model, german, german_rejected, folder, then):
+    """Megabytes that a service grows by, once it is warm, over so many starts by different people."""
+    save_model(german_model, folder / "model.skops")
+    rows = [german.space.values(german.space.vector(german_rejected.iloc[[i]])) for i in range(60)]
+    process, url = start(
+        folder, REAP_LIVE_SESSIONS=str(KEPT), REAP_STARTS="0", REAP_RATE="0", MALLOC_ARENA_MAX="2"
+    )
+    try:
+        with httpx.Client(base_url=url, timeout=120) as client:
+            started(client, rows, FIRST)
+            before = resident(process)
+            started(client, rows[::-1], then)
+            return resident(process) - before
+    finally:
+        stop(process)
+
+
+@pytest.mark.slow
+def test_memory_is_bounded_however_many_start(german_model, german, german_rejected, tmp_path):
+    assert rise(german_model, german, german_rejected, tmp_path, THEN) < GROWN
+
+
+@pytest.mark.long
+def test_memory_is_bounded_over_hundreds_of_starts(german_model, german, german_rejected, tmp_path):
+    assert rise(german_model, german, german_rejected, tmp_path, 500) < GROWN
