@@ -46,6 +46,7 @@ def batch(
     id_column: str | None = typer.Option(
         None, "--id", help="The column that identifies a row; else its number."
     ),
+    within_months: int | None = _setup.WITHIN,
     target: str = _setup.TARGET,
     threshold: str = _acceptance.THRESHOLD,
     model_output: str = _acceptance.MODEL_OUTPUT,
@@ -109,6 +110,7 @@ def batch(
         input,
         output=output,
         preferences=preferences,
+        limits=None if within_months is None else rules.limits(within_months=within_months),
         reference=people,
         id_column=id_column,
         n_jobs=jobs,

@@ -120,3 +120,33 @@ def test_a_table_with_accepted_people_needs_no_other(files, tmp_path):
     done = CliRunner().invoke(app, given, catch_exceptions=False)
     assert done.exit_code == 0
     assert "already_accepted" in done.output
+
+
+def test_everybody_within_some_months(files, tmp_path):
+    folder, rejected, _ = files
+    space = reap.ActionSpace.load(folder / "space.toml")
+    dated = reap.ActionSpace.from_frame(rejected, paces={"income": "20 a month"}, increasing=["income"])
+    assert dated.names == space.names
+    dated.save(tmp_path / "dated.toml")
+    rejected.iloc[:20].to_csv(tmp_path / "some.csv", index=False)
+    months = {}
+    for within in (2, 24):
+        more = [
+            "--space",
+            str(tmp_path / "dated.toml"),
+            "--input",
+            str(tmp_path / "some.csv"),
+            "--margin",
+            "0",
+        ]
+        output = tmp_path / f"{within}.parquet"
+        done = CliRunner().invoke(
+            app,
+            words(folder, output, *more, "--within-months", str(within), "--jobs", "1"),
+            catch_exceptions=False,
+        )
+        assert done.exit_code == 0, done.output
+        made = pd.read_parquet(output)
+        months[within] = made.loc[made["recourse_status"].eq("ok"), "recourse_months"]
+        assert months[within].max() <= within
+    assert months[24].max() > 2
