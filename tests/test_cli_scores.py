@@ -106,8 +106,12 @@ def test_plans_hold_by_default_where_labels_are_at_hand(run, bank):
     code, out, _ = run(*of(bank, "classes.skops"), "--target", "yes")
     assert code == 0
     assert "Accepted by today's model and by 20 of 20 retrainings; not a promise." in out
+    head, easier = out.split("Easier today, but less sure to hold")
+    assert "To hold, it asks" in head
+    assert "it may not hold" in easier
     code, out, _ = run(*of(bank, "classes.skops"), "--target", "yes", "--durability", "0")
     assert "retraining" not in out
+    assert "less sure" not in out
 
 
 @pytest.mark.parametrize(

@@ -183,11 +183,15 @@ def _end(session: Elicitation, console: Console, *, asking: bool) -> bool:
     if session.prediction is not None and session.prediction.hit is not None:
         console.print(str(session.prediction))
     best, *others = session.plans()
+    easier = session.plans(1, today=True)[1:]
     console.print(f"\n[bold]{_('Recommended')}[/]")
     console.print(str(best), markup=False)
     for other in others:
         console.print(f"\n[bold]{_('Another way')}[/]")
         console.print(str(other), markup=False)
+    for plan in easier:
+        console.print(f"\n[bold]{_('Easier today, but less sure to hold')}[/]")
+        console.print(str(plan), markup=False)
     if not asking or best.status != "ok" or not session.answered:
         return False
     try:
@@ -196,7 +200,7 @@ def _end(session: Elicitation, console: Console, *, asking: bool) -> bool:
         return False
     if reply not in ("n", "none"):
         return False
-    session.refuse([best, *others])
+    session.refuse([best, *others, *easier])
     if session.ask() is None:
         console.print(_("There is nothing more to ask; these are the plans that are left."))
     return True

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from reap.cli import _acceptance, _setup
+from reap.language import _
 
 
 def recommend(
@@ -57,6 +58,9 @@ def recommend(
     limits = made.space.limits(fixed=fixed, within_months=within_months)
     alike = identity(made.space.dimension)
     plan = made.priced(made.plans(subject, alike[None], limits)[0], subject, alike, limits)
+    easier = None if json else made.easier(plan, subject, alike, limits)
     print(plan.to_json() if json else plan)
+    if easier is not None:
+        print(f"\n{_('Easier today, but less sure to hold')}\n{easier}")
     if plot is not None:
         plan.plot().savefig(plot, dpi=150)

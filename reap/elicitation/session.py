@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reap import words
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.belief import Belief, ConfidenceSet, LearnedPrior, Posterior
@@ -337,15 +336,16 @@ class Elicitation(State):
         The others change features that the plans before them leave alone, as far as there is such a plan within twice
         the effort of the best; where there is none, ``note`` says what a plan shares. Fewer come back where there are fewer.
         With ``today=True`` the easiest plan that today's model alone accepts comes last, said as such, where the engine asks
-        that plans hold and such a plan is notably easier.
+        that plans hold and such a plan is notably easier, or is all there is.
         """
         if count < 1:
             raise InputError(f"count is {count}; give 1 or more")
         best = self.recommend()
-        if best.status != "ok" or not best.valid:
-            return [best]
-        belief, known = self._consistent(), list(self.pool)
+        belief = self._consistent()
         A = self._of_changes(advice.center(belief, self.center))
+        if best.status != "ok" or not best.valid:
+            return [best] + (self._today(best, A) if today else [])
+        known = list(self.pool)
         shown = [best]
         while len(shown) < count:  # ask for a plan that leaves alone what the ones before it change
             used = set().union(*(advice.features(plan) for plan in shown))
@@ -362,13 +362,8 @@ class Elicitation(State):
 
     def _today(self, best: Plan, A: Array) -> list[Plan]:
         """Return the easiest plan that today's model alone accepts, where it is notably easier than the best that holds."""
-        if best.price is None or best.price < words.NOTABLE:
-            return []
-        plan = self.engine.edge().plans(self._x, A[None], self.limits)[0]
-        if plan.status != "ok" or self._verdicts().aside([plan])[0]:
-            return []
-        plan = self.engine.acceptance_.told([plan])[0]
-        return [plan.with_(note=words.fragile(plan))]
+        plan = self.engine.easier(best, self._x, A, self.limits)
+        return [] if plan is None or self._verdicts().aside([plan])[0] else [plan]
 
     def _price(self, belief: Belief) -> Callable[[Plan], float]:
         """Return what gives the effort of a plan, as far as is known."""

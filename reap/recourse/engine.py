@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 from rich.progress import track
 from sklearn.base import BaseEstimator
 
-from reap import effort
+from reap import effort, words
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import Belief, ConfidenceSet
@@ -236,6 +236,24 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         if easier.status != "ok" or not least > 0:
             return plan
         return plan.with_(price=max(0.0, own / least - 1))
+
+    def easier(self, plan: Plan, x: Any, matrix: Array, limits: Limits | None = None) -> Plan | None:
+        """Return the plan that today's model alone accepts, said as one that may not hold.
+
+        None where nothing must hold, or where it is not notably easier than the ``plan`` that holds. Where none was found that
+        holds, it is all there is.
+        """
+        if plan.along or not hasattr(self, "acceptance_") or self.acceptance_.exact:
+            return None
+        if plan.status == "ok" and not (plan.price is not None and plan.price >= words.NOTABLE):
+            return None
+        if plan.status not in ("ok", "none_found", "infeasible"):
+            return None
+        found = self.edge().plans(x, matrix, limits)[0]
+        if found.status != "ok":
+            return None
+        (found,) = self.acceptance_.told([found])
+        return found.with_(note=words.fragile(found))
 
     def reasons(self, x: Any, n: int = 4) -> list[Reason]:
         """Return the principal reasons of a refusal, most important first: the factors that the model really scored.

@@ -150,6 +150,14 @@ def test_where_nothing_holds_the_refusal_says_how_near_it_came():
     assert plan.status in ("none_found", "infeasible")
     assert "3 of 3 retrainings must accept it. " in str(plan)
     assert "the best is accepted by 1 of them." in str(plan)
+    session = engine.elicit(x, questions=1)
+    assert [one.status for one in session.plans(3)] == [plan.status]
+    refused, easier = session.plans(3, today=True)  # asked for by name: all there is, said as such
+    assert not refused.valid
+    assert easier.status == "ok"
+    assert easier.durability == pytest.approx(1 / 3)
+    assert "it may not hold" in str(easier)
+    assert engine.edge().easier(plan, x, np.eye(space.dimension)) is None
 
 
 def test_somebody_accepted_today_is_told_so():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from reap.research.experiments import durability, runner, tables
@@ -23,11 +24,28 @@ def frame(scope):
 
 
 def test_every_method_answers_for_every_person(frame):
-    assert frame.groupby("method", sort=False).size().tolist() == [3] * 6
-    ours = frame[~frame["method"].isin(["Wachter", "ROAR"])]
+    assert frame.groupby("method", sort=False).size().tolist() == [3] * len(durability._methods([]))
+    ours = frame[frame["method"].str.contains("today|durability|margin")]
     assert ours["valid"].all()
     assert frame["fresh"].dropna().between(0, 1).all()
     assert np.array_equal(frame["fresh"].isna(), ~frame["valid"])
+    assert np.array_equal(frame["replaced"].isna(), ~frame["valid"])
+
+
+def test_a_tenth_of_the_rows_is_replaced_by_people_who_get_no_plan():
+    rows, others = np.arange(50), np.arange(60, 90)
+    for made in durability._replaced(rows, others, 3, seed=0):
+        assert (made != rows).sum() == 5
+        assert np.isin(made[made != rows], others).all()
+        assert len(np.unique(made)) == 50
+
+
+def test_a_shortfall_is_said():
+    frame = pd.DataFrame(
+        {"dataset": "german", "model": "logistic", "method": "durability .95", "fresh": [0.9, 0.96]}
+    )
+    said = "durability .95 kept less than .95 on fresh retrainings: german logistic 0.930."
+    assert said in durability._remarks(frame)
 
 
 def test_holding_never_asks_for_less(frame):
@@ -39,5 +57,6 @@ def test_holding_never_asks_for_less(frame):
 def test_the_table_has_a_row_a_method(frame, scope):
     (result,) = durability.summary({"durability": frame}, scope)
     assert result.frame["method"].tolist() == list(durability._methods([]))
-    assert result.frame["effort × that at the edge"].iloc[0] == "1.00"
+    assert result.frame["× the edge"].iloc[0] == "1.00"
+    assert (result.frame["later file"] == "–").all()  # German has none
     assert "durability" in tables.NAMES
