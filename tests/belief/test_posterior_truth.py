@@ -107,9 +107,12 @@ def test_the_mixture_equals_importance_sampling():
     np.testing.assert_allclose(np.mean(shares, axis=0), likelihood.sum(axis=1) / likelihood.sum(), atol=0.02)
 
 
-@pytest.mark.slow
-def test_stated_probabilities_match_what_happens():
-    sessions, d, m, k = 1000, 3, 12, 3
+@pytest.mark.parametrize(
+    ("sessions", "loose"), [(250, 2.0), pytest.param(1000, 1.0, marks=pytest.mark.long)]
+)
+def test_stated_probabilities_match_what_happens(sessions, loose):
+    """With a quarter of the sessions chance is twice as large, and so are the bounds."""
+    d, m, k = 3, 12, 3
     who = people()
     stated, hits, ranks, careful = [], [], [], []
     for session in range(sessions):
@@ -133,14 +136,14 @@ def test_stated_probabilities_match_what_happens():
         ranks.append(np.mean(belief.matrices[:, 0, 0] < A[0, 0]))
         careful.append((belief.kinds[0], kind == 0))
     stated, hits = np.array(stated), np.array(hits)
-    assert np.abs(stated.mean() - hits.mean()) < 0.04
+    assert np.abs(stated.mean() - hits.mean()) < 0.04 * loose
     for part in np.array_split(
         np.argsort(stated), 4
     ):  # the sure and the unsure are each right as often as stated
-        assert np.abs(stated[part].mean() - hits[part].mean()) < 0.09
+        assert np.abs(stated[part].mean() - hits[part].mean()) < 0.09 * loose
     assert np.ptp([stated[part].mean() for part in np.array_split(np.argsort(stated), 4)]) > 0.3
     # The truth is nowhere special among the particles.
     counts = np.histogram(ranks, bins=8, range=(0, 1 + 1e-9))[0]
     assert chisquare(counts).pvalue > 1e-3
     said, were = np.mean(careful, axis=0)
-    assert np.abs(said - were) < 0.05
+    assert np.abs(said - were) < 0.05 * loose

@@ -48,10 +48,11 @@ def act(session, step):
 
 @pytest.fixture(scope="module")
 def start(german_engine, german_rejected):
-    return lambda **options: german_engine.elicit(german_rejected.iloc[0], **options)
+    """Return what starts a session of the first person; 8 matrices a round, since it is the session that is tested."""
+    return lambda **options: Elicitation(german_engine, german_rejected.iloc[0], **{"samples": 8, **options})
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(ANSWERS)
 def test_undo_restores_the_exact_state(start, steps):
     session = start(questions=4)
@@ -64,7 +65,7 @@ def test_undo_restores_the_exact_state(start, steps):
         act(session, step)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(ANSWERS)
 def test_json_replays_to_the_identical_state_at_every_step(start, german_engine, steps):
     session = start(questions=4)
@@ -78,7 +79,7 @@ def test_json_replays_to_the_identical_state_at_every_step(start, german_engine,
 @pytest.mark.parametrize("preset", ["bayes", "reap"])
 def test_no_question_twice_in_fifty_rounds(start, preset):
     strategy = reap.questions.Random(options=2) if preset == "bayes" else None
-    session = start(questions=50, preset=preset, strategy=strategy)
+    session = start(questions=50, preset=preset, strategy=strategy, samples=4)
     seen = set()
     while question := session.ask():
         key = frozenset(option.path.tobytes() for option in question.options)
@@ -127,7 +128,7 @@ def test_questions_help_a_simulated_person(german_engine, german_rejected):
     with_answers, without = 0.0, 0.0
     for k in range(24):  # for some of them one plan is the best whatever they answer
         person = reap.subjects.Mahalanobis.random(german_engine.space.dimension, np.random.default_rng(k))
-        session = german_engine.elicit(german_rejected.iloc[k], questions=5)
+        session = Elicitation(german_engine, german_rejected.iloc[k], questions=5, samples=12)
         without += person.effort(session.recommend().moves)
         while question := session.ask():
             session.answer(person.answer(question))

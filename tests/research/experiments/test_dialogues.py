@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from reap.elicitation import Question
 from reap.plan import Plan
@@ -28,12 +27,12 @@ def faults(made, engine, count):
 
 
 def check(found):
-    """No fault at all; and not significantly fewer than 95 % of the questions with at most 3 rows."""
+    """No fault at all, and at most 3 rows in at least 95 % of the questions."""
     questions, few = sum(each["questions"] for each in found), sum(each["few"] for each in found)
     assert questions
     for fault in ("dominated", "repeats", "beaten", "unannounced"):
         assert sum(each[fault] for each in found) == 0, fault
-    assert binom.cdf(few, questions, 0.95) > 0.01
+    assert few >= 0.95 * questions
 
 
 @pytest.mark.parametrize("dataset", ["german", "synthetic"])
