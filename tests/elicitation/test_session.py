@@ -124,16 +124,18 @@ def test_it_stops_when_nothing_is_left_to_decide(start):
     assert session.progress.most == 0
 
 
-def test_questions_help_a_simulated_person(german_engine, german_rejected):
+@pytest.mark.parametrize(("count", "share"), [(8, 0.95), pytest.param(24, 0.97, marks=pytest.mark.long)])
+def test_questions_help_a_simulated_person(german_engine, german_rejected, count, share):
+    """Measured .912 with 8 people; within a horizon German leaves few plans to choose from."""
     with_answers, without = 0.0, 0.0
-    for k in range(24):  # for some of them one plan is the best whatever they answer
+    for k in range(count):  # for some of them one plan is the best whatever they answer
         person = reap.subjects.Mahalanobis.random(german_engine.space.dimension, np.random.default_rng(k))
         session = Elicitation(german_engine, german_rejected.iloc[k], questions=5, samples=12)
         without += person.effort(session.recommend().moves)
         while question := session.ask():
             session.answer(person.answer(question))
         with_answers += person.effort(session.recommend().moves)
-    assert with_answers < 0.97 * without  # within a horizon German leaves few plans to choose from: 4 % here
+    assert with_answers < share * without
 
 
 def test_neither_never_proposes_the_impossible_change_again(start):
