@@ -107,9 +107,7 @@ def test_the_mixture_equals_importance_sampling():
     np.testing.assert_allclose(np.mean(shares, axis=0), likelihood.sum(axis=1) / likelihood.sum(), atol=0.02)
 
 
-@pytest.mark.parametrize(
-    ("sessions", "loose"), [(250, 2.0), pytest.param(1000, 1.0, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize(("sessions", "loose"), [(250, 2.0), pytest.param(1000, 1.0, marks=pytest.mark.long)])
 def test_stated_probabilities_match_what_happens(sessions, loose):
     """With a quarter of the sessions chance is twice as large, and so are the bounds."""
     d, m, k = 3, 12, 3
