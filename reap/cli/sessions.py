@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import typer
 from rich.console import Console
@@ -34,13 +34,14 @@ def sessions(
         return
     table = Table(title="Sessions", title_justify="left")
     for column in ("id", "started", "expires", "answers", "plan", "events"):
-        table.add_column(column, justify="right" if column in ("answers", "events") else "left")
+        side: Literal["left", "right"] = "right" if column in ("answers", "events") else "left"
+        table.add_column(column, justify=side, no_wrap=column == "id")  # an id in pieces cannot be copied
     for kept in store.sessions():
         kinds = [entry.type for entry in store.events(kept.id)]
         table.add_row(
             kept.id,
             kept.created[:16].replace("T", " "),
-            kept.expires[:16].replace("T", " "),
+            kept.expires[:10],
             str(kinds.count("answered")),
             "yes" if "recommended" in kinds else "no",
             str(kept.events),
@@ -51,7 +52,8 @@ def sessions(
 def open_store(database: str | None, config: Path | None) -> Store:
     """Return the store of a service, or say that there is none."""
     settings = read_settings(database, config)
-    from reap.service.store import Store, UnavailableError
+    from reap.service.database import UnavailableError
+    from reap.service.store import Store
 
     url = settings.database_url
     file = url.removeprefix("sqlite:///") if url.startswith("sqlite:///") else None
