@@ -19,13 +19,14 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from reap import __version__
 from reap.service import api, faults, pages
 from reap.service.case import Case
+from reap.service.database import UnavailableError
 from reap.service.desk import Desk
 from reap.service.guards import Buckets, Guard
 from reap.service.languages import Speaker
 from reap.service.metrics import Metrics
 from reap.service.patience import Patience
 from reap.service.settings import Settings
-from reap.service.store import Store, UnavailableError
+from reap.service.store import Store
 
 _logger = logging.getLogger("reap.service")
 

@@ -24,11 +24,12 @@ from reap._typing import Array
 from reap.elicitation import Elicitation, Event, outside
 from reap.plan import Plan
 from reap.service.case import Case
+from reap.service.database import ConflictError, UnavailableError
 from reap.service.live import Live, MissingError
 from reap.service.log import Entry, Sent
 from reap.service.priors import Priors
 from reap.service.settings import Settings
-from reap.service.store import ConflictError, Store, UnavailableError
+from reap.service.store import Store
 from reap.service.tables import Kept
 from reap.service.tokens import fingerprint, new_token
 from reap.service.turns import Turns

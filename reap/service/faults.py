@@ -17,11 +17,11 @@ from reap._clock import LateError
 from reap._errors import InputError
 from reap.language import N_, _
 from reap.service import views
+from reap.service.database import UnavailableError
 from reap.service.desk import HeldError, ReplacedError, ReusedError, StaleError, TrialsError, UncomputedError
 from reap.service.live import MissingError
 from reap.service.render import error_page
 from reap.service.rows import FieldError
-from reap.service.store import UnavailableError
 
 _logger = logging.getLogger("reap.service")
 NOT_FOUND = N_(

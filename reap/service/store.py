@@ -5,18 +5,17 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from reap.service import vocabulary
+from reap.service.database import ConflictError, Database
 from reap.service.log import Entry, Sent, fault, sealed
 from reap.service.migrations import migrate
 from reap.service.seals import Count, seal
-from reap.service.tables import BUSY, EVENTS, NOTES, SESSIONS, Kept, connect, now
+from reap.service.tables import EVENTS, NOTES, SESSIONS, Kept, now
 from reap.service.tokens import same
 
 #: Names the lock under which one worker changes the schema of PostgreSQL while the others wait.
@@ -54,15 +53,7 @@ _SINCE = (
 )
 
 
-class ConflictError(Exception):
-    """Another request wrote first; look at the log again."""
-
-
-class UnavailableError(Exception):
-    """The database cannot be reached or cannot be written; nothing was stored."""
-
-
-class Store:
+class Store(Database):
     """An append-only log for every session, on SQLite or PostgreSQL.
 
     Parameters
@@ -84,21 +75,17 @@ class Store:
     """
 
     def __init__(self, url: str, key: str = "") -> None:
-        self.engine = connect(url)
+        super().__init__(url)
         self.key, self.keyless = key, not key
-        self._sqlite = self.engine.dialect.name == "sqlite"
-        self._reader = self.engine.execution_options(
-            isolation_level="AUTOCOMMIT"
-        )  # one select, no transaction
 
     def prepare(self) -> None:
         """Make the tables, or bring those of an earlier release to this one's; several workers may do it at once."""
-        with self._write() as connection:
-            if not self._sqlite:
+        with self.writing() as connection:
+            if not self.sqlite:
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
             migrate(connection)
         self.key = self.key or self.note("secret", secrets.token_hex(32))
-        with self._write() as connection:
+        with self.writing() as connection:
             if connection.execute(_NOTED, {"name": "count"}).scalar_one_or_none() is None:
                 self._sign_all(connection)
 
@@ -113,7 +100,7 @@ class Store:
 
     def renew(self) -> None:
         """Sign everything with the key in use and count anew: after the key was changed, once ``faults`` found nothing else."""
-        with self._write() as connection:
+        with self.writing() as connection:
             connection.execute(NOTES.delete().where(NOTES.c.name == "count"))
             self._sign_all(connection)
 
@@ -124,32 +111,6 @@ class Store:
         if known is not None:
             new = Count(known.started + started, known.removed + removed).written(self.key)
             connection.execute(NOTES.update().where(NOTES.c.name == "count").values(value=new))
-
-    @contextmanager
-    def _guard(self) -> Iterator[None]:
-        try:
-            yield
-        except IntegrityError as error:
-            raise ConflictError from error
-        except (DBAPIError, sa.exc.TimeoutError, OSError) as error:
-            raise UnavailableError(type(error).__name__) from error
-
-    @contextmanager
-    def _write(self, patience: int = BUSY) -> Iterator[sa.Connection]:
-        with self._guard(), self.engine.connect() as connection:
-            if self._sqlite:  # take the write lock now, or wait for it; upgrading a read lock could fail
-                connection.exec_driver_sql(f"PRAGMA busy_timeout={1000 * patience}")
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-            with connection.begin() if not self._sqlite else _commit(connection):
-                if not self._sqlite and patience != BUSY:
-                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{patience}s'")
-                yield connection
-
-    @contextmanager
-    def reading(self) -> Iterator[sa.Connection]:
-        """Open a connection that only looks."""
-        with self._guard(), self._reader.connect() as connection:
-            yield connection
 
     # sessions ----------------------------------------------------------------------------------------
 
@@ -174,7 +135,7 @@ class Store:
             events.append(sealed(name, 1, "asked", asked, None, now(), events[0].hash, milliseconds))
         row = Kept(name, token_hash, created, expires, model, data, version, len(events), events[-1].hash)
         signed = seal(self.key, row, row.events, row.head)
-        with self._write() as connection:
+        with self.writing() as connection:
             connection.execute(SESSIONS.insert().values(signature=signed, **vars(row)))
             connection.execute(_ADD, [_columns(event) for event in events])
             self._count(connection, started=1)
@@ -195,7 +156,7 @@ class Store:
 
     def delete(self, session: str) -> bool:
         """Remove a session and every event of it."""
-        with self._write() as connection:
+        with self.writing() as connection:
             connection.execute(EVENTS.delete().where(EVENTS.c.session == session))
             gone = connection.execute(SESSIONS.delete().where(SESSIONS.c.id == session)).rowcount
             self._count(connection, removed=gone)
@@ -208,7 +169,7 @@ class Store:
         if hold_days:  # whole days, as `Desk.held_until` counts
             last = datetime.now(UTC).date() - timedelta(days=hold_days - 1)
             over = sa.and_(over, SESSIONS.c.created < last.isoformat())
-        with self._write() as connection:
+        with self.writing() as connection:
             old = sa.select(SESSIONS.c.id).where(over)
             connection.execute(EVENTS.delete().where(EVENTS.c.session.in_(old)))
             gone = connection.execute(SESSIONS.delete().where(over)).rowcount
@@ -218,7 +179,7 @@ class Store:
 
     def _wipe(self) -> None:
         """Empty the write-ahead file of SQLite, in which removed rows would stay; it waits for readers."""
-        if not self._sqlite:
+        if not self.sqlite:
             return
         with self.reading() as connection:
             busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
@@ -233,7 +194,7 @@ class Store:
 
     def tried(self, kept: Kept, most: int) -> bool:
         """Count a trial of a session; return False, and count nothing, where there were ``most`` already."""
-        with self._write() as connection:
+        with self.writing() as connection:
             return connection.execute(_TRY, {"name": kept.id, "most": most}).rowcount == 1
 
     # events ------------------------------------------------------------------------------------------
@@ -254,7 +215,7 @@ class Store:
         """
         vocabulary.check(kind)
         place = {"name": kept.id, "place": revision}
-        with self._write() as connection:
+        with self.writing() as connection:
             if previous is None:
                 previous = connection.execute(_HEAD, place).scalar_one_or_none()
                 if previous is None:
@@ -329,43 +290,6 @@ class Store:
                 f"{left} sessions should be here, and {len(every)} are: somebody removed or added some",
             )
 
-    # notes -------------------------------------------------------------------------------------------
-
-    def noted(self, name: str) -> str | None:
-        """Return a stored value; None where there is none."""
-        with self.reading() as connection:
-            known = connection.execute(sa.select(NOTES.c.value).where(NOTES.c.name == name))
-            value: str | None = known.scalar_one_or_none()
-        return value
-
-    def note(self, name: str, value: str) -> str:
-        """Return a stored value, storing this one where there is none; the first worker to ask decides."""
-        known = self.noted(name)
-        if known is not None:
-            return known
-        try:
-            with self._write() as connection:
-                connection.execute(NOTES.insert().values(name=name, value=value))
-        except ConflictError:
-            return self.note(name, value)
-        return value
-
-    def ping(self) -> None:
-        """Write something; raise ``UnavailableError`` where the database is away, full, or locked for seconds."""
-        self.note("ready", "")
-        with self._write(patience=2) as connection:
-            connection.execute(NOTES.update().where(NOTES.c.name == "ready").values(value=now()))
-
 
 def _columns(entry: Entry) -> dict[str, Any]:
     return {name: getattr(entry, name) for name in Entry.__dataclass_fields__}
-
-
-@contextmanager
-def _commit(connection: sa.Connection) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        connection.exec_driver_sql("ROLLBACK")
-        raise
-    connection.exec_driver_sql("COMMIT")

@@ -8,7 +8,7 @@ import re
 
 import sqlalchemy as sa
 
-from reap.service.store import EVENTS
+from reap.service.tables import EVENTS
 
 from .conftest import cluster
 

@@ -10,10 +10,11 @@ import pytest
 import sqlalchemy as sa
 
 from reap import InputError
+from reap.service.database import ConflictError, UnavailableError
 from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.log import Sent, digest, fault
-from reap.service.store import ConflictError, Store, UnavailableError
+from reap.service.store import Store
 from reap.service.tables import EVENTS, NOTES, SESSIONS
 
 
@@ -65,7 +66,7 @@ def test_a_token_is_stored_only_as_a_hash_and_an_expired_one_finds_nothing(store
 def test_purging_and_deleting_hold_a_session_until_the_same_day(store, age, held):
     kept = begin(store, "c" * 64, days=-1)
     created = (datetime.now(UTC) - timedelta(days=age)).isoformat(timespec="microseconds")
-    with store._write() as connection:
+    with store.writing() as connection:
         connection.execute(SESSIONS.update().values(created=created))
     desk = SimpleNamespace(settings=SimpleNamespace(hold_days=10))
     assert (Desk.held_until(desk, store.row(kept.id)) is not None) == held
