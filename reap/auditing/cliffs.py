@@ -6,7 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from reap import language
 from reap._typing import Frame
+from reap.language import _, ngettext
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,16 @@ class ModelCliff:
     example: str
 
     def __str__(self) -> str:
-        return f"{self.label}: {self.plans:,} plans ({self.share:.1%}); {self.example}"
+        return ngettext(
+            "{label}: {n} plan ({share} of all); {example}",
+            "{label}: {n} plans ({share} of all); {example}",
+            self.plans,
+        ).format(
+            label=self.label,
+            n=language.number(self.plans),
+            share=f"{language.number(100 * self.share, 1)} %",
+            example=self.example,
+        )
 
 
 def model_cliffs(frame: Frame) -> list[ModelCliff]:
@@ -46,9 +57,11 @@ def model_cliffs(frame: Frame) -> list[ModelCliff]:
     made = []
     for feature, cliffs in found.items():
         worst = max(cliffs, key=lambda cliff: abs(cliff["score_above"] - cliff["score_below"]))
-        example = (
-            f"from {worst['below']} to {worst['above']} a score goes from {worst['score_below']:.4g} to "
-            f"{worst['score_above']:.4g}"
+        example = _("from {below} to {above} a score goes from {low} to {high}").format(
+            below=worst["below"],
+            above=worst["above"],
+            low=f"{worst['score_below']:.4g}",
+            high=f"{worst['score_above']:.4g}",
         )
         made.append(ModelCliff(feature, worst["label"], len(cliffs), len(cliffs) / len(planned), example))
     return sorted(made, key=lambda cliff: -cliff.plans)

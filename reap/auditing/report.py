@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reap.auditing import plots
 from reap.auditing.result import Grouping, effort, said
+from reap.language import _
 from reap.space import ActionSpace
 
 if TYPE_CHECKING:
@@ -58,8 +59,12 @@ def _cliffs(audit: Audit) -> str:
         return ""
     rows = ((c.label, f"{c.plans:,}", _percent(c.share), c.example) for c in audit.cliffs)
     return (
-        "<h2>Model cliffs</h2><p>A change too small to notice decides here. Plans that live on it are no advice; look at the "
-        "model.</p>" + _table("Model cliffs", ("number", "plans", "share of plans", "widest example"), rows)
+        f"<h2>{_('Model cliffs')}</h2><p>"
+        + _(
+            "A change too small to notice decides here. Plans that live on it are no advice; look at the model."
+        )
+        + "</p>"
+        + _table(_("Model cliffs"), (_("number"), _("plans"), _("share of plans"), _("widest example")), rows)
     )
 
 

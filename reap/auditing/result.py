@@ -13,6 +13,7 @@ import pandas as pd
 from reap._typing import Array, Frame
 from reap.auditing.cliffs import ModelCliff
 from reap.auditing.figures import Comparison
+from reap.language import _
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ class Audit:
                 for name, row in zip(grouping.table.index, grouping.table.itertuples(), strict=True)
             ]
         if self.cliffs:
-            lines += ["", "Model cliffs: a change too small to notice decides."]
+            lines += ["", _("Model cliffs: a change too small to notice decides.")]
             lines += [f"  {cliff}" for cliff in self.cliffs]
         return "\n".join(lines)
 

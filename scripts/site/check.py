@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 import reap
 
 #: Modules whose names are public though ``reap`` does not list them.
-MORE = ("auditing", "elicitation", "models.files")
+MORE = ("auditing", "elicitation", "models.files", "scores")
 
 
 def public() -> dict[str, set[str]]:

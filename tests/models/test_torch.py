@@ -82,3 +82,37 @@ def test_what_is_not_declared_or_does_not_fit_is_said(torch, table):
         wrap(torch_model(module, "logit"), space, target="yes")
     with pytest.raises(reap.InputError, match="Module"):
         torch_model(len, "logit")
+
+
+def test_a_score_in_its_own_unit(torch, table, vectors):
+    space = table[2]
+    module = net(torch, space.dimension, 1)
+    with torch.no_grad():
+        module[-1].weight *= 200  # points
+        module[-1].bias += 600
+    points = reference(torch, module, vectors)[:, 0]
+    enough = float(np.median(points))
+    model = wrap(torch_model(module, "score"), space, threshold=enough, output="score", unit="points")
+    np.testing.assert_allclose(model.score(vectors), points, atol=1e-6)
+    assert np.array_equal(model.accepts(vectors), points > enough)
+    assert 0 < model.accepts(vectors).mean() < 1
+    assert model.has_gradient
+    np.testing.assert_allclose(model.gradient(vectors), slopes(model, vectors), rtol=1e-4, atol=1e-6)
+
+
+def test_plans_of_a_module_are_said_in_its_unit(torch, table):
+    X, _, space = table
+    module = net(torch, space.dimension, 1)
+    with torch.no_grad():
+        module[-1].weight *= 200
+        module[-1].bias += 600
+    model = torch_model(module, "score")
+    Z = space.encode(X)
+    points = reference(torch, module, Z)[:, 0]
+    high = float(np.quantile(points, 0.7))
+    engine = reap.Recourse(model, space, threshold=high, output="score", unit="points").fit(X)
+    plan = engine.plans(X.iloc[[int(np.argsort(points)[len(points) // 2])]], np.eye(space.dimension))[0]
+    assert plan.valid
+    assert plan.score > high
+    assert "points" in str(plan)
+    assert "out of 100" not in str(plan)
