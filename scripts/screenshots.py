@@ -1,7 +1,8 @@
-"""The README's pictures, taken of the real pages: ``python -m scripts.screenshots`` writes ``docs/pictures/page-*.png``.
+"""Pictures of the real pages: ``python -m scripts.screenshots`` writes the README's, ``docs/pictures/page-*.png``.
 
-It serves the embedded example on this machine, starts a session for one refused applicant by the API, and looks at the
-first question and at the plan in Chromium.
+``python -m scripts.screenshots --pages`` writes every page at three widths, light and dark, into ``docs/pages`` (not kept in
+git); more languages with ``--language de``. It serves the embedded example on this machine, starts a session for one refused
+applicant by the API, and looks at its pages in Chromium.
 """
 
 from __future__ import annotations
@@ -27,6 +28,19 @@ ROW = {
     "other_plans": "none", "housing": "rented",
 }  # fmt: skip
 WIDTH, HEIGHT = 640, 860
+EVERY = OUT.parent / "pages"
+WIDTHS, SCHEMES = {360: 640, 768: 1024, 1280: 900}, ("light", "dark")
+#: What is looked at before the questions, with the first of them open, and after the last one.
+BEFORE = {"situation": "", "changes": "/changes", "question": "/questions"}
+AFTER = {
+    "plan": "/plan",
+    "wishes": "/wishes",
+    "form": "/situation",
+    "what-if": "/what-if",
+    "compare": "/compare",
+}
+AFTER |= {"print": "/print", "notice": "/notice", "review": "/review", "done": "/done", "delete": "/delete"}
+ADMIN = "a-key-for-pictures"
 
 
 @contextmanager
@@ -41,7 +55,7 @@ def served() -> Iterator[str]:
         command = [sys.executable, "-m", "reap", "serve", "--port", url.rsplit(":", 1)[1], "--workers", "1"]
         service = subprocess.Popen(
             [*command, "--database", f"sqlite:///{folder}/reap.db"],
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "OMP_NUM_THREADS": "1", "REAP_ADMIN_KEY": ADMIN},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -87,6 +101,44 @@ def take(out: Path = OUT) -> list[Path]:
     return paths
 
 
+def take_pages(out: Path = EVERY, language: str = "en") -> list[Path]:
+    """Write every page at every width, light and dark; the paths."""
+    import httpx
+    from playwright.sync_api import sync_playwright
+
+    out.mkdir(parents=True, exist_ok=True)
+    paths = []
+    with (
+        served() as url,
+        httpx.Client(base_url=f"{url}/api/v1", timeout=60) as api,
+        sync_playwright() as playwright,
+    ):
+        fresh = api.post("/sessions", json={"subject": ROW, "questions": 4}).raise_for_status().json()
+        done = api.post("/sessions", json={"subject": ROW, "questions": 4}).raise_for_status().json()
+        _answered(api, done)
+        places = {name: f"/s/{fresh['token']}{path}" for name, path in BEFORE.items()}
+        places |= {name: f"/s/{done['token']}{path}" for name, path in AFTER.items()}
+        places = {"start": "/", **places, "operator": "/operator", "api": "/api"}
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for width, height in WIDTHS.items():
+            for scheme in SCHEMES:
+                page = browser.new_page(
+                    viewport={"width": width, "height": height},
+                    color_scheme=scheme,
+                    locale=language,
+                    http_credentials={"username": "operator", "password": ADMIN},
+                )
+                for name, place in places.items():
+                    path = out / f"{name}-{width}-{scheme}-{language}.jpg"
+                    page.goto(f"{url}{place}")
+                    page.wait_for_load_state("networkidle")
+                    page.screenshot(path=path, full_page=True, type="jpeg", quality=70)
+                    paths.append(path)
+                page.close()
+        browser.close()
+    return paths
+
+
 def _answered(api: Any, new: dict[str, Any]) -> None:
     """Answers every question with the first option."""
     state = new["state"]
@@ -102,5 +154,13 @@ def _shown(page: Any, address: str, path: Path) -> None:
     page.screenshot(path=path, clip={"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT})
 
 
+def main(arguments: list[str]) -> list[Path]:
+    """Take what the command line asks for."""
+    language = arguments[arguments.index("--language") + 1] if "--language" in arguments else "en"
+    if "--pages" in arguments:
+        return take_pages(language=language)
+    return take(Path(arguments[0]) if arguments else OUT)
+
+
 if __name__ == "__main__":
-    print(*take(Path(sys.argv[1]) if len(sys.argv) > 1 else OUT), sep="\n")
+    print(*main(sys.argv[1:]), sep="\n")
