@@ -269,7 +269,12 @@ class Recourse(Engine):
         """Return in a sentence how this engine works with its model; it must be fitted."""
         self._check_fitted()
         if self.reader_ is not None:
-            said = "Its trees were read; every change of up to three features is known."
+            said = (
+                "Its trees were read; changes of one or two features are known at the values that trees tell apart, of three "
+                "at some of them."
+            )
+            if self.space.following:  # derived features, and clocks that go on
+                said += " Where features follow from others or from time, only some values and days are looked at."
         else:
             said = self.classifier_.describe()
         return f"{said} {self.acceptance_.describe()}".strip()

@@ -231,3 +231,21 @@ def test_no_row_asks_for_all_that_another_of_the_pool_asks_for():
         trees = Trees(Problem(space, classifier, z, 3), reader, Z[:0], np.random.default_rng(0))
         moves = trees.problem.moves(trees.pool.rows)
         assert (asks_no_more(moves, moves) == np.eye(len(moves), dtype=bool)).all()
+
+
+@pytest.mark.parametrize("derived", [False, True])
+def test_what_is_said_of_trees_is_no_more_than_is_done(derived):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"income": rng.integers(10, 60, 80) * 100.0, "debt": rng.integers(1, 40, 80) * 100.0})
+    names = ["income", "debt"]
+    options = {}
+    if derived:
+        X["ratio"] = X["debt"] / X["income"]
+        options["derived"] = {"ratio": "debt / income"}
+        names.append("ratio")
+    y = (X["income"] > 2 * X["debt"]).astype(int)
+    space = reap.ActionSpace.from_frame(X[names], **options)
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X[names], y)
+    said = reap.Recourse(model, space).fit(X[names]).describe()
+    assert said.startswith("Its trees were read; changes of one or two features are known")
+    assert ("only some values and days" in said) == derived
