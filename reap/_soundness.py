@@ -10,7 +10,7 @@ import numpy as np
 from reap._errors import InputError
 
 #: Encoded values beyond this are nobody's, and their products overflow.
-_LARGEST = 1e100
+LARGEST = 1e100
 #: What a plan may say beside its rows: the least and the most of each number, where there is one.
 _NUMBERS = {
     "bound": (0.0, math.inf),
@@ -33,7 +33,7 @@ def _wrong(plan: Any) -> str | None:
     shaped = path.ndim == 2 and scores.ndim == 1 and len(path) > 0
     if not shaped or path.shape != (len(scores), plan.space.dimension):
         return f"its path has shape {path.shape}, its scores {scores.shape}"
-    if (np.abs(path) > _LARGEST).any():
+    if (np.abs(path) > LARGEST).any():
         return "a value of its path is infinite, or too large to reckon with"
     if not np.isfinite(scores).all() or not (0 < scale.spread < math.inf):
         return "a score, or the unit of scores, is not a finite number"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reap._errors import InputError
+from reap._soundness import LARGEST
 from reap._typing import Array
 from reap.elicitation.question import Question
 from reap.plan import Cliff, Plan
@@ -188,5 +189,8 @@ def numbers(z: Array) -> list[float | None]:
 
 
 def vector(items: Sequence[float | None]) -> Array:
-    """Undo ``numbers``."""
-    return np.array([np.nan if v is None else v for v in items], dtype=float)
+    """Undo ``numbers``; what is too large to reckon with is refused."""
+    made = np.array([np.nan if v is None else v for v in items], dtype=float)
+    if (np.abs(made) > LARGEST).any():
+        raise InputError("the session is damaged: a value of a row is infinite, or too large to reckon with")
+    return made

@@ -208,6 +208,15 @@ def test_sessions(talked, german_engine):
     assert outcomes["refused"] > SESSIONS / 4
 
 
+@pytest.mark.parametrize("value", [1e308, -1e300, 1e200])
+def test_a_session_with_values_that_cannot_be_reckoned_with_is_refused(talked, german_engine, value):
+    data = json.loads(talked.to_json())
+    event = next(event for event in data["events"] if event["type"] == "asked" and event["plans"])
+    event["plans"][0]["path"][-1][0] = value
+    with pytest.raises(InputError, match="too large"):
+        Elicitation.from_json(json.dumps(data), german_engine)
+
+
 #: One place of an event changed to what nobody can have said.
 STRANGE_ACTS = {
     "screened": [
