@@ -154,7 +154,7 @@ def latencies(name: str, calm: Tally, note: str) -> list[Row]:
     p50, p95, p99 = (1e3 * float(np.percentile(calm.nexts or [np.nan], q)) for q in (50, 95, 99))
     first = 1e3 * float(np.percentile(calm.firsts or [np.nan], 95))
     return [
-        Row(f"{name}: next question, median", p50, "ms"),
+        Row.limit(f"{name}: next question, median", p50, "ms", at_most=300),
         Row.limit(f"{name}: next question, p95", p95, "ms", at_most=300, note=note),
         Row(f"{name}: next question, p99", p99, "ms"),
         Row(f"{name}: first question, p95", first, "ms", note="while everybody comes at once"),
