@@ -95,7 +95,8 @@ def _check(
     drift = check(prior, sessions, space)
     console.print(str(drift), markup=False, soft_wrap=True)
     if by is not None:
-        console.print(fairness(prior, sessions, space, by).to_string(index=False), markup=False)
+        table = fairness(prior, sessions, space, by).to_string(index=False)
+        console.print(table, markup=False, soft_wrap=True)
     if drift.harmful:
         raise typer.Exit(1)
 

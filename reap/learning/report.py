@@ -77,10 +77,8 @@ def _minded(prior: LearnedPrior, j: int) -> str:
 
 
 def _interval(share: float, sd: float) -> str:
-    """Return a share with its 95 % interval, on the scale of odds: it stays between 0 and 1."""
-    inside = min(max(share, 1e-6), 1 - 1e-6)
-    odds, half = np.log(inside / (1 - inside)), 1.96 * sd / (inside * (1 - inside))
-    low, high = (1 / (1 + np.exp(-(odds + step))) for step in (-half, half))
+    """Return a share with its 95 % interval."""
+    low, high = max(share - 1.96 * sd, 0.0), min(share + 1.96 * sd, 1.0)
     return f"{_percent(share)} [{100 * low:.0f}, {100 * high:.0f}]"
 
 
