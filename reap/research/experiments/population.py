@@ -251,7 +251,7 @@ def _shortfalls(frame: Frame) -> list[str]:
                 f"Missed: {dataset}, {kind}, 300 sessions: answers to within 5 % are {needed['learnt'] / needed['default']:.2f} "
                 f"of the default's (½ wanted; the population's own prior: {needed['population'] / needed['default']:.2f})."
             )
-    return said or ["Nothing missed of what 300 sessions should reach."]
+    return said or (["Nothing missed of what 300 sessions should reach."] if len(wanted) else [])
 
 
 def _mean(values: Array) -> str:

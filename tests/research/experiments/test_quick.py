@@ -18,9 +18,19 @@ def run(*words):
 
 
 @pytest.mark.slow
-def test_quick_makes_everything(tmp_path, capsys):
-    """All tables tiny. What needs files or packages that are not here is left out, and the report says so."""
-    assert run("--quick", "--jobs", "2", "--out", str(tmp_path)) == 0
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["--datasets", "german", "--matrices", "1"], id="one data set"),
+        pytest.param(["--jobs", "2"], id="all", marks=pytest.mark.long),
+    ],
+)
+def test_quick_makes_everything(words, tmp_path, capsys):
+    """All tables tiny. What needs files or packages that are not here is left out, and the report says so.
+
+    The long one takes two data sets a table, in two processes, as the command does by itself.
+    """
+    assert run("--quick", *words, "--out", str(tmp_path)) == 0
     said = capsys.readouterr().out
     assert "Excess over the oracle" in said
     verdicts = json.loads((tmp_path / "summary" / "verdicts.json").read_text(encoding="utf-8"))
