@@ -116,7 +116,7 @@ def plot(prior: LearnedPrior, path: str | Path | None = None) -> Any:
     most = max(float(np.abs(K).max(initial=0.0)), 0.1)
     image = right.imshow(K, cmap="PuOr", vmin=-most, vmax=most, origin="lower")
     right.set(yticks=[], xticks=[])
-    right.set_xlabel(_("which columns are harder (+) or easier (−) together"))
+    right.set_xlabel(_("which columns are harder (+) or easier (−) together"), fontsize=8)
     figure.colorbar(image, ax=right)
     figure.suptitle(gain(prior), fontsize=9, wrap=True)
     if path is not None:
