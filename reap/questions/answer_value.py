@@ -40,7 +40,7 @@ PART = 0.9
 class AnswerValue:
     """The question whose answer is worth most: it leads to the least expected effort of the plan recommended after it.
 
-    With efforts ``c_i`` of the plans and answers ``a`` as likely as the belief says, slips included, the worth is
+    With efforts ``c_i`` of the plans and answers ``a`` as likely as the belief says, each meant as it is given, the worth is
     ``1 − Σ_a P(a) min_i E[c_i | a] / min_i E[c_i]``, the share of the effort that the answer is expected to save
     (`Choice.gain`); `Choice.score` is the expectation itself. What is asked about need not be a plan: *parts* of plans,
     compared with everything else equal, tell as much and are easier to read; they are asked about where that is worth a
@@ -104,7 +104,9 @@ class AnswerValue:
         rng = np.random.default_rng(random_state)
         weights = samples.weights / samples.weights.sum()
         kept, efforts = shortlist(plans, samples, weights, rng)
-        who = getattr(belief, "people", None) or people()
+        who: People = getattr(belief, "people", None) or people()
+        # An answer is taken at its word: a plan that lost is not recommended. Slips are for the belief to forgive.
+        who = who._replace(slip=np.zeros_like(who.slip))
         worth = Worth(efforts * weights[:, None], who)
         if worth.single <= 0.0:
             return None  # a plan is free for everybody: nothing to save
