@@ -197,8 +197,10 @@ def _progress(session: Elicitation) -> out.Progress:
         said = ngettext("{n} question answered", "{n} questions answered", progress.answered)
         text = said.format(n=progress.answered)
     else:
-        number = min(_screen(session), total)
+        number = _screen(session)
         text = _("Question {number} of at most {most}").format(number=number, most=total)
+        if number > total:  # one that was skipped, or that suited nobody, may have been asked anew
+            text = _("One more question")
     return out.Progress(
         answered=progress.answered,
         least=progress.least,

@@ -152,7 +152,10 @@ class Walk:
         why = said.partition("Why we ask:")[2][:200]
         self.rule("why in plain words", "%" not in why, why)
         progress = re.search(r"Question (\d+) of at most (\d+)", said)
-        self.rule("progress", progress and int(progress[1]) == len(self.asked) + 1, said[:80])
+        number = len(self.asked) + 1
+        more = bool(self.totals) and number > max(self.totals) and "One more question" in said
+        self.rule("progress", more or (progress and int(progress[1]) == number), said[:80])
+        self.counts["screens beyond the promise"] += more
         if progress:
             self.totals.add(int(progress[2]))
         self.rule("progress never grows, and is short", len(self.totals) == 1 and max(self.totals) <= SCREENS)
