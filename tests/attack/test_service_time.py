@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import copy
+import multiprocessing
 import threading
 import time
 from dataclasses import replace
@@ -12,6 +14,7 @@ import pytest
 
 from reap.models.classifier import Smooth
 from reap.service.case import Case
+from reap.service.patience import STUCK, Patience
 from reap.service.settings import Settings
 from tests.service.conftest import ADMIN, running
 
@@ -139,3 +142,37 @@ def wait_for(true, seconds=20.0):
             return True
         time.sleep(0.05)
     return False
+
+
+def never_ends():
+    """A worker with an application that does not come back; ends by itself, or not at all."""
+
+    async def hang(scope, receive, send):
+        await asyncio.to_thread(time.sleep, 600)
+
+    async def visit():
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": "/api/v1/schema",
+            "headers": [],
+            "query_string": b"",
+        }
+        await Patience(0.2).answer(hang, scope, None, send)
+        assert sent[0]["status"] == 503
+        await asyncio.sleep(600)
+
+    asyncio.run(visit())
+
+
+def test_a_worker_whose_computation_never_ends_gives_itself_up():
+    """The supervisor replaces whoever ends."""
+    worker = multiprocessing.get_context("spawn").Process(target=never_ends)
+    worker.start()
+    worker.join(120)
+    assert worker.exitcode == STUCK
