@@ -12,11 +12,11 @@ from reap.models.files import save_model
 from tests.service.serving import start, stop
 
 #: Sessions that the service may keep; started before the first look, so that every cache is full; and after it.
-KEPT, FIRST, THEN = 4, 10, 16
+KEPT, FIRST, THEN = 4, 30, 12
 #: Different people: what the engine knows of the last 128 of them is kept too, and is no session.
 PEOPLE = 5
-#: Megabytes that the process may grow by after the first look. A session in memory takes 5, so 16 of them would take 80.
-GROWN = 40
+#: Megabytes that the process may grow by after the first look. A session in memory takes 5, so 12 of them would take 60.
+GROWN = 25
 
 
 def resident(process) -> float:
