@@ -48,7 +48,17 @@ def rise(german_model, german, german_rejected, folder, then):
         stop(process)
 
 
-@pytest.mark.slow
+def test_a_worker_keeps_as_many_sessions_as_it_is_told_to(serve, tmp_path, row):
+    service = serve(f"sqlite:///{tmp_path}/reap.db", live_sessions=2)
+    tokens = [service.start(row, seed=seed)["token"] for seed in range(4)]
+    assert len(service.app.state.desk._live) == 2
+    assert [service.state(token)["revision"] for token in tokens] == [
+        1
+    ] * 4  # the others come back from the log
+    assert len(service.app.state.desk._live) == 2
+
+
+@pytest.mark.long
 def test_memory_is_bounded_however_many_start(german_model, german, german_rejected, tmp_path):
     assert rise(german_model, german, german_rejected, tmp_path, THEN) < GROWN
 
