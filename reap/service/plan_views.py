@@ -68,14 +68,17 @@ def name_of(made: Plan) -> str:
 
 
 def offered(desk: Desk, live: Live) -> list[Plan]:
-    """Return the plans to choose from: the one recommended, clearly different ones, and last an easier one that may not hold."""
+    """Return the plans to choose from: the one recommended, clearly different ones, and last an easier one that may not hold.
+
+    Where no plan holds, that last one is all there is.
+    """
     best = desk.plan(live)
-    if best.status != "ok":
+    if best.status == "already_accepted":
         return []
     stored = next(entry.revision for entry in reversed(live.line) if entry.type == "recommended")
     spoken = stored, language.current()
     if live.offers is None or live.offers[0] != spoken:
-        names, plans = {name_of(best)}, [best]
+        names, plans = {name_of(best)}, [best] if best.status == "ok" else []
         for other in live.session.plans(CHOICES, today=True):
             if name_of(other) not in names and other.valid:
                 names.add(name_of(other))
@@ -130,7 +133,7 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         pairs=_pairs(known),
         conflicts=_conflicts(session),
         relax=_relax(desk, session, made),
-        others=[alternative(desk, other) for other in offered(desk, live)[1:]],
+        others=[alternative(desk, other) for other in offered(desk, live)[made.status == "ok" :]],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 
+import numpy as np
 import pytest
 
 import reap
@@ -79,3 +80,27 @@ def test_what_matters_of_a_plan_takes_two_screens_of_a_phone(browser, here, dear
     assert max(ends) <= 2 * 640
     assert page.evaluate("document.documentElement.scrollHeight") <= 3.2 * 640  # was 2,838
     page.close()
+
+
+def test_where_nothing_holds_the_plan_of_today_is_offered_said_as_such(
+    german, german_model, german_rejected, tmp_path
+):
+    def never(rows):
+        return np.zeros(len(rows))
+
+    engine = reap.Recourse(german_model, german.space, durability=0.9, models=[never], random_state=0)
+    case = Case.of(engine.fit(german.X, german.y), german.X, german_rejected)
+    row = german.space.values(german.space.vector(german_rejected.iloc[[0]]))
+    with running(case, Settings(database_url=f"sqlite:///{tmp_path}/reap.db", rate=0, questions=2)) as here:
+        token = here.start(row)["token"]
+        plan = plan_of(here, token)
+        assert plan["status"] != "ok"
+        (only,) = plan["others"]
+        assert only["may_not_hold"]
+        page = here.client.get(f"/s/{token}/plan").text
+        assert "No plan that is sure to hold" in page
+        assert only["changes"][0].split("“")[0][:20] in page
+        assert "Or one of these" not in page
+        chosen = here.client.post(f"/api/v1/sessions/{token}/choice", json={"plan": only["id"]})
+        assert chosen.status_code == 200
+        assert "may not hold" in here.client.get(f"/s/{token}/print").text
