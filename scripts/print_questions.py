@@ -24,9 +24,8 @@ refuses, and a simulated person has answered the questions before it. The page i
 `python scripts/print_questions.py`; nothing in it is edited.
 
 A question compares two plans, or parts of plans with everything else equal, and says which. It shows at most three
-differences, four where no smaller question helps. A difference is large enough to be felt; only where there is nothing else to
-ask may a small change stand beside none. No option asks for all of the other and more, and nothing is asked twice in other
-words.
+differences, four where no smaller question helps. Each difference is large enough to be felt. No option asks for all of the
+other and more, and nothing is asked twice in other words.
 """
 
 

@@ -43,22 +43,17 @@ class Comparisons:
         self._differ = np.maximum.reduceat(gaps > 1e-9, columns, axis=-1)[..., self._own]
         felt = np.maximum.reduceat(gaps >= self._least, columns, axis=-1)[..., self._own]
         self.rows: Array = self._differ.sum(axis=-1).astype(float)
-        moved = np.maximum.reduceat(np.abs(self._changes) > 1e-9, columns, axis=-1)[:, self._own]
-        act = moved[:, None] != moved[None]  # one of the two leaves the feature alone
         free = np.repeat(self._own, np.diff([*columns, space.dimension]))
         below = asks_no_more(self._changes[:, free], self._changes[:, free])
-        apart = ~below & ~below.T
-        self._fair: Bools = (felt == self._differ).all(axis=-1) & apart
-        self._acts: Bools = ((felt | act) >= self._differ).all(axis=-1) & apart
+        self._fair: Bools = (felt == self._differ).all(axis=-1) & ~below & ~below.T
 
-    def burden(self, most: float, asked: Iterable[Sequence[Array]], *, small: bool = False) -> Array:
+    def burden(self, most: float, asked: Iterable[Sequence[Array]]) -> Array:
         """Return ``rows``, infinite for two options that must not stand together, (n, n).
 
         They ask for all of the other and more; they differ in more than ``most`` rows, or in one by less than one can
-        feel; or the rows in which they differ read like those of two options (k, d) that were ``asked`` about. With
-        ``small`` a change is felt, however small, beside an option that leaves its feature alone.
+        feel; or the rows in which they differ read like those of two options (k, d) that were ``asked`` about.
         """
-        fair = (self._acts if small else self._fair) & (self.rows <= most)
+        fair = self._fair & (self.rows <= most)
         for question in asked:
             for i in range(len(question)):
                 for j in range(i):

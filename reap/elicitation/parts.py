@@ -59,11 +59,11 @@ class Parts:
     def __len__(self) -> int:
         return len(self.plans)
 
-    def burden(self, most: float, asked: Iterable[Sequence[Array]], *, small: bool = False) -> Array:
+    def burden(self, most: float, asked: Iterable[Sequence[Array]]) -> Array:
         """Return in how many rows two parts differ, (m, m), infinite where they must not stand together; see ``Comparisons``."""
         if self._compared is None:
             return np.empty((0, 0))
-        return self._compared.burden(most, asked, small=small)
+        return self._compared.burden(most, asked)
 
     def _ends(self, targets: Sequence[Array]) -> Array:
         """Return where the parts lead (m, d): legal, and each different from the others by what one can feel."""

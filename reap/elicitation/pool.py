@@ -154,12 +154,12 @@ class Pool:
         """Yield who may stand beside whom, parts after plans, and the least gain: as the rules say; then what may help else."""
         compared = self._compared()
         limit = np.inf if most is None else most
-        for rows, small, least in ((limit, False, 0.0), (limit, True, 0.0), (limit + 1, False, WORTH_A_ROW)):
-            whole = compared.burden(rows, known, small=small)
+        for rows, least in ((limit, 0.0), (limit + 1, WORTH_A_ROW)):
+            whole = compared.burden(rows, known)
             if parts is None:
                 yield whole, least
             else:
-                yield _block(whole, parts.burden(limit, known, small=small)), least
+                yield _block(whole, parts.burden(limit, known)), least
 
     def burden(self, shown: Iterable[Iterable[bytes]]) -> Array:
         """Return in how many rows two plans differ, (n, n), infinite where a question would be unfair, long or asked before."""

@@ -146,7 +146,7 @@ def test_clocks_go_on_while_people_act(monkeypatch):
     A = np.eye(space.dimension)
     some = X[(model.predict(X) == 0) & X["age"].between(20, 23)].iloc[:6]
     whole = reap.Recourse(model, space).fit(X).plan_each(some, A)
-    monkeypatch.setattr("reap.recourse.recourse.QUICK", 0)
+    monkeypatch.setattr("reap.recourse.targets.search.QUICK", 0)
     read_off = reap.Recourse(model, space).fit(X).plan_each(some, A)
     assert any(plan.months >= 12 for plan in whole)
     assert [plan.status for plan in read_off] == [plan.status for plan in whole]
