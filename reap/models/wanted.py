@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
@@ -22,21 +23,17 @@ def ignored(model: Any) -> list[str]:
     first, names = _first(model), asked(model)
     if not isinstance(first, ColumnTransformer) or names is None:
         return []
-    order, read = np.array(names, dtype=object), set[str]()
+    header, read = pd.Series(names, index=names), set[str]()
     for _, step, columns in first.transformers_:
-        if isinstance(step, str) and step == "drop":
-            continue
-        if isinstance(columns, str):
-            read.add(columns)
-        elif isinstance(columns, slice) and any(
-            isinstance(end, str) for end in (columns.start, columns.stop)
-        ):
-            return []
-        else:
-            several = list(columns) if not isinstance(columns, slice | int | np.integer) else columns
-            named = isinstance(several, list) and all(isinstance(one, str) for one in several)
-            read.update(several if named else np.atleast_1d(order[several]))  # type: ignore[arg-type]
+        if not (isinstance(step, str) and step == "drop"):
+            read.update(np.atleast_1d((header.loc if _by_name(columns) else header.iloc)[columns]))
     return [name for name in names if name not in read]
+
+
+def _by_name(columns: Any) -> bool:
+    """Return whether columns are named: by a text, several, or a slice of them; otherwise they are places or a mask."""
+    given = (columns.start, columns.stop) if isinstance(columns, slice) else np.atleast_1d(columns)
+    return any(isinstance(one, str) for one in given)
 
 
 def wanted(model: Any, space: ActionSpace) -> list[str]:

@@ -10,7 +10,7 @@ from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import reap
 from reap import cli
@@ -104,16 +104,28 @@ def test_the_command_line_passes_the_row_through(tmp_path, capsys):
 # many people ------------------------------------------------------------------------------------------
 
 
-def sloppy(X, y, last=LogisticRegression()):  # noqa: B008
+def sloppy(X, y, last=None):
     """Every text is one-hot encoded, the ID with the others, as people do."""
     texts = ["customer_id", "region"]
     steps = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), texts), (StandardScaler(), FREE))
-    return make_pipeline(steps, clone(last)).fit(X, y)
+    return make_pipeline(steps, LogisticRegression() if last is None else clone(last)).fit(X, y)
 
 
 def truly(model, X, plans):
     """What the model says of everybody's plan, with their own values of what the space leaves out."""
     return model.predict(X[["customer_id", "region"]].join(plans[FREE])[list(X)])
+
+
+@pytest.mark.parametrize(
+    "columns",
+    ["income", ["income"], slice("income", "income"), 1, [1], slice(1, 2), np.array([False, True, False])],
+    ids=repr,
+)
+def test_columns_are_read_however_they_are_given(columns):
+    X = pd.DataFrame({"id": [7, 8, 9], "income": [1.0, 2.0, 3.0], "town": [0, 1, 0]})
+    step = FunctionTransformer(lambda part: np.asarray(part).reshape(-1, 1))  # one name alone gives a series
+    model = make_pipeline(make_column_transformer((step, columns)), LogisticRegression()).fit(X, [0, 1, 1])
+    assert ignored(model) == ["id", "town"]
 
 
 def test_a_column_that_the_model_drops_at_once_needs_no_value():
