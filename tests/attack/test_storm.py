@@ -87,7 +87,7 @@ class Person:
         try:
             while not self.over.is_set():
                 self._session()
-        except Exception as error:
+        except Exception as error:  # in a thread of its own: the test looks at what went wrong
             self.wrong.append(repr(error))
 
     def _session(self):

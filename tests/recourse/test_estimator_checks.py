@@ -128,12 +128,16 @@ def test_it_knows_its_columns(engine):
 
 @each
 def test_read_only_rows(engine):
-    frozen = X.copy()
-    for column in frozen:
-        values = frozen[column].to_numpy()
-        if values.flags.writeable:
-            values.flags.writeable = False
-    clone(engine).fit(frozen)
+    values = {column: X[column].to_numpy(copy=True) for column in X}
+    for held in values.values():
+        held.flags.writeable = False
+    frozen = pd.DataFrame(values, index=X.index, copy=False)
+    assert not frozen["amount"].to_numpy().flags.writeable
+    made = clone(engine).fit(frozen)
+    A = np.eye(data.space.dimension)
+    np.testing.assert_array_equal(
+        made.plans(frozen.iloc[0], A)[0].path, clone(engine).fit(X).plans(X.iloc[0], A)[0].path
+    )
 
 
 @each

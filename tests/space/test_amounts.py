@@ -122,7 +122,10 @@ def test_four_commands_on_amounts(tmp_path, monkeypatch, capsys):
 def test_a_batch_reads_them_too(tmp_path):
     table = plain(loans(tmp_path / "loans.csv").drop(columns="decision"))
     space = draft(table).space
-    model = lambda rows: (rows["income"] > 7000).astype(float)  # noqa: E731
+
+    def model(rows):
+        return (rows["income"] > 7000).astype(float)
+
     engine = reap.Recourse(model, space).fit(table)
     plans = reap.batch.run(engine, tmp_path / "loans.csv", n_jobs=1)
     assert not plans["recourse_status"].eq("invalid_row").any()
