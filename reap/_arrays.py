@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from reap._typing import Array, Ints
@@ -28,8 +30,12 @@ def row_keys(rows: Array) -> Ints:
     (True, False)
     """
     whole = np.rint(np.where(np.isnan(rows), -1.0, rows) * 1e9).astype(np.int64)
-    odd = np.random.default_rng(0).integers(2**62, size=rows.shape[1], dtype=np.int64) * 2 + 1
-    return np.asarray((whole * odd).sum(axis=1))
+    return np.asarray(whole @ _odd(rows.shape[1]))
+
+
+@lru_cache(maxsize=64)
+def _odd(width: int) -> Ints:
+    return np.random.default_rng(0).integers(2**62, size=width, dtype=np.int64) * 2 + 1
 
 
 def unique_rows(rows: Array) -> Ints:

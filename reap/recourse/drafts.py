@@ -11,21 +11,21 @@ import numpy as np
 
 from reap._arrays import row_keys
 from reap._typing import Array, Ints
-from reap.recourse.routes.actions import routes
 from reap.recourse.subject import Subject
 from reap.recourse.targets.targets import Targets
 
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """Rows of least effort for b matrices, each row once, with its route.
+    """Rows of least effort for b matrices, each row once.
 
     Parameters
     ----------
     subject : Subject
     targets : Targets
     rows : (n, d)
-    paths : list of (s + 1, d), one a row
+    keys : list of int
+        One a row: the plan to a row is made once a person, since its route does not depend on the matrix.
     which : (b,) the row of each matrix
     efforts : (b,)
     """
@@ -33,7 +33,7 @@ class Draft:
     subject: Subject
     targets: Targets
     rows: Array
-    paths: list[Array]
+    keys: list[int]
     which: Ints
     efforts: Array
 
@@ -41,6 +41,5 @@ class Draft:
     def of(cls, subject: Subject, targets: Targets, rows: Array, efforts: Array) -> Draft:
         """Return the draft of rows (b, d), one for each matrix."""
         rows = subject.space.project(rows, subject.z, exact=False)
-        _, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
-        rows = rows[first]
-        return cls(subject, targets, rows, routes(targets.problem, rows), which.ravel(), efforts)
+        keys, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
+        return cls(subject, targets, rows[first], keys.tolist(), which.ravel(), efforts)

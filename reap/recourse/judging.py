@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from reap._typing import Array
-from reap.language import _, ngettext
+from reap.language import _, current, ngettext
 from reap.models import Classifier
 from reap.plan import Plan, Status
 from reap.recourse.acceptance import Acceptance
 from reap.recourse.drafts import Draft
+from reap.recourse.routes.actions import routes
 from reap.recourse.subject import Subject
 from reap.recourse.targets.boundary.boundary import Boundary
 from reap.recourse.targets.problem import Problem
@@ -40,29 +41,38 @@ class Judge:
 
     def plans(self, drafts: Sequence[Draft | list[Plan]]) -> list[list[Plan]]:
         """Return the plans of drafts; what is no draft stays as it is."""
-        paths = [path for draft in drafts if isinstance(draft, Draft) for path in draft.paths]
-        if not paths:
-            return [draft for draft in drafts if not isinstance(draft, Draft)]
+        self._learn([draft for draft in drafts if isinstance(draft, Draft)])
+        return [_spread(draft) if isinstance(draft, Draft) else draft for draft in drafts]
+
+    def _learn(self, drafts: Sequence[Draft]) -> None:
+        """Make the plans to all rows of drafts to which there is none yet: with routes, scores, warnings."""
+        new = [
+            (draft, k)
+            for draft in drafts
+            for k, key in enumerate(draft.keys)
+            if _place(draft, key) not in draft.targets.plans
+        ]
+        if not new:
+            return
+        paths = list[Array]()
+        for draft in drafts:
+            some = [k for one, k in new if one is draft]
+            paths += routes(draft.targets.problem, draft.rows[some]) if some else []
         ends = np.cumsum([len(path) for path in paths])
         scores = self.classifier.score(np.concatenate(paths))
-        last = np.stack([path[-1] for path in paths])
         if self.acceptance.exact:
             accepted = self.classifier.scale.enough(scores[ends - 1])
         else:
-            accepted = self.acceptance.classifier.accepts(last)
-        judged = iter(zip(np.split(scores, ends[:-1]), accepted, strict=True))
+            accepted = self.acceptance.classifier.accepts(np.stack([path[-1] for path in paths]))
         made = [
-            plan
-            for draft in drafts
-            if isinstance(draft, Draft)
-            for plan in self._made(draft, [next(judged) for _ in draft.paths])
+            self._made(draft, draft.rows[k], path, along, yes)
+            for (draft, k), path, along, yes in zip(
+                new, paths, np.split(scores, ends[:-1]), accepted, strict=True
+            )
         ]
         quick = self.search.classifier if self.acceptance.exact else None
-        told = iter(self.acceptance.told(made, quick))
-        return [
-            _spread(draft, [next(told) for _ in draft.paths]) if isinstance(draft, Draft) else draft
-            for draft in drafts
-        ]
+        for (draft, k), plan in zip(new, self.acceptance.told(made, quick), strict=True):
+            draft.targets.plans[_place(draft, draft.keys[k])] = plan
 
     def nothing(self, subject: Subject, targets: Targets) -> Plan:
         """Return the honest refusal: proven or not, and how close it came."""
@@ -93,22 +103,12 @@ class Judge:
             note = said.format(best=best, needed=scale.needed)
         return subject.refused(status, note)
 
-    def _made(self, draft: Draft, judged: list[tuple[Array, bool]]) -> list[Plan]:
-        """Return the plans of a draft, one a path, given the scores along each and whether its end is accepted."""
+    def _made(self, draft: Draft, row: Array, path: Array, scores: Array, accepted: bool) -> Plan:
+        """Return the plan to a row (d,) on a path (s + 1, d) with its scores (s + 1,), or the honest refusal."""
         subject, targets = draft.subject, draft.targets
-        fine = subject.space.allows(subject.z, draft.rows) & [accepted for _, accepted in judged]
-        return [
-            Plan(
-                subject.space,
-                draft.paths[k],
-                scores,
-                note=self._note(draft.rows[k], targets),
-                scale=subject.scale,
-            )
-            if fine[k]
-            else self.nothing(subject, targets)
-            for k, (scores, _) in enumerate(judged)
-        ]
+        if not (accepted and subject.space.allows(subject.z, row)[0]):
+            return self.nothing(subject, targets)
+        return Plan(subject.space, path, scores, note=self._note(row, targets), scale=subject.scale)
 
     def _note(self, row: Array, targets: Targets) -> str:
         """Return what is to be said of how the plan to a row (d,) was found."""
@@ -128,8 +128,14 @@ class Judge:
         return " ".join(said)
 
 
-def _spread(draft: Draft, made: Sequence[Plan]) -> list[Plan]:
+def _place(draft: Draft, key: int) -> tuple[str, bool, int]:
+    """Return where the plan to a row is kept: its words depend on the language, and on whether time ran out."""
+    return current(), draft.targets.problem.late, key
+
+
+def _spread(draft: Draft) -> list[Plan]:
     """Return a plan for each matrix of a draft, with its effort, out of the distinct ones."""
+    made = [draft.targets.plans[_place(draft, key)] for key in draft.keys]
     return [
         made[k].with_(effort=float(value)) if made[k].status == "ok" else made[k]
         for k, value in zip(draft.which, draft.efforts, strict=True)

@@ -64,7 +64,7 @@ class Clocks:
         self._power = 10.0 ** np.array([f.decimals or 0 for f in own], dtype=float)
         self._stop = np.array([f.bounds[1] if f.bounds else np.inf for f in own])
         self._tolerance = np.array([_SLACK * max(f.step or 0.0, 1e-3) for f in own])
-        self._paced: Ints = np.array(paced, dtype=np.intp)
+        self.paced: Ints = np.array(paced, dtype=np.intp)
         self._nominal = np.array([features[i].kind in ("categorical", "binary") for i in paced], dtype=bool)
         self._weight = np.array([_months_per_code(features[i]) for i in paced])
 
@@ -72,19 +72,22 @@ class Clocks:
 
     def needed(self, before: Array, after: Array) -> Array:
         """Return the whole months (n,) that the actions between codes (n or 1, f) and (n, f) take."""
-        return np.asarray(self._each(before, after).max(axis=1, initial=0.0))
+        return self.longest(after[:, self.paced] - before[:, self.paced])
 
-    def slowest(self, before: Array, after: Array) -> Bools:
-        """Return the actions (n, f) that make each change take as long as it does; none where it takes no time."""
-        slow = np.zeros((len(after), len(self.features)), dtype=bool)
-        if self.on:
-            months = self._each(before, after)
-            slow[:, self._paced] = (months > 0) & (months == months.max(axis=1, keepdims=True))
+    def longest(self, gaps: Array) -> Array:
+        """Return the whole months (n,) that changes (n, p) of the codes of ``paced`` features take."""
+        return np.asarray(self._each(gaps).max(axis=1, initial=0.0))
+
+    def slowest(self, gaps: Array) -> Bools:
+        """Return the features (n, f) that make changes (n, p) of ``paced`` codes take as long as they do; none without time."""
+        slow = np.zeros((len(gaps), len(self.features)), dtype=bool)
+        months = self._each(gaps)
+        slow[:, self.paced] = (months > 0) & (months == months.max(axis=1, keepdims=True, initial=0.0))
         return slow
 
-    def _each(self, before: Array, after: Array) -> Array:
+    def _each(self, gaps: Array) -> Array:
         """Return the whole months (n, p) that each paced action takes."""
-        gap = np.abs(after[:, self._paced] - before[:, self._paced])
+        gap = np.abs(gaps)
         gap = np.where(np.isnan(gap), 0.0, np.where(self._nominal, gap > 0.5, gap))
         return np.asarray(np.maximum(np.ceil(gap * self._weight - _SLACK), 0.0))
 
@@ -153,7 +156,7 @@ class Clocks:
 
     def pace(self, i: int) -> float:
         """Return the months that feature ``i`` takes for one unit or one level; 0 without a pace."""
-        found = np.flatnonzero(self._paced == i)
+        found = np.flatnonzero(self.paced == i)
         return float(self._weight[found[0]]) if len(found) else 0.0
 
     # limits -------------------------------------------------------------------------------------------

@@ -88,7 +88,8 @@ class Derived:
         if not self._formulas:
             return codes
         codes = codes.copy()
-        values = {f.name: _units(codes[:, k], f) for k, f in enumerate(self.features)}
+        used = {k for formula in self._formulas for k in formula.inputs}
+        values = {self.features[k].name: _units(codes[:, k], self.features[k]) for k in sorted(used)}
         for formula in self._formulas:
             feature = self.features[formula.index]
             try:

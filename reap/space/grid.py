@@ -79,6 +79,16 @@ class Numbers:
             values = np.append(values, self.start[j])
         return values
 
+    def some_values(self, j: int, places: int | None) -> Array:
+        """Return encoded values of one column, at most ``places`` to each side of the start, closer together near it."""
+        values = self.values(j)
+        if places is None or self.last[j] - self.first[j] < places:
+            return values
+        share = (np.arange(1, places + 1) / places) ** 1.5
+        ways = [share * (end - self.start[j]) for end in (self.lower[j], self.upper[j])]
+        some = self.snap(self.start[j] + np.concatenate([[0.0], *ways]), np.array([j]))
+        return np.unique(some.ravel())
+
 
 _FIELDS = tuple(field.name for field in fields(Numbers))
 

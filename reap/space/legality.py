@@ -123,20 +123,45 @@ class Legality(Timing):
             out[~known] = held.project(Z[~known], z0, exact=exact)
         return out
 
-    def follow(self, Z: Array, z0: Array) -> Array:
+    def follow(self, Z: Array, z0: Array, *, waiting: bool = True) -> Array:
         """Return vectors (n, d) with clocks and derived features where the rest of each row puts them; the rest stays.
 
         Quicker than ``project``, for rows that are put together from the grid. What cannot be computed keeps the subject's
-        own value, and ``allows`` refuses it.
+        own value, and ``allows`` refuses it. With ``waiting=False`` nobody waits longer than the actions take, whatever
+        the clocks of ``Z`` say: quicker still.
         """
         if not self.following or not len(Z):
             return Z
         Z, person = np.array(self._vectors(Z)), self._of(z0)
-        codes = person.passed(self._encoding.codes_of(Z), Z)
+        encoding, which = self._encoding, self._clocks.which
+        if self.timed and not waiting and len(which):
+            ticked = person.ticked(Z)
+            Z[:, encoding.starts[which]] = (ticked - encoding.origin[which]) / encoding.scale[which]
+            if not self._derived.names:
+                return Z
+            codes = encoding.codes_of(Z)
+            codes[:, which] = ticked
+        else:
+            codes = person.passed(encoding.codes_of(Z), Z)
         codes = self._derived.recompute(codes, person.start[None])
         codes = np.where(np.isfinite(codes), codes, person.start)
-        Z[:, self.following] = self._encoding.vectors(codes)[:, self.following]
+        some = encoding.owner[self.following]
+        Z[:, self.following] = (codes[:, some] - encoding.origin[some]) / encoding.scale[some]
         return Z
+
+    def slowest(self, z0: Array, Z: Array) -> Bools:
+        """Return, for vectors (n, d) on the grid, the actions (n, f) whose time all of the change takes."""
+        return self._clocks.slowest(self._of(z0).gaps(self._vectors(Z)))
+
+    def derives(self, z0: Array, Z: Array) -> Bools:
+        """Return whether derived features of vectors (n, d) are known and what the rest of each row says, (n,).
+
+        Of rows put together from the grid by ``follow`` that is all that ``allows`` has to say, but for rules and counts.
+        """
+        if not self._derived.names:
+            return np.ones(len(Z), dtype=bool)
+        new = self._encoding.codes_of(self._vectors(Z))
+        return self._derived.holds(np.broadcast_to(self._of(z0).start, new.shape), new)
 
     def relax(self, Z: Array, z0: Array) -> Array:
         """Return the projection of ``Z`` on the continuous relaxation, (n, d): box, direction, one-hot simplex, clocks."""

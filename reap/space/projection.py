@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from reap._errors import InputError
-from reap._typing import Array, Bools
+from reap._typing import Array, Bools, Ints
 from reap.space.clocks import Clocks
 from reap.space.nearest import NearestRow
 from reap.space.reach import Reach, Room
@@ -63,6 +63,30 @@ class Projection:
             there = self.clocks.advance(self.start[None], np.clip(months, self.first, self.last))
             codes[:, which] = there[:, which]
         return codes
+
+    @cached_property
+    def _calendar(self) -> Array:
+        """The codes (months, c) of the clocks after every number of months up to the last."""
+        months = np.arange(self.last + 1.0)
+        return self.clocks.advance(self.start[None], np.maximum(months, self.first))[:, self.clocks.which]
+
+    @cached_property
+    def _paces(self) -> tuple[Ints, Array]:
+        """The column that tells how far each paced feature goes, and its length in codes, (p,) both."""
+        encoding, paced = self.reach.encoding, self.clocks.paced
+        hot = np.array([encoding.features[i].kind == "categorical" for i in paced], dtype=bool)
+        own = np.where(hot, np.nan_to_num(self.start[paced]), 0)  # a category has left its own level, or not
+        return encoding.starts[paced] + own.astype(np.intp), np.where(hot, 1.0, encoding.scale[paced])
+
+    def gaps(self, Z: Array) -> Array:
+        """Return how far vectors (n, d) on the grid move the codes of paced features, (n, p)."""
+        columns, scale = self._paces
+        return np.asarray((Z[:, columns] - self.z0[columns]) * scale)
+
+    def ticked(self, Z: Array) -> Array:
+        """Return the codes (n, c) of the clocks of vectors (n, d) on the grid that wait no longer than their actions take."""
+        months = np.minimum(self.clocks.longest(self.gaps(Z)), self.last)
+        return np.asarray(self._calendar[months.astype(np.intp)])
 
     @cached_property
     def _leading(self) -> tuple[int, int, int] | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reap._typing import Array, Bools
+from reap._typing import Array
 from reap.space.clocks import Clocks
 from reap.space.layout import Layout
 from reap.space.words import date_in_words
@@ -73,10 +73,6 @@ class Timing(Layout):
                 alone[:, i] = new[:, i]
                 took[feature.name] = int(self._clocks.needed(old, alone)[0])
         return took
-
-    def slowest(self, z0: Array, Z: Array) -> Bools:
-        """Return, for vectors (n, d), the actions (n, f) whose time all of the change takes."""
-        return self._clocks.slowest(self._codes(np.asarray(z0))[0], self._codes(np.asarray(Z))[0])
 
     def when(self, months: float, start: Any = None) -> str:
         """Return a time in words: "in month 5", or "by March 2027" where the day to count from is given.

@@ -52,6 +52,74 @@ def test_rows_on_the_grids_are_legal_unless_features_are_tied():
     assert free >= 10
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_legal_on_the_grids_is_what_the_space_allows(seed):
+    """Clocks and ranges hold by construction, so only rules, derived features and counts are looked at."""
+    world, problem = problem_of(seed, rich=True)
+    rows = scattered(problem, seed)
+    assert np.array_equal(problem.legal(rows), world.space.allows(problem.z0, rows))
+
+
+def timed_problem(**limits):
+    """Somebody whose savings take time, with two clocks and a ratio that follows."""
+    features = [
+        reap.Feature("debt", range=(0, 9000), step=100, pace="300 EUR a month", direction="down"),
+        reap.Feature("income", range=(1000, 6000), step=50, pace="100 EUR a month"),
+        reap.Feature("ratio", range=(0, 9), derived="debt / income"),
+        reap.Feature("job", "categorical", levels=("none", "part", "full"), pace="4 months a level"),
+        reap.Feature("age", "integer", range=(18, 80), clock="years"),
+        reap.Feature("since", "integer", range=(0, 99), clock="months"),
+    ]
+    space = reap.ActionSpace(features, horizon=24)
+    space = space.tighten(space.limits(**limits))
+    person = {"debt": 5000.0, "income": 2000.0, "ratio": 2.5, "job": "part", "age": 30, "since": 7}
+
+    def model(rows):
+        return 1 / (1 + np.exp(rows["ratio"] - 0.02 * rows["since"]))
+
+    return space, Problem(space, reap.models.wrap(model, space), space.vector(person))
+
+
+@pytest.mark.parametrize(
+    "limits", [{}, {"within_months": 7}, {"at_most": {"since": 12}}, {"at_least": {"since": 10}}]
+)
+def test_rows_that_do_not_wait_are_what_the_projection_says(limits):
+    """The quick way to set clocks and the general one agree, also where limits leave less time or ask for some."""
+    space, problem = timed_problem(**limits)
+    rows = scattered(problem, 0, 300)
+    assert np.array_equal(problem.legal(rows), space.allows(problem.z0, rows))
+    still = rows.copy()
+    clocks = [space.slices[name].start for name in ("age", "since")]
+    still[:, clocks] = problem.z0[clocks]
+    assert np.allclose(space.follow(still, problem.z0), rows)
+    assert len(np.unique(rows[:, clocks[1]])) > 3
+
+
+def test_slopes_of_what_follows_are_those_of_small_steps():
+    space, problem = timed_problem()
+    rows = scattered(problem, 1, 20)
+    every = problem.slopes(rows)
+    two = np.tile([1, 0], (len(rows), 1))
+    assert np.allclose(problem.slopes(rows, two), every[:, [1, 0]])
+    ratio = space.columns.index("ratio")
+    slope = problem.slopes(problem.base[None])[0, 0, list(problem.derived).index(ratio)]
+    scales = dict(zip(space.names, space.scales, strict=True))
+    assert slope == pytest.approx(scales["debt"] / 2000 / scales["ratio"], rel=1e-6)
+
+
+@pytest.mark.parametrize("places", [1, 3, 8])
+def test_some_values_of_a_number_have_both_ends_and_the_start(places):
+    _, problem = timed_problem()
+    n = problem.numbers
+    for j in range(len(n.columns)):
+        some, every = n.some_values(j, places), n.values(j)
+        assert np.isin(np.round(some, 9), np.round(every, 9)).all()
+        assert len(some) <= min(2 * places + 1, len(every))
+        assert some.min() == pytest.approx(every.min())
+        assert some.max() == pytest.approx(every.max())
+        assert np.abs(some - n.start[j]).min() < 1e-9
+
+
 @pytest.mark.parametrize("seed", [0, 3, 8])
 def test_changed_features_and_parts_of_rows(seed):
     world, problem = problem_of(seed)

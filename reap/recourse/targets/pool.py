@@ -1,4 +1,4 @@
-"""The subject's pool: accepted legal rows of few changes, from every support worth a look and from rows of real people.
+"""The subject's pool: accepted legal rows of few changes, from every support, or those worth a look, and from real people.
 
 Built once a subject, whatever the matrix, and then only read: the same question always gets the same answer.
 """
@@ -19,6 +19,10 @@ from reap.recourse.targets.rays import Items, rays
 
 #: Where there are up to this many rows of few changes, or of any number, they are scored whole; trees that were read are quick.
 ENUMERATED, QUICK = 16_000, 50_000
+#: Rows at which every support is looked at, of a model with a gradient and of any other, and the values of a number
+#: to each side of its start that are tried: as many as the rows allow.
+SCANNED, _BLACK_BOX = 8_000, 4_000
+_PLACES = (24, 16, 12, 8)
 #: Rows kept of a larger one.
 KEPT = 4_000
 #: Rows of the fewest and smallest changes, whose every extension leaves the pool.
@@ -37,6 +41,8 @@ class Pool:
         Whether these are all there are.
     rejected : (k, d), optional
         The legal rows that come closest, where none is accepted.
+    dense : bool
+        Whether every support was looked at, at some values of its numbers.
     """
 
     def __init__(
@@ -46,9 +52,10 @@ class Pool:
         logits: Array,
         complete: bool = False,
         rejected: Array | None = None,
+        dense: bool = False,
     ) -> None:
         order = np.argsort(cells := supports(problem, rows), kind="stable")
-        self.problem, self.complete = problem, complete
+        self.problem, self.complete, self.dense = problem, complete, dense
         self.rows, self.logits, self.cells = rows[order], logits[order], cells[order]
         self.rejected = rows[:0] if rejected is None else rejected
 
@@ -129,18 +136,21 @@ def build(problem: Problem, data: Array, rng: np.random.Generator, whole: int) -
     """Return the pool of a subject: of at most ``whole`` rows all, else from rows (n, d) of others and from supports."""
     if (known := enumerated(problem, whole)) is not None:
         return known
-    swept, scores = rays(Items(problem).helpful())
-    others, more = people(problem, data, rng)
-    rows, logits = np.concatenate([swept, others]), np.concatenate([scores, more])
-    first = unique_rows(rows)
-    rows, logits = rows[first], logits[first]
+    scanned = scan(problem)
+    rows, logits = scanned or rays(Items(problem).helpful())
+    if scanned is None or not problem.smooth:
+        others, more = people(problem, data, rng)
+        rows, logits = np.concatenate([rows, others]), np.concatenate([logits, more])
+        first = unique_rows(rows)
+        rows, logits = rows[first], logits[first]
     kept = np.flatnonzero(logits >= problem.goal)
     kept = kept[_worth(problem, rows[kept])]
     if len(kept) > KEPT:
         kept = kept[_spread(problem, rows[kept])]
     problem.saw(rows, logits)
     closest = np.argsort(-logits, kind="stable")[:8]
-    return Pool(problem, rows[kept], logits[kept], rejected=rows[closest[np.isfinite(logits[closest])]])
+    rejected = rows[closest[np.isfinite(logits[closest])]]
+    return Pool(problem, rows[kept], logits[kept], rejected=rejected, dense=scanned is not None)
 
 
 def enumerated(problem: Problem, whole: int = ENUMERATED) -> Pool | None:
@@ -171,6 +181,15 @@ def enumerated(problem: Problem, whole: int = ENUMERATED) -> Pool | None:
         problem.max_changes = max(asked, int(counts.min()))
         rows, scores = rows[counts <= problem.max_changes], scores[counts <= problem.max_changes]
     return Pool(problem, rows, scores, complete=True)
+
+
+def scan(problem: Problem) -> tuple[Array, Array] | None:
+    """Return rows of every support at some values of their numbers, and their logits; None where there are too many."""
+    for places in _PLACES:
+        if problem.size(problem.max_changes, places) <= (SCANNED if problem.smooth else _BLACK_BOX):
+            rows = problem.everything(problem.max_changes, places)
+            return rows, problem.judge(rows)
+    return None
 
 
 def _worth(problem: Problem, rows: Array) -> Bools:

@@ -73,6 +73,7 @@ class Problem:
         #: Rows put together from the grid are legal but for their count, unless something ties features together.
         self.tied = bool(self.space.rules or len(self.derived))
         self.base = self._base()
+        self._judged: dict[tuple[float, int], bool] = {}  # see ``_idle``
 
     def _base(self) -> Array:
         """The subject's row with nothing changed but what limits force, (d,)."""
@@ -108,10 +109,10 @@ class Problem:
         """Whether the model has a gradient."""
         return self.classifier.has_gradient
 
-    def size(self, most: int | None = None) -> float:
-        """Return how many rows there are with ``most`` changes or fewer, legal or not."""
+    def size(self, most: int | None = None, places: int | None = None) -> float:
+        """Return how many rows there are with ``most`` changes or fewer, legal or not; see ``everything``."""
         sizes = np.ones(1)  # by the number of changes
-        for stays, moves in self._axes:
+        for stays, moves in self._axes(places):
             same, moved = float(stays.sum()), float(moves.sum())
             sizes = np.append(same * sizes, 0.0) + np.append(0.0, moved * sizes)
         return float(sizes[: None if most is None else most + 1].sum())
@@ -153,28 +154,31 @@ class Problem:
     def _widths(self) -> Ints:
         return np.array([len(columns_of(self.space, f)) for f in self.space.features])
 
-    def everything(self, most: int | None = None) -> Array:
-        """Return every row of the grid with ``most`` changes or fewer, (n, d)."""
+    def everything(self, most: int | None = None, places: int | None = None) -> Array:
+        """Return every row of the grid with ``most`` changes or fewer, (n, d).
+
+        With ``places`` a number takes that many values at most to each side of its start, closer together near it: effort
+        grows with the square of the way.
+        """
         n, count = self.numbers, np.zeros(1, dtype=np.intp)
-        places = np.zeros((1, 0), dtype=np.intp)
-        for stays, moves in self._axes:
+        where = np.zeros((1, 0), dtype=np.intp)
+        for stays, moves in self._axes(places):
             row, place = np.divmod(np.arange(len(count) * len(stays)), len(stays))
             total = count[row] + moves[place]
             few = np.ones(len(row), dtype=bool) if most is None else total <= most
-            places, count = np.column_stack([places[row[few]], place[few]]), total[few]
-        rows = np.repeat(self.base[None], len(places), axis=0)
+            where, count = np.column_stack([where[row[few]], place[few]]), total[few]
+        rows = np.repeat(self.base[None], len(where), axis=0)
         for j, column in enumerate(n.columns):
-            rows[:, column] = n.values(j)[places[:, j]]
+            rows[:, column] = n.some_values(j, places)[where[:, j]]
         for j, choice in enumerate(self.choices, len(n.columns)):
-            rows[:, choice.columns] = choice.options[places[:, j]]
+            rows[:, choice.columns] = choice.options[where[:, j]]
         return self.follow(rows)
 
-    @property
-    def _axes(self) -> list[tuple[Bools, Bools]]:
+    def _axes(self, places: int | None) -> list[tuple[Bools, Bools]]:
         """For each number, then each choice: which of its values (k,) are no change, and which are one; waiting is none."""
         n, axes = self.numbers, []
         for j, start in enumerate(n.start):
-            moves = (np.abs(n.values(j) - start) > 1e-9) & self.acts[n.feature[j]]
+            moves = (np.abs(n.some_values(j, places) - start) > 1e-9) & self.acts[n.feature[j]]
             axes.append((~moves, moves))
         for choice in self.choices:
             moves = np.arange(len(choice.options)) != choice.own
@@ -213,7 +217,7 @@ class Problem:
 
     def follow(self, Z: Array) -> Array:
         """Return rows (n, d) with derived columns recomputed, and clocks where the actions put them, or the waiting."""
-        return self.space.follow(self._still(Z), self.z0)
+        return self.space.follow(Z, self.z0, waiting=self.waits)
 
     def _still(self, Z: Array) -> Array:
         """Return rows (n, d) that ask for no waiting, unless it is open."""
@@ -228,7 +232,10 @@ class Problem:
         if counted and self.max_changes is not None:
             fine = self.counts(Z) <= self.max_changes
         if self.tied and fine.any():
-            fine[fine] = self.space.allows(self.z0, Z[fine])
+            some = Z[fine]
+            fine[fine] = (
+                self.space.allows(self.z0, some) if self.space.rules else self.space.derives(self.z0, some)
+            )
         return fine
 
     def score(self, Z: Array) -> Array:
@@ -259,23 +266,32 @@ class Problem:
         if self.waits or not self._clocks:
             return scores
         fine = np.flatnonzero(scores >= self.goal)
-        slow = (
-            self.space.slowest(self.z0, Z[fine]) if len(fine) else np.zeros((0, len(self.acts)), dtype=bool)
-        )
+        slow = self.space.slowest(self.z0, Z[fine])
         fine, slow = fine[slow.any(axis=1)], slow[slow.any(axis=1)]
         if len(fine) == 0:
             return scores
-        # few rows are left once the slowest actions are out: each is judged once
-        without = np.where(np.repeat(slow, self._widths, axis=1), self.base, Z[fine])
-        _, first, which = np.unique(row_keys(without), return_index=True, return_inverse=True)
-        without = without[first]
-        rows = self.space.follow(np.concatenate([without, self._still(without)]), self.z0)
-        same_day, soon = np.split(self._legal_scores(rows), 2)
-        idle = (same_day >= self.goal) | (soon >= self.goal)
-        idle &= self.honest(rows[len(without) :], soon) < self.goal
         scores = scores.copy()
-        scores[fine[idle[which.ravel()]]] = -np.inf
+        scores[
+            fine[self._idle(np.where(np.repeat(slow, self._widths, axis=1), self.base, Z[fine]))]
+        ] = -np.inf
         return scores
+
+    def _idle(self, without: Array) -> Bools:
+        """Return which rows (n, d), left without their slowest actions, are accepted only because the person waits, (n,).
+
+        Few rows are left once the slowest actions are out, and they come again: each is judged once.
+        """
+        keys, first, which = np.unique(row_keys(without), return_index=True, return_inverse=True)
+        new = np.array([(self.goal, key) not in self._judged for key in keys.tolist()], dtype=bool)
+        if new.any():
+            some = without[first[new]]
+            then = self.space.follow(some, self.z0)
+            soon = self.space.follow(some, self.z0, waiting=False)
+            same_day, at_once = np.split(self._legal_scores(np.concatenate([then, soon])), 2)
+            idle = (same_day >= self.goal) | (at_once >= self.goal)
+            idle &= self.honest(soon, at_once) < self.goal
+            self._judged.update(zip(((self.goal, key) for key in keys[new].tolist()), idle, strict=True))
+        return np.array([self._judged[self.goal, key] for key in keys.tolist()], dtype=bool)[which.ravel()]
 
     def _legal_scores(self, Z: Array) -> Array:
         """Return the logits (n,) of rows (n, d), −inf where a row is illegal."""
@@ -283,31 +299,35 @@ class Problem:
         scores[legal] = self.score(Z[legal])
         return scores
 
-    def gradient(self, Z: Array) -> Array:
-        """Return the gradient (n, m) of the logit by the movable numbers, derived columns included."""
+    def gradient(self, Z: Array, of: Ints | None = None) -> Array:
+        """Return the gradient (n, m) of the logit by the movable numbers, or (n, k) by those ``of`` (n, k) for each row.
+
+        Derived columns are included as they follow.
+        """
         full = self.classifier.gradient(Z)
         full = zero_missing(full) if self.gaps else full
         own = full[:, self.numbers.columns]
+        own = own if of is None else np.take_along_axis(own, of, axis=1)
         if len(self.derived):
-            own = own + (self.slopes(Z) * full[:, None, self.derived]).sum(axis=2)
+            own = own + (self.slopes(Z, of) * full[:, None, self.derived]).sum(axis=2)
         return own
 
-    def slopes(self, Z: Array) -> Array:
-        """Return how derived columns follow the numbers, (n, m, derived), by differences of a few steps."""
-        n, m = len(Z), len(self.numbers.columns)
-        out = np.zeros((n, m, len(self.derived)))
-        reach = np.maximum(self.numbers.step, 0.02)
-        U = Z[:, self.numbers.columns]
-        for j, column in enumerate(self.numbers.columns):
-            ends = []
-            for sign in (-1.0, 1.0):
-                moved = Z.copy()
-                moved[:, column] = self.numbers.snap(U + sign * reach)[:, j]
-                ends.append(self.within(moved))
-            gap = ends[1][:, column] - ends[0][:, column]
-            rise = zero_missing(ends[1] - ends[0])[:, self.derived]
-            rise[:, self.derived == column] = 0.0  # the leading clock is a number of its own
-            out[:, j] = np.divide(
-                rise, gap[:, None], out=np.zeros_like(rise), where=np.abs(gap[:, None]) > 1e-9
-            )
-        return out
+    def slopes(self, Z: Array, of: Ints | None = None) -> Array:
+        """Return how derived columns follow the numbers, (n, m or k, derived), by differences of a few steps.
+
+        ``of`` (n, k) names the numbers that matter to each row.
+        """
+        n = self.numbers
+        of = np.broadcast_to(np.arange(len(n.columns)), (len(Z), len(n.columns))) if of is None else of
+        columns, reach = n.columns[of][None], np.maximum(n.step, 0.02)[of]
+        here = np.take_along_axis(Z, n.columns[of], axis=1)
+        ends = n.snap(here + np.stack([-reach, reach]), of)  # (2, n, k)
+        moved = np.repeat(np.repeat(Z[None, :, None], of.shape[1], axis=2), 2, axis=0)
+        np.put_along_axis(moved, np.broadcast_to(columns, ends.shape)[..., None], ends[..., None], axis=3)
+        moved = self.follow(moved.reshape(-1, Z.shape[1])).reshape(moved.shape)
+        gap = (ends[1] - ends[0])[:, :, None]
+        rise = zero_missing(moved[1] - moved[0])[:, :, self.derived]
+        rise[self.derived[None, None] == columns[0][:, :, None]] = (
+            0.0  # the leading clock is a number of its own
+        )
+        return np.divide(rise, gap, out=np.zeros_like(rise), where=np.abs(gap) > 1e-9)

@@ -8,6 +8,7 @@ from reap import effort
 from reap._arrays import unique_rows
 from reap._typing import Array, Ints
 from reap.belief import ConfidenceSet
+from reap.plan import Plan
 from reap.recourse.robust.whole_change import robust
 from reap.recourse.targets.between import lowered
 from reap.recourse.targets.order import asks_no_more, undominated
@@ -16,7 +17,7 @@ from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.reduction import reduced
 
 #: Supports whose best row each matrix reduces: what is reducible may look better than it is.
-_SUPPORTS = 4
+_SUPPORTS = 2
 #: Rounds in which a row gives way to one of the pool that asks for less.
 _ROUNDS = 3
 
@@ -34,6 +35,8 @@ class Targets:
         self.source = source
         self.problem: Problem = source.problem
         self.pool = source.pool
+        #: Plans that were made, by what their words depend on and by the row they lead to.
+        self.plans: dict[tuple[str, bool, int], Plan] = {}
 
     def __len__(self) -> int:
         return len(self.pool)

@@ -14,7 +14,7 @@ from reap.recourse.targets.pool import Best, Pool, best_of_supports, build
 from reap.recourse.targets.problem import Problem
 
 #: Supports in which each matrix descends, and rows around which it searches; see ``_tries``.
-_STARTS, _SEARCHES = 8, 4
+_STARTS, _SEARCHES = 6, 3
 #: Steps below this share of the range are as good as continuous.
 _FINE = 0.02
 
@@ -41,7 +41,8 @@ class Boundary:
             rows, scores = climb(problem, self.pool.rejected, problem.judge(self.pool.rejected))
             fine = scores >= problem.goal
             self.pool = Pool(problem, rows[fine], scores[fine])
-        self.follows = problem.smooth and len(problem.numbers.columns) > 0
+        # where every support was looked at, single steps from there on find what the slope would
+        self.follows = problem.smooth and len(problem.numbers.columns) > 0 and not self.pool.dense
 
     def solve(self, A: Array) -> Best:
         """Return the accepted row of least effort for each matrix (b, d, d)."""

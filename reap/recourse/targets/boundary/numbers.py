@@ -132,7 +132,7 @@ class Descent:
         J = np.zeros((len(self.rows), width, self.rows.shape[1]))
         J[each, np.arange(width), self.columns] = 1.0
         if len(problem.derived):
-            J[:, :, problem.derived] = problem.slopes(self.rows)[each, self.place]
+            J[:, :, problem.derived] = problem.slopes(self.rows, self.place)
         JA = J @ self.A
         self.H = JA @ J.transpose(0, 2, 1)
         size = np.trace(self.H, axis1=1, axis2=2) / width
@@ -146,7 +146,7 @@ class Descent:
 
     def _slope(self, which: Ints, rows: Array) -> Array:
         """Return the gradient (n, k) of the logit by these numbers, at rows that stand for some of ours."""
-        return np.take_along_axis(self.problem.gradient(rows), self.place[which], axis=1)
+        return self.problem.gradient(rows, self.place[which])
 
     def only(self, which: Ints) -> Descent:
         """Return the descent of some of the rows."""
