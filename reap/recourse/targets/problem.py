@@ -330,4 +330,4 @@ class Problem:
         rise[self.derived[None, None] == columns[0][:, :, None]] = (
             0.0  # the leading clock is a number of its own
         )
-        return np.divide(rise, gap, out=np.zeros_like(rise), where=np.abs(gap) > 1e-9)
+        return np.asarray(np.divide(rise, gap, out=np.zeros_like(rise), where=np.abs(gap) > 1e-9))
