@@ -33,6 +33,8 @@ class Round:
     ----------
     found : sequence of Plan, optional
         The plans that joined the pool; None where the engine was not asked.
+    saved : float
+        The share of the expected effort that they save (``pool.saved``).
     question : Question, optional
         The question on the table.
     over : bool
@@ -44,6 +46,7 @@ class Round:
     """
 
     found: Sequence[Plan] | None = None
+    saved: float = 1.0
     question: Question | None = None
     over: bool = False
     plan: Plan | None = None

@@ -276,7 +276,7 @@ class Elicitation(State):
 
     def _search(self, belief: advice.Sampled) -> None:
         """Let the engine answer for the belief of this round; the plans it finds join the pool and stay."""
-        if self._round.found is None:
+        if self._round.found is None and not self._settled:
             rng = np.random.default_rng([self.seed, self.revision])
             sampled = [belief.estimate()[None], belief.sample(self.samples, random_state=rng)]
             matrices = self._of_changes(np.concatenate(sampled))

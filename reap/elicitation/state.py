@@ -18,7 +18,7 @@ from reap.elicitation import events, minds
 from reap.elicitation.answers import Answer, teach
 from reap.elicitation.events import ACTS, VERBS, Event, in_force
 from reap.elicitation.options import Rows, key
-from reap.elicitation.pool import Pool
+from reap.elicitation.pool import SAVED, Pool, saved
 from reap.elicitation.prediction import Prediction
 from reap.elicitation.question import Question
 from reap.elicitation.rounds import Round, read_asked, read_plans, read_recommended, vector
@@ -277,7 +277,23 @@ class State:
             if self._sizes is None and len(found) and self.belief.dimension > self.space.dimension:
                 self._sizes = minds.scales(self.space, found)
                 self.pool = Pool(self.space, self.pool, self._sizes)
+            before = self.pool.moves
             self.pool.add(found)
+            self._round.saved = saved(self.belief, before, self.pool.moves)
+
+    @property
+    def _settled(self) -> bool:
+        """Whether the engine was asked since anything but a choice was said, and its plans saved next to nothing.
+
+        The belief only narrows then: what the engine would find for it is in the pool.
+        """
+        for done in reversed(self._rounds if len(self.pool) else ()):
+            said = done.act
+            if said is None or said.type != "answered" or said.payload["choice"] == "neither":
+                return False
+            if done.found is not None:
+                return done.saved < SAVED
+        return False
 
     def _act(self, event: Event) -> None:
         said = event.payload
