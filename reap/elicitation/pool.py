@@ -14,7 +14,8 @@ from reap.elicitation.minds import beside, extended
 from reap.elicitation.options import asked, at, key
 from reap.elicitation.parts import Parts
 from reap.plan import Plan
-from reap.questions import AnswerValue, Choice, Strategy
+from reap.questions import Choice, Strategy
+from reap.questions.saving import Saving
 from reap.questions.strategy import Sampled
 from reap.recourse.targets.order import undominated
 from reap.space import ActionSpace
@@ -144,7 +145,7 @@ class Pool:
             tries: Iterable[tuple[Array, float]] = [(np.where(rows == 0, np.inf, rows), 0.0), (rows, 0.0)]
         else:
             tries = self._tries(self._known(shown), most, parts)
-        both = {} if parts is None or not isinstance(strategy, AnswerValue) else {"parts": parts.moves}
+        both = {} if parts is None or not isinstance(strategy, Saving) else {"parts": parts.moves}
         for burden, least in tries:
             here = burden if both else burden[: len(self), : len(self)]
             choice = strategy.choose(self.moves, belief, asked=before, burden=here, random_state=rng, **both)
