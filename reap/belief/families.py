@@ -2,7 +2,8 @@
 
 The latents of a person are `(d + 1, d)` standard normals: rows `g_1 … g_d`, then one row `u`. A family makes a factor of them,
 `A ∝ FᵀF + ρI`, so that an effort is `|Fv|² + ρ|v|²` and needs no matrix. A Crank–Nicolson step on the latents keeps every
-family, and a person can change family without drawing anything anew.
+family, and a person can change family without drawing anything anew. No family cares about the sign of a column, which is an
+accident of coding: unsigned, a needless change the other way would look like a saving.
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ from reap._typing import Array, Ints
 PEOPLE = {
     "gaussian": 4.0,
     "positive": 1.0,
-    "rank-one": 0.25,
-    "rank-one-positive": 0.25,
+    "rank-one": 0.5,
     "diagonal": 1.0,
     "scaled": 1.0,
 }
@@ -64,8 +64,8 @@ def _squares(rows: Array) -> Array:
 
 
 def _positive(latents: Array) -> Array:
-    """Return `|g_i|`: features share a direction."""
-    return np.abs(latents[:, :-1])
+    """Return `|g_i|` with the signs of `u`: features share a direction, whichever way each is coded."""
+    return np.asarray(np.copysign(latents[:, :-1], latents[:, -1:]))
 
 
 def _diagonal(latents: Array) -> Factor:
@@ -87,7 +87,9 @@ FAMILIES: dict[str, Callable[[Array], Factor]] = {
     "gaussian": lambda latents: _factor(latents[:, :-1]),
     "positive": lambda latents: _factor(_positive(latents)),
     "rank-one": lambda latents: _factor(latents[:, :1]),
-    "rank-one-positive": lambda latents: _factor(_positive(latents)[:, :1]),
+    "rank-one-positive": lambda latents: _factor(
+        latents[:, :1]
+    ),  # in files only: without its sign it is "rank-one"
     "diagonal": _diagonal,
     "scaled": _scaled,
     **{name: partial(_alike, share) for name, share in ALIKE.items()},

@@ -35,8 +35,8 @@ class Posterior:
     dimension : int
         Number of encoded columns `d`.
     prior : str, (d,) sequence, LearnedPrior or Path, default "people"
-        "people" (a mixture), one of its families ("gaussian", "positive", "rank-one", "rank-one-positive",
-        "diagonal", "scaled"), what past sessions taught (`reap.learn`, or a file that `reap learn` wrote), or the
+        "people" (a mixture), one of its families ("gaussian", "positive", "rank-one", "diagonal",
+        "scaled"), what past sessions taught (`reap.learn`, or a file that `reap learn` wrote), or the
         difficulties alone, which then scale the mixture.
     difficulties : (d,) sequence, optional
         How hard each column is to change: positive factors, or words from "very easy" to "very hard".

@@ -31,8 +31,9 @@ class Prior:
     The latents of a person are `(d + 1, d)` standard normals (``families``): rows `g_1 … g_d`, then one row `u`.
     With `D = diag(exp u)`, the families are
 
-    - ``gaussian``: `A ∝ Σ g_i g_iᵀ`;  ``positive``: the same of `|g_i|` (features share a direction);
-    - ``rank-one``, ``rank-one-positive``: `A ∝ g_1 g_1ᵀ` (a single dominant concern), of `g_1` or `|g_1|`;
+    - ``gaussian``: `A ∝ Σ g_i g_iᵀ`;  ``positive``: the same of `|g_i|`, each column with a sign of its own, that
+      of `u` (features share a direction, whichever way each is coded);
+    - ``rank-one``: `A ∝ g_1 g_1ᵀ` (a single dominant concern);
     - ``diagonal``: `A ∝ D`;  ``scaled``: `A ∝ D^½ (Σ g_i g_iᵀ) D^½`, plus 30 % of the identity.
 
     A learnt prior has shares of its own, and `A = RᵀBR` with B of a family; a few of its people are those of "people".

@@ -82,6 +82,14 @@ class Asking(Acts):
         rng = np.random.default_rng([self.seed, self.revision, 1])
         if self.answered >= self._budget or len(self._shown) >= 3 * self._budget + 3:
             return self._last(rng)
+        question = self._worth_asking(rng)
+        if question is None and self._round.found is None and isinstance(self.belief, advice.Sampled):
+            self._look(self.belief)  # before we say that nothing is left to ask
+            question = self._worth_asking(rng) if self._round.found else None
+        return question or self._last(rng)
+
+    def _worth_asking(self, rng: np.random.Generator) -> Question | None:
+        """Return the question that the strategy chooses among the plans there are; None where it has none."""
         options, known = self._options()
         parts = None
         if isinstance(options, Pool):
@@ -90,7 +98,7 @@ class Asking(Acts):
         else:
             choice = options.choose(self.strategy, known, self._shown, rng)
         if choice is None:
-            return self._last(rng)
+            return None
         if (
             self.settings.warm_up
             and not self._shown
@@ -171,15 +179,19 @@ class Asking(Acts):
         return self._rows, advice.center(self._consistent(), self.settings.center)
 
     def _search(self, belief: advice.Sampled) -> None:
-        """Let the engine answer for the belief of this round; the plans it finds join the pool and stay."""
+        """Let the engine answer for the belief of this round, where that may bring something."""
         if self._round.found is None and not self._settled:
-            rng = np.random.default_rng([self.seed, self.revision])
-            sampled = [belief.estimate()[None], belief.sample(self.settings.samples, random_state=rng)]
-            matrices = self._of_changes(np.concatenate(sampled))
-            found = self.engine.plans(self._x, matrices, self.limits)
-            if belief.dimension > self.space.dimension and not len(self.pool):
-                found += self._easier_to_bear(matrices[:BEARABLE])
-            self._join(self.pool.new(found))
+            self._look(belief)
+
+    def _look(self, belief: advice.Sampled) -> None:
+        """Let the engine answer for the belief of this round; the plans it finds join the pool and stay."""
+        rng = np.random.default_rng([self.seed, self.revision])
+        sampled = [belief.estimate()[None], belief.sample(self.settings.samples, random_state=rng)]
+        matrices = self._of_changes(np.concatenate(sampled))
+        found = self.engine.plans(self._x, matrices, self.limits)
+        if belief.dimension > self.space.dimension and not len(self.pool):
+            found += self._easier_to_bear(matrices[:BEARABLE])
+        self._join(self.pool.new(found))
 
     def _easier_to_bear(self, matrices: Array) -> list[Plan]:
         """Return plans for people who mind the number of changes, or waiting: with fewer changes, and ready sooner."""
