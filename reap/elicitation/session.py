@@ -54,7 +54,7 @@ class Elicitation(Advising):
         comparisons of methods count answers. Both need a belief that can predict answers; the preset "reap" has none.
     minds : bool
         Whether the posterior also learns how much the person minds the number of changes, and waiting:
-        ``effort = ΔᵀAΔ + h·k + w·τ²`` with k actions and τ months over the horizon. Off by default, as in the tables.
+        ``effort = ΔᵀAΔ + h·k + w·τ²`` with k actions and τ months over the horizon. A confidence set does without.
     random_state : int
     samples : int
         Effort matrices for which the engine is asked in each round.
@@ -100,7 +100,7 @@ class Elicitation(Advising):
         prior: LearnedPriorLike | None = None,
         warm_up: bool = False,
         held_out: bool = False,
-        minds: bool = False,
+        minds: bool = True,
         random_state: int = 0,
         samples: int = 32,
         center: advice.Center = "published",
@@ -194,7 +194,7 @@ class Elicitation(Advising):
             belief=belief,
             strategy=strategy,
             prior=learnt,
-            **started["settings"],
+            **{"minds": False, **started["settings"]},  # sessions of before it could be set learnt nothing of it
         )
         session._replay(log)
         return session
