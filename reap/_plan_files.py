@@ -20,33 +20,53 @@ if TYPE_CHECKING:
 _FORMAT, _VERSION = "reap.plan", 1
 
 
-def to_dict(plan: Plan, standalone: bool) -> dict[str, Any]:
-    """Return a plan as plain values; ``standalone`` adds the space, so that the words come back without it."""
-    data: dict[str, Any] = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "status": plan.status,
-        "valid": plan.valid,
-        "effort": None if np.isnan(plan.effort) else float(plan.effort),
-        "months": plan.months,
-        "changes": [str(change) for change in plan.changes],
-        "scale": plan.scale.to_dict(),
-        "threshold": plan.scale.to_dict()["threshold"],
-        "scores": plan.scores.tolist(),
+def bare(plan: Plan) -> dict[str, Any]:
+    """Return a plan as plain values, without what follows from them: words, rows in units, whether it is valid."""
+    return {
         "path": [[None if np.isnan(v) else v for v in row] for row in plan.path.tolist()],
-        "rows": [plan.space.values(z) for z in plan.path],
-        "steps": [
-            {"changes": [str(c) for c in s.changes], "month": s.month, "score": s.score} for s in plan.steps
-        ],
+        "scores": plan.scores.tolist(),
+        "effort": None if np.isnan(plan.effort) else float(plan.effort),
+        "scale": plan.scale.to_dict(),
         "note": plan.note,
-        "confidence": None if plan.confidence is None else vars(plan.confidence),
-        "bound": plan.bound,
         "neighbors": plan.neighbors,
         "along": plan.along,
         "durability": plan.durability,
         "refits": plan.refits,
         "price": plan.price,
         "cliffs": [asdict(cliff) for cliff in plan.cliffs],
+    }
+
+
+def read_bare(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what ``bare`` wrote as arguments of ``Plan``; whether it is sound is not looked at here."""
+    return {
+        "path": np.array([[np.nan if v is None else v for v in row] for row in data["path"]], dtype=float),
+        "scores": np.array(data["scores"] if "scores" in data else data["probabilities"], dtype=float),
+        "effort": np.nan if data["effort"] is None else float(data["effort"]),
+        "scale": _scale(data),
+        "cliffs": tuple(Cliff(**cliff) for cliff in data.get("cliffs", ())),
+        "along": data.get("along", False),
+        **{name: data.get(name) for name in ("note", "neighbors", "durability", "refits", "price")},
+    }
+
+
+def to_dict(plan: Plan, standalone: bool) -> dict[str, Any]:
+    """Return a plan as plain values, with its words; ``standalone`` adds the space, so that they come back without it."""
+    data: dict[str, Any] = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "status": plan.status,
+        "valid": plan.valid,
+        "months": plan.months,
+        "changes": [str(change) for change in plan.changes],
+        "threshold": plan.scale.to_dict()["threshold"],
+        "rows": [plan.space.values(z) for z in plan.path],
+        "steps": [
+            {"changes": [str(c) for c in s.changes], "month": s.month, "score": s.score} for s in plan.steps
+        ],
+        "confidence": None if plan.confidence is None else vars(plan.confidence),
+        "bound": plan.bound,
+        **bare(plan),
     }
     if standalone:
         data["said"] = [plan.scale.say(score) for score in plan.scores]
@@ -66,20 +86,10 @@ def read(kind: type[Plan], data: Any, space: ActionSpace | None) -> Plan:
     try:
         return kind(
             space=space or ActionSpace.from_toml(data["space"]),
-            path=np.array([[np.nan if v is None else v for v in row] for row in data["path"]], dtype=float),
-            scores=np.array(data["scores"] if "scores" in data else data["probabilities"], dtype=float),
-            effort=np.nan if data["effort"] is None else float(data["effort"]),
             status=data["status"],
-            scale=_scale(data),
-            note=data["note"],
             confidence=Confidence(**data["confidence"]) if data.get("confidence") else None,
-            along=data.get("along", False),
-            cliffs=tuple(Cliff(**cliff) for cliff in data.get("cliffs", ())),
             bound=data.get("bound"),
-            neighbors=data.get("neighbors"),
-            durability=data.get("durability"),
-            refits=data.get("refits"),
-            price=data.get("price"),
+            **read_bare(data),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"the plan is damaged: {error}") from None

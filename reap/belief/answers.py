@@ -129,39 +129,50 @@ def _difference(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True)
 class Answers:
-    """All answers so far, never changed: the options' Gram matrices in one stack, so that one product gives all efforts.
+    """All answers so far, never changed: the moves of all their options in one stack, so that one product gives all efforts.
 
     Examples
     --------
-    >>> grams = np.array([[1.0], [4.0]])
-    >>> answers = Answers().add(grams, same=False)
-    >>> efforts = np.ones((1, 1)) @ answers.grams.T
+    >>> answers = Answers().add([np.array([[1.0]]), np.array([[2.0]])], same=False)
+    >>> efforts = answers.efforts(answers.moves.T ** 2)
     >>> answers.log_likelihood(efforts, people(lapse=0.0, sharpness=10.0)).round(4).tolist()
     [[[-0.0025]]]
     """
 
-    grams: Array = field(default_factory=lambda: np.empty((0, 0)))
+    moves: Array = field(default_factory=lambda: np.empty((0, 0)))
+    firsts: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     groups: dict[tuple[bool, int], tuple[Ints, Ints]] = field(default_factory=dict)
     count: int = 0
 
-    def add(self, grams: Array, *, same: bool) -> Answers:
-        """Return these answers and one more: `grams` `(k, d²)` of its options, the chosen one first."""
-        k = len(grams)
-        stack = grams if not self.count else np.vstack([self.grams, grams])
-        columns = np.arange(len(stack) - k, len(stack))[None]
+    def add(self, options: Sequence[Array], *, same: bool) -> Answers:
+        """Return these answers and one more: the moves `(s, d)` of its k options, the chosen one first."""
+        k = len(options)
+        moves = np.vstack([self.moves, *options] if self.count else list(options))
+        lengths = [len(option) for option in options]
+        firsts = np.append(self.firsts, len(self.moves) + np.cumsum([0, *lengths[:-1]]))
+        columns = np.arange(len(firsts) - k, len(firsts))[None]
         rows = np.array([self.count])
         if (same, k) in self.groups:
             before = self.groups[same, k]
             rows, columns = np.append(before[0], rows), np.vstack([before[1], columns])
-        return Answers(stack, {**self.groups, (same, k): (rows, columns)}, self.count + 1)
+        return Answers(moves, firsts, {**self.groups, (same, k): (rows, columns)}, self.count + 1)
+
+    def efforts(self, each: Array) -> Array:
+        """Return the efforts `(n, m)` of all options from those `(n, r)` of their moves: a path costs the sum of its moves'."""
+        return each if len(self.firsts) == len(self.moves) else np.add.reduceat(each, self.firsts, axis=1)
 
     def log_likelihood(self, efforts: Array, who: People) -> Array:
-        """Return `(n, answers, t)` log-likelihoods from the efforts `(n, m)` of all stacked options."""
+        """Return `(n, answers, t)` log-likelihoods from the efforts `(n, m)` of all options."""
         out = np.empty((len(efforts), self.count, len(who.slip)))
         for (same, _), (rows, columns) in self.groups.items():
             probability = (same_probability if same else choice_probability)(efforts[:, columns], who)
             out[:, rows] = np.log(np.maximum(probability, _TINY))
         return out
+
+
+def moves_of(options: Sequence[Array], dimension: int) -> list[Array]:
+    """Return the moves `(s, d)` of options, checked."""
+    return [as_moves(option, dimension) for option in options]
 
 
 def grams(options: Sequence[Array] | Array, dimension: int) -> Array:

@@ -161,7 +161,7 @@ class LearnedPrior:
     ) -> LearnedPrior:
         """Return the prior of a space from which nothing was learnt: everybody as the mixture "people" says."""
         from reap.belief.answers import people
-        from reap.belief.prior import PEOPLE
+        from reap.belief.families import PEOPLE
 
         k = len(columns)
         flat, square = np.zeros(k), np.zeros((k, k))

@@ -21,7 +21,7 @@ ACCEPTANCE, GROW, SHRINK = 0.3, 1.15, 0.87
 #: The step of a proposal of other weights for the columns beside.
 WEIGHTS = 0.44
 #: What a particle is made of.
-STATE = ("_latents", "_families", "matrices", "_before", "_last")
+STATE = ("_latents", "_families", "_before", "_last")
 
 
 class Particles:
@@ -43,7 +43,7 @@ class Particles:
     >>> rng = np.random.default_rng(0)
     >>> from reap.belief.answers import people
     >>> cloud = Particles(Prior(2), people(), 100, rng)
-    >>> cloud.learn(Answers().add(np.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]]), same=False), rng)
+    >>> cloud.learn(Answers().add(np.eye(2)[:, None], same=False), rng)
     >>> bool(cloud.matrices[:, 0, 0].mean() < cloud.matrices[:, 1, 1].mean())
     True
     """
@@ -52,7 +52,7 @@ class Particles:
         begin = time.monotonic()
         self._prior, self.people = prior, who
         self._latents, self._families = prior.draw(n, rng)
-        self.matrices = prior.matrices(self._latents, self._families)
+        self._matrices: Array | None = prior.matrices(self._latents, self._families)
         #: Seconds that a move took last; the first draw is the same work. Only a deadline is judged by it.
         self._pace = time.monotonic() - begin
         # Per particle and kind of people: log-likelihood of the answers before the last one and how usual that kind
@@ -64,7 +64,14 @@ class Particles:
         self.effective = float(n)
 
     def __len__(self) -> int:
-        return len(self.matrices)
+        return len(self._families)
+
+    @property
+    def matrices(self) -> Array:
+        """The particles' effort matrices `(n, d, d)`; made when they are wanted, since moving needs none."""
+        if self._matrices is None:
+            self._matrices = self._prior.matrices(self._latents, self._families)
+        return self._matrices
 
     def copy(self) -> Particles:
         """Return an independent copy; arrays are shared, since they are written to only after resampling renewed them."""
@@ -89,7 +96,7 @@ class Particles:
         as much as leaves enough of them, so that the particles can walk to where it holds. A move that would not end
         by the `deadline` is not begun: the particles are those that the answers leave, only fewer of them differ.
         """
-        self._before, self._last = self._likelihood(self.matrices, answers)
+        self._before, self._last = self._likelihood(self._latents, self._families, answers)
         self.effective = _effective(self._gain(0.0, 1.0))
         power = 0.0
         for stage in range(STAGES):
@@ -151,22 +158,22 @@ class Particles:
         self, latents: Array, families: Ints, answers: Answers, power: float, rng: np.random.Generator
     ) -> float:
         """Replace the particles whose proposal is accepted, and return their share."""
-        matrices = self._prior.matrices(latents, families)
-        before, last = self._likelihood(matrices, answers)
+        before, last = self._likelihood(latents, families, answers)
         gain = _log_sum(before + power * last) - _log_sum(self._before + power * self._last)
         yes = np.log1p(-rng.random(len(self))) < gain
         kept = np.flatnonzero(yes)
-        for name, new in zip(STATE, (latents, families, matrices, before, last), strict=True):
-            getattr(self, name)[kept] = new[kept]
+        for name, new in zip(STATE, (latents, families, before, last), strict=True):
+            if new is not getattr(self, name):
+                getattr(self, name)[kept] = new[kept]
+        self._matrices = None
         return float(yes.mean())
 
-    def _likelihood(self, matrices: Array, answers: Answers) -> tuple[Array, Array]:
+    def _likelihood(self, latents: Array, families: Ints, answers: Answers) -> tuple[Array, Array]:
         """Return log-likelihoods `(n, t)`: of the answers before the last one with the kind's share, and of the last."""
         usual = np.log(self.people.share)
         if not answers.count:
-            return np.tile(usual, (len(matrices), 1)), np.zeros_like(self._last)
-        # ⟨A, VᵀV⟩ of all particles and options in one product of flat matrices
-        efforts = np.maximum(matrices.reshape(len(matrices), -1) @ answers.grams.T, 0.0)
+            return np.tile(usual, (len(latents), 1)), np.zeros_like(self._last)
+        efforts = answers.efforts(self._prior.efforts(latents, families, answers.moves))
         each = answers.log_likelihood(efforts, self.people)
         return usual + each[:, :-1].sum(axis=1), each[:, -1]
 
@@ -190,6 +197,7 @@ class Particles:
     def _resample(self, positions: Ints) -> None:
         for name in STATE:
             setattr(self, name, getattr(self, name)[positions])
+        self._matrices = None
 
 
 def _antithetic(noise: Array, rng: np.random.Generator) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array, Ints, Seed
-from reap.belief.answers import Answers, People, choice_probabilities, grams, people
+from reap.belief.answers import Answers, People, choice_probabilities, grams, moves_of, people
 from reap.belief.learned_prior import LearnedPrior
 from reap.belief.particles import Particles
 from reap.belief.prior import Difficulties, Prior, PriorLike, opened
@@ -35,8 +35,8 @@ class Posterior:
     dimension : int
         Number of encoded columns `d`.
     prior : str, (d,) sequence, LearnedPrior or Path, default "people"
-        "people" (a mixture), one of its families ("gaussian", "positive", "rank-one", "rank-one-positive",
-        "diagonal", "scaled"), what past sessions taught (`reap.learn`, or a file that `reap learn` wrote), or the
+        "people" (a mixture), one of its families ("gaussian", "positive", "rank-one", "diagonal",
+        "scaled"), what past sessions taught (`reap.learn`, or a file that `reap learn` wrote), or the
         difficulties alone, which then scale the mixture.
     difficulties : (d,) sequence, optional
         How hard each column is to change: positive factors, or words from "very easy" to "very hard".
@@ -146,7 +146,8 @@ class Posterior:
         if len(options) < 2:
             raise InputError(f"the answer compares {len(options)} option(s); give at least 2.")
         begin = time.monotonic()
-        self._answers = self._answers.add(self._grams(options), same=same)
+        moves = [V[:, self._columns] for V in moves_of(options, self.dimension)]
+        self._answers = self._answers.add(moves, same=same)
         deadline = np.inf if self._time_limit is None else begin + self._time_limit
         self._cloud.learn(self._answers, self._rng(), deadline=deadline)
 

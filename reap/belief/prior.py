@@ -1,13 +1,8 @@
-"""What people may be like before they have said anything.
-
-Every family turns the same standard normal latents into an effort matrix, so that a Crank–Nicolson step on the
-latents keeps the prior exactly, and a person can change family without drawing anything anew.
-"""
+"""What people may be like before they have said anything: a mixture of families, with what was stated or learnt."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,28 +10,14 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from reap._errors import InputError, unknown
-from reap._typing import Array, Ints
+from reap._typing import Array, Bools, Ints
+from reap.belief.families import FAMILIES, PEOPLE, Factor, mixed
 from reap.belief.learned_prior import PLAIN, LearnedPrior, learned_prior
 
-#: Weight of each family in the mixture "people". People with one single concern are rare here: they are so easily
-#: pleased that, at the weight of the others, guarding against them makes plans harder for everybody else (see docs/method.md).
-PEOPLE = {
-    "gaussian": 4.0,
-    "positive": 1.0,
-    "rank-one": 0.25,
-    "rank-one-positive": 0.25,
-    "diagonal": 1.0,
-    "scaled": 1.0,
-}
 #: The five answers to "how hard is it for you to change this?", as factors on the effort of a feature.
 DIFFICULTIES = {"very easy": 0.1, "easy": 0.4, "neither easy nor hard": 1.0, "hard": 2.5, "very hard": 10.0}
 #: Share of people who do not mind the number of changes at all; the same of waiting (p₀).
 ABSENT = 0.9
-#: The part of the identity added to the matrices of the family "scaled", beside their own trace.
-RIDGE = 0.3
-
-#: Families for people who hardly differ from one another, which only a learnt prior uses: `(1−ρ)B + ρI`, B ``gaussian``.
-ALIKE = {"alike-50": 0.5, "alike-80": 0.8, "alike-95": 0.95}
 
 #: Stated difficulties: factors, or words, one for each column.
 Difficulties: TypeAlias = Sequence[str] | Sequence[float] | Array
@@ -47,11 +28,12 @@ PriorLike: TypeAlias = str | Difficulties | LearnedPrior | Path
 class Prior:
     """A distribution of effort matrices, each with trace `dimension`.
 
-    The latents of a person are `(d + 1, d)` standard normals: rows `g_1 … g_d` of a factor, then one row `u`.
+    The latents of a person are `(d + 1, d)` standard normals (``families``): rows `g_1 … g_d`, then one row `u`.
     With `D = diag(exp u)`, the families are
 
-    - ``gaussian``: `A ∝ Σ g_i g_iᵀ`;  ``positive``: the same of `|g_i|` (features share a direction);
-    - ``rank-one``, ``rank-one-positive``: `A ∝ g_1 g_1ᵀ` (a single dominant concern), of `g_1` or `|g_1|`;
+    - ``gaussian``: `A ∝ Σ g_i g_iᵀ`;  ``positive``: the same of `|g_i|`, each column with a sign of its own, that
+      of `u` (features share a direction, whichever way each is coded);
+    - ``rank-one``: `A ∝ g_1 g_1ᵀ` (a single dominant concern);
     - ``diagonal``: `A ∝ D`;  ``scaled``: `A ∝ D^½ (Σ g_i g_iᵀ) D^½`, plus 30 % of the identity.
 
     A learnt prior has shares of its own, and `A = RᵀBR` with B of a family; a few of its people are those of "people".
@@ -95,16 +77,21 @@ class Prior:
         if isinstance(kind, LearnedPrior):
             if len(kind.minders) == beside:
                 self._absent, self._heavy = 1 - np.array(kind.minders), np.array(kind.weights)
-            self.families, self._roots, self._shares = _learnt(kind, dimension)
+            self.families, learnt, self._shares = _learnt(kind, dimension)
+            turns = [(kind.root, learnt), (None, ~learnt)]
         else:
             if not isinstance(kind, str):
                 kind, difficulties = "people", kind
             if kind not in (*PEOPLE, "people"):
                 raise unknown("prior", kind, ["people", *PEOPLE])
             chosen = PEOPLE if kind == "people" else {kind: 1.0}
-            self.families, self._roots = tuple(chosen), [None] * len(chosen)
-            self._shares = _shares(chosen)
-        self._sizes = None if difficulties is None else np.sqrt(_difficulties(difficulties, dimension))
+            self.families, self._shares = tuple(chosen), _shares(chosen)
+            turns = [(None, np.ones(len(chosen), dtype=bool))]
+        if difficulties is not None:
+            sizes = np.sqrt(_difficulties(difficulties, dimension))
+            turns = [(np.diag(sizes) if T is None else T * sizes, own) for T, own in turns]
+        #: T, by which `A ∝ TᵀBT` has what was learnt and how hard columns are said to be, and the families it is for.
+        self._turns: list[tuple[Array | None, Bools]] = turns
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Ints]:
         """Draw the latents `(n, d+1, d)` and families `(n,)` of n people; with rows for weights beside, where there are any."""
@@ -121,27 +108,46 @@ class Prior:
         With columns beside: `(n, d+e, d+e)`, block-diagonal.
         """
         d = self.dimension
-        latents, more = latents[:, : d + 1], latents[:, d + 1 :]
-        A = np.empty((len(latents), d, d))
-        for position, name in enumerate(self.families):
-            of = np.flatnonzero(families == position)
-            A[of] = FAMILIES[name](latents[of])
-            if (root := self._roots[position]) is not None:
-                A[of] = root.T @ A[of] @ root
-        if self._sizes is not None:
-            A *= self._sizes[:, None] * self._sizes
-        A *= (d / np.einsum("nii->n", A))[:, None, None]
-        return self._with_weights(A, more) if self.beside else A
-
-    def _with_weights(self, A: Array, latents: Array) -> Array:
-        """Return matrices (n, d, d) with the weights that latents `(n, rows, d)` stand for."""
-        n, d = A.shape[:2]
-        r = weight(latents.reshape(n, -1)[:, : self.beside], self._absent, self._heavy)
-        whole = np.zeros((n, d + self.beside, d + self.beside))
-        whole[:, :d, :d] = A
-        whole[:, np.arange(d, d + self.beside), np.arange(d, d + self.beside)] = r
-        whole /= (1 + r.sum(axis=1))[:, None, None]
+        whole = np.zeros((len(latents), d + self.beside, d + self.beside))
+        for of, factor, turn in self._people(latents, families):
+            A = factor.matrices()
+            A = A if turn is None else turn.T @ A @ turn
+            A *= (d / np.einsum("nii->n", A))[:, None, None]
+            whole[of, :d, :d] = A
+        if self.beside:
+            r = self._minded(latents)
+            whole[:, np.arange(d, d + self.beside), np.arange(d, d + self.beside)] = r
+            whole /= (1 + r.sum(axis=1))[:, None, None]
         return whole
+
+    def efforts(self, latents: Array, families: Ints, V: Array) -> Array:
+        """Return `vᵀAv` `(n, m)` of changes `(m, d+e)` for the same people, without their matrices."""
+        d = self.dimension
+        found = np.empty((len(latents), len(V)))
+        for of, factor, turn in self._people(latents, families):
+            turned = V[:, :d] if turn is None else V[:, :d] @ turn.T
+            size = factor.trace() if turn is None else factor.efforts(turn.T).sum(axis=1)
+            found[of] = factor.efforts(turned) * (d / size)[:, None]
+        if self.beside:
+            r = self._minded(latents)
+            found += r @ (V[:, d:] ** 2).T
+            found /= (1 + r.sum(axis=1))[:, None]
+        return found
+
+    def _people(self, latents: Array, families: Ints) -> Iterator[tuple[Ints | slice, Factor, Array | None]]:
+        """Yield people who share T, `A ∝ TᵀBT`: their places, their factors B, and T."""
+        latents = latents[:, : self.dimension + 1]
+        for turn, own in self._turns:
+            of = np.flatnonzero(own[families])
+            if len(of) == len(families):
+                yield slice(None), mixed(self.families, latents, families), turn
+            elif len(of):
+                yield of, mixed(self.families, latents[of], families[of]), turn
+
+    def _minded(self, latents: Array) -> Array:
+        """Return the weights `(n, e)` of the columns beside."""
+        more = latents[:, self.dimension + 1 :].reshape(len(latents), -1)
+        return weight(more[:, : self.beside], self._absent, self._heavy)
 
 
 def weight(latents: Array, absent: float | Array = ABSENT, heavy: float | Array = 0.0) -> Array:
@@ -159,43 +165,6 @@ def weight(latents: Array, absent: float | Array = ABSENT, heavy: float | Array 
     return np.asarray(np.where(u > 0, np.exp(heavy + ndtri(np.clip(u, 1e-12, 1 - 1e-12))), 0.0))
 
 
-def _gram(factors: Array) -> Array:
-    """Return `Σ_i g_i g_iᵀ` `(n, d, d)` of factors `(n, r, d)`."""
-    product: Array = factors.transpose(0, 2, 1) @ factors
-    return product
-
-
-def _diagonal(latents: Array) -> Array:
-    return np.exp(latents[:, -1])[:, :, None] * np.eye(latents.shape[2])
-
-
-def _scaled(latents: Array) -> Array:
-    A = _gram(latents[:, :-1] * np.exp(latents[:, -1:] / 2))
-    ridge = RIDGE * np.einsum("nii->n", A) / A.shape[1]
-    A += ridge[:, None, None] * np.eye(A.shape[1])
-    return A
-
-
-def _alike(share: float, latents: Array) -> Array:
-    A = _gram(latents[:, :-1])
-    d = A.shape[1]
-    A *= ((1 - share) * d / np.einsum("nii->n", A))[:, None, None]
-    A += share * np.eye(d)
-    return A
-
-
-#: How each family turns latents `(n, d+1, d)` into matrices `(n, d, d)` of any trace.
-FAMILIES: dict[str, Callable[[Array], Array]] = {
-    "gaussian": lambda latents: _gram(latents[:, :-1]),
-    "positive": lambda latents: _gram(np.abs(latents[:, :-1])),
-    "rank-one": lambda latents: _gram(latents[:, :1]),
-    "rank-one-positive": lambda latents: _gram(np.abs(latents[:, :1])),
-    "diagonal": _diagonal,
-    "scaled": _scaled,
-    **{name: partial(_alike, share) for name, share in ALIKE.items()},
-}
-
-
 def opened(kind: PriorLike) -> str | Difficulties | LearnedPrior:
     """Return a prior, read where a file of a learnt one is named."""
     if isinstance(kind, Path) or (isinstance(kind, str) and kind.endswith(".json")):
@@ -203,8 +172,8 @@ def opened(kind: PriorLike) -> str | Difficulties | LearnedPrior:
     return kind
 
 
-def _learnt(learned: LearnedPrior, dimension: int) -> tuple[tuple[str, ...], list[Array | None], Array]:
-    """Return families, the root of each and their shares: those learnt, then, rare, those of the default."""
+def _learnt(learned: LearnedPrior, dimension: int) -> tuple[tuple[str, ...], Bools, Array]:
+    """Return families, which of them were learnt, and their shares: those learnt, then, rare, those of the default."""
     if len(learned.columns) != dimension:
         raise InputError(
             f"the prior was learnt for {len(learned.columns)} columns that can move; here are {dimension}."
@@ -213,10 +182,10 @@ def _learnt(learned: LearnedPrior, dimension: int) -> tuple[tuple[str, ...], lis
         if name not in FAMILIES:
             raise unknown("family of people in the prior", name, FAMILIES)
     if learned.learnt == "nothing":
-        return tuple(PEOPLE), [None] * len(PEOPLE), _shares(PEOPLE)
+        return tuple(PEOPLE), np.zeros(len(PEOPLE), dtype=bool), _shares(PEOPLE)
     names = (*learned.families, *PEOPLE)
-    roots = [learned.root] * len(learned.families) + [None] * len(PEOPLE)
-    return names, roots, np.append((1 - PLAIN) * _shares(learned.families), PLAIN * _shares(PEOPLE))
+    shares = np.append((1 - PLAIN) * _shares(learned.families), PLAIN * _shares(PEOPLE))
+    return names, np.arange(len(names)) < len(learned.families), shares
 
 
 def _shares(weights: Mapping[str, float]) -> Array:

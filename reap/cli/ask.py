@@ -98,7 +98,6 @@ def ask(
             prior=prior,
             warm_up=not simulate,
             held_out=not simulate,
-            minds=preset != "reap",
         )
     if preset != "reap" and questions and not simulate and not _begun(session):
         screen(session, console)

@@ -14,9 +14,14 @@ from reap.elicitation.minds import beside, extended
 from reap.elicitation.options import asked, at, key
 from reap.elicitation.parts import Parts
 from reap.plan import Plan
-from reap.questions import AnswerValue, Choice, Strategy
+from reap.questions import Choice, Strategy
+from reap.questions.saving import Saving
+from reap.questions.strategy import Sampled
 from reap.recourse.targets.order import undominated
 from reap.space import ActionSpace
+
+#: Where a search for plans saved a smaller share of the expected effort, the engine is not asked again for what people choose.
+SAVED = 0.005
 
 
 class Pool:
@@ -140,7 +145,7 @@ class Pool:
             tries: Iterable[tuple[Array, float]] = [(np.where(rows == 0, np.inf, rows), 0.0), (rows, 0.0)]
         else:
             tries = self._tries(self._known(shown), most, parts)
-        both = {} if parts is None or not isinstance(strategy, AnswerValue) else {"parts": parts.moves}
+        both = {} if parts is None or not isinstance(strategy, Saving) else {"parts": parts.moves}
         for burden, least in tries:
             here = burden if both else burden[: len(self), : len(self)]
             choice = strategy.choose(self.moves, belief, asked=before, burden=here, random_state=rng, **both)
@@ -174,6 +179,17 @@ class Pool:
     def _known(self, shown: Iterable[Iterable[bytes]]) -> list[list[Array]]:
         """Return the whole changes of the options that were shown."""
         return [[effort.changes(*at(name, self.space.dimension)) for name in names] for names in shown]
+
+
+def saved(belief: Belief, before: Sequence[Array], after: Sequence[Array]) -> float:
+    """Return ``1 − E[min_i c_i] / E[min_j c_j]``, i over the moves of more plans than j: what they are worth at most.
+
+    1 where there was no plan before, or the belief has no samples.
+    """
+    if not (len(before) and isinstance(belief, Sampled)):
+        return 1.0
+    least = [float(belief.efforts(moves).min(axis=1) @ belief.weights) for moves in (after, before)]
+    return 1 - least[0] / least[1] if least[1] > 0 else 0.0
 
 
 def _block(first: Array, second: Array) -> Array:

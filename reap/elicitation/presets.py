@@ -7,7 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from reap.belief import ConfidenceSet, LearnedPrior, Posterior
+from reap._errors import InputError
+from reap.belief import Belief, ConfidenceSet, LearnedPrior, Posterior
+from reap.belief.learned_prior import LearnedPriorLike, learned_prior
 from reap.elicitation import minds
 from reap.elicitation.difficulty import FACTORS
 from reap.questions import AnswerValue, SimilarCost, Strategy
@@ -50,3 +52,28 @@ def belief(
         beside=minds.columns(space) if minding else 0,
         random_state=seed,
     )
+
+
+def checked(
+    given: LearnedPriorLike | None, preset: Preset, belief: Belief | None, space: str
+) -> LearnedPrior | None:
+    """Return the learnt prior of a session, checked."""
+    if given is None:
+        return None
+    if preset == "reap" or belief is not None:
+        raise InputError(
+            'a learnt prior is for the posterior of preset "bayes"; leave out prior=, or preset="reap" and belief='
+        )
+    prior = learned_prior(given)
+    prior.fits(space)
+    return prior
+
+
+def check_same(began: str | None, given: LearnedPrior | None) -> None:
+    """Refuse to bring a session back with another prior than the one it began with, by hash."""
+    if began == (None if given is None else given.hash):
+        return
+    if began is None:
+        raise InputError("the session began without a learnt prior; load it without prior=")
+    said = "none was given" if given is None else f"given was {given.hash[:12]}"
+    raise InputError(f"the session began with the learnt prior {began[:12]}, {said}; give prior= that file")

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reap import _plan_files
 from reap._errors import InputError
 from reap._soundness import LARGEST
 from reap._typing import Array
 from reap.elicitation.question import Question
-from reap.plan import Cliff, Plan
-from reap.scores import Scale
+from reap.plan import Plan
 from reap.space import ActionSpace
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class Round:
     ----------
     found : sequence of Plan, optional
         The plans that joined the pool; None where the engine was not asked.
+    saved : float
+        The share of the expected effort that they save (``pool.saved``).
     question : Question, optional
         The question on the table.
     over : bool
@@ -44,6 +46,7 @@ class Round:
     """
 
     found: Sequence[Plan] | None = None
+    saved: float = 1.0
     question: Question | None = None
     over: bool = False
     plan: Plan | None = None
@@ -95,7 +98,7 @@ class _Table:
         place = next((i for i, known in enumerate(self._plans) if known is plan), len(self._plans))
         if place == len(self._plans):
             self._plans.append(plan)
-            self.written.append(_write_plan(plan))
+            self.written.append(_plan_files.bare(plan))
         return place
 
     def add_all(self, plans: Sequence[Plan] | None) -> list[int] | None:
@@ -109,48 +112,17 @@ def _named(places: Sequence[int] | None, plans: Sequence[Plan]) -> list[Plan] | 
 
 def write_plans(plans: Sequence[Plan]) -> list[dict[str, Any]]:
     """Return plans as plain values, without their words."""
-    return [_write_plan(plan) for plan in plans]
+    return [_plan_files.bare(plan) for plan in plans]
 
 
 def read_plans(items: Sequence[Mapping[str, Any]], space: ActionSpace) -> list[Plan]:
-    """Undo ``write_plans``."""
-    return [_read_plan(item, space) for item in items]
-
-
-def _write_plan(plan: Plan) -> dict[str, Any]:
-    return {
-        "path": [numbers(row) for row in plan.path],
-        "scores": plan.scores.tolist(),
-        "effort": plan.effort,
-        "scale": plan.scale.to_dict(),
-        "note": plan.note,
-        "neighbors": plan.neighbors,
-        "along": plan.along,
-        "durability": plan.durability,
-        "refits": plan.refits,
-        "price": plan.price,
-        "cliffs": [asdict(cliff) for cliff in plan.cliffs],
-    }
-
-
-def _read_plan(item: Mapping[str, Any], space: ActionSpace) -> Plan:
-    path = np.array([vector(row) for row in item["path"]])
-    if path.ndim != 2 or path.shape[1] != space.dimension:
-        raise InputError(f"a plan has shape {path.shape}, the space {space.dimension} columns")
-    return Plan(
-        space,
-        path,
-        np.array(item["scores"] if "scores" in item else item["probabilities"], dtype=float),
-        effort=float(item["effort"]),
-        scale=Scale.from_dict(item["scale"]) if "scale" in item else Scale(float(item["threshold"])),
-        note=item["note"],
-        neighbors=item["neighbors"],
-        along=item["along"],
-        durability=item["durability"],
-        refits=item["refits"],
-        price=item.get("price"),
-        cliffs=tuple(Cliff(**cliff) for cliff in item.get("cliffs", ())),
-    )
+    """Undo ``write_plans``; of another space, or with rows that are nobody's: refused."""
+    plans = [Plan(space, **_plan_files.read_bare(item)) for item in items]
+    for plan in plans:
+        if plan.path.ndim != 2 or plan.path.shape[1] != space.dimension:
+            raise InputError(f"a plan has shape {plan.path.shape}, the space {space.dimension} columns")
+        _check_size(plan.path)
+    return plans
 
 
 def _write_question(question: Question, table: _Table) -> dict[str, Any]:
@@ -191,6 +163,10 @@ def numbers(z: Array) -> list[float | None]:
 def vector(items: Sequence[float | None]) -> Array:
     """Undo ``numbers``; what is too large to reckon with is refused."""
     made = np.array([np.nan if v is None else v for v in items], dtype=float)
-    if (np.abs(made) > LARGEST).any():
-        raise InputError("the session is damaged: a value of a row is infinite, or too large to reckon with")
+    _check_size(made)
     return made
+
+
+def _check_size(z: Array) -> None:
+    if (np.abs(z) > LARGEST).any():
+        raise InputError("the session is damaged: a value of a row is infinite, or too large to reckon with")

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.belief import Belief
-from reap.elicitation import events, minds
+from reap.elicitation import minds
 from reap.elicitation.answers import Answer, teach
 from reap.elicitation.events import ACTS, VERBS, Event, in_force
+from reap.elicitation.history import History
 from reap.elicitation.options import Rows, key
-from reap.elicitation.pool import Pool
-from reap.elicitation.prediction import Prediction
+from reap.elicitation.pool import SAVED, Pool, saved
 from reap.elicitation.question import Question
 from reap.elicitation.rounds import Round, read_asked, read_plans, read_recommended, vector
 from reap.elicitation.screening import changeable
@@ -28,7 +27,7 @@ from reap.plan import Plan
 from reap.space import ActionSpace, Limits
 
 
-class State:
+class State(History):
     """A session without an engine.
 
     Parameters
@@ -94,12 +93,7 @@ class State:
         self.pool = Pool(self.space, sizes=self._sizes)
         self._rows: Rows | None = None
 
-    # what has happened -------------------------------------------------------------------------------
-
-    @property
-    def revision(self) -> int:
-        """Number of acts so far; a question and a plan belong to one."""
-        return sum(event.type in ACTS for event in self.events)
+    # where the person stands ------------------------------------------------------------------------
 
     @property
     def answered(self) -> int:
@@ -126,127 +120,18 @@ class State:
         """Whether the engine was asked and found no plan at all."""
         return self._round.found is not None and not len(self.pool)
 
-    @property
-    def _ended(self) -> bool:
-        """Whether the last thing that happened is the answer to a question announced as the last."""
-        last = self._rounds[-1] if self._rounds else Round()
-        answered = last.act is not None and last.act.type == "answered"
-        return answered and last.question is not None and last.question.kind == "held-out"
-
-    @property
-    def history(self) -> list[tuple[Question, int | str]]:
-        """The questions answered so far, each with its answer as it counts now; a warm-up does not count."""
-        return [(question, act.payload["choice"]) for question, act in self._given()]
-
-    @property
-    def prediction(self) -> Prediction | None:
-        """What we predicted for the held-out question, and whether it was right; None where there was none."""
-        given = [*self.history, *([(self._round.question, None)] if self._round.question else [])]
-        for question, choice in given:
-            if question.predicted is not None and question.probability is not None:
-                return Prediction(question.predicted, question.probability, choice)
-        return None
-
-    @property
-    def impossible(self) -> list[list[str]]:
-        """For each answer of ``history``, the features it named as impossible to change."""
-        return [list(act.payload["impossible"]) for _, act in self._given()]
-
-    def _given(self) -> list[tuple[Question, Event]]:
-        """The answers that count."""
-        return [(question, act) for question, act in self._replies() if question.kind != "warm-up"]
-
-    def _replies(self) -> list[tuple[Question, Event]]:
-        return [
-            (done.question, done.act)
-            for done in self._rounds
-            if done.question is not None and done.act is not None and done.act.type == "answered"
-        ]
-
     def _verdicts(self) -> Verdicts:
         """What the answers say about single plans."""
         given = [(question, act.payload) for question, act in self._replies()]
         return Verdicts(self.space.tighten(self.limits), given, self._z, self._refused)
 
-    # what the person says ----------------------------------------------------------------------------
-
-    def screen(
-        self, changeable: Sequence[str] | None, *, difficulty: Mapping[str, int] | None = None
-    ) -> None:
-        """Say before the first question what could realistically change, and how hard that would be.
-
-        Parameters
-        ----------
-        changeable : sequence of str, or None
-            Names out of ``changeable``; every other action stays as it is. None: skipped. Another screening replaces the
-            limits of the one before.
-        difficulty : mapping of feature to level, optional
-            1 very easy to 5 very hard, for features that are named.
-        """
-        self.apply(events.screened(self.space, self.changeable, changeable, difficulty))
-
-    def answer(self, choice: int | str, *, impossible: str | Sequence[str] = ()) -> None:
-        """Answer the question that ``ask`` returned.
-
-        Parameters
-        ----------
-        choice : int or str
-            An option's index or letter, "left", "right", "same", "neither" or "skip".
-        impossible : sequence of str
-            With "neither": the features whose change is impossible; no plan will touch them again. Every option
-            that this does not rule out is set aside: neither shown nor recommended again while another plan is left.
-        """
-        if self._round.question is None:
-            raise InputError("there is no question to answer; call ask() first")
-        self.apply(events.answered(self.space, self._round.question, choice, impossible))
-
-    def revise(self, position: int, choice: int | str, *, impossible: str | Sequence[str] = ()) -> None:
-        """Give another answer to an earlier question, by its position in ``history``; later answers stay."""
-        self.apply(events.revised(self.space, self.history, position, choice, impossible))
-
-    def constrain(
-        self,
-        feature: str | None = None,
-        *,
-        fixed: bool = False,
-        at_least: Any = None,
-        at_most: Any = None,
-        exclude: Sequence[Any] = (),
-        difficulty: int | None = None,
-        within_months: int | None = None,
-    ) -> None:
-        """State a wish about one feature, at any time: keep it, bound it, exclude levels, say how hard it is (1 to 5).
-
-        ``within_months``, with or without a feature, says when the plan must be done.
-        """
-        self.apply(
-            events.constrained(
-                self.space,
-                feature,
-                fixed=fixed,
-                at_least=at_least,
-                at_most=at_most,
-                exclude=exclude,
-                difficulty=difficulty,
-                within_months=within_months,
-            )
-        )
-
-    def release(self, feature: str) -> None:
-        """Take back every limit on one feature, or on the whole plan ("max_changes", "within_months")."""
-        self.apply(events.released(self.limits, feature))
-
-    def replan(self, x_now: Any) -> None:
-        """Go on from where the person is now, with all that was learnt about them."""
-        self.apply(events.replanned(self.space, self.space.vector(x_now)))
+    # letting events happen ---------------------------------------------------------------------------
 
     def undo(self) -> None:
         """Take back the last act; the state before it is restored exactly."""
         if not self.revision:
             raise InputError("there is nothing to undo")
         self._replay(in_force([*self.events, Event("undone", {})]))
-
-    # letting events happen ---------------------------------------------------------------------------
 
     def apply(self, event: Event) -> None:
         """Let an event happen. No engine is asked."""
@@ -277,7 +162,23 @@ class State:
             if self._sizes is None and len(found) and self.belief.dimension > self.space.dimension:
                 self._sizes = minds.scales(self.space, found)
                 self.pool = Pool(self.space, self.pool, self._sizes)
+            before = self.pool.moves
             self.pool.add(found)
+            self._round.saved = saved(self.belief, before, self.pool.moves)
+
+    @property
+    def _settled(self) -> bool:
+        """Whether the engine was asked since anything but a choice was said, and its plans saved next to nothing.
+
+        The belief only narrows then: what the engine would find for it is in the pool.
+        """
+        for done in reversed(self._rounds if len(self.pool) else ()):
+            said = done.act
+            if said is None or said.type != "answered" or said.payload["choice"] == "neither":
+                return False
+            if done.found is not None:
+                return done.saved < SAVED
+        return False
 
     def _act(self, event: Event) -> None:
         said = event.payload

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reap._typing import Array, Bools, Ints, Seed
-from reap.belief.answers import People, choice_probabilities, people
-from reap.questions.greedy import pick, shortlist
+from reap._typing import Array, Bools, Ints
+from reap.belief.answers import People, choice_probabilities
+from reap.questions.greedy import Found, pick
 from reap.questions.options import Options
-from reap.questions.strategy import (
-    Asked,
-    Choice,
-    Moves,
-    check_burden,
-    check_number,
-    check_options,
-    samples_of,
-)
-
-if TYPE_CHECKING:
-    from reap.belief import Belief
+from reap.questions.saving import Known, Saving
+from reap.questions.strategy import Asked, Moves
 
 #: The largest number of plans that are asked about, and of parts of plans.
 PLANS, PARTS = 40, 80
@@ -37,7 +25,7 @@ PART = 0.9
 
 
 @dataclass(frozen=True)
-class AnswerValue:
+class AnswerValue(Saving):
     """The question whose answer is worth most: it leads to the least expected effort of the plan recommended after it.
 
     With efforts ``c_i`` of the plans and answers ``a`` as likely as the belief says, each meant as it is given, the worth is
@@ -45,17 +33,7 @@ class AnswerValue:
     (`Choice.gain`); `Choice.score` is the expectation itself. What is asked about need not be a plan: *parts* of plans,
     compared with everything else equal, tell as much and are easier to read; they are asked about where that is worth a
     ninth more. Pairs are compared, more options are added
-    greedily as long as they add to the worth. Plans stand beside plans, parts beside parts.
-
-    Parameters
-    ----------
-    options : int
-        Options to a question, at most.
-    min_gain : float
-        Nothing is asked that saves a smaller share of the effort.
-    tolerance : float
-        With a `burden`, questions whose gain is within this share of the best count as equal, and the one
-        whose options differ in fewest features is asked.
+    greedily as long as they add to the worth. Plans stand beside plans, parts beside parts. What can be set: see `Saving`.
 
     Examples
     --------
@@ -68,67 +46,30 @@ class AnswerValue:
     (3, 4)
     """
 
-    options: int = 2
-    min_gain: float = 0.005
-    tolerance: float = 0.02
-
-    def __post_init__(self) -> None:
-        check_options(self.options)
-        check_number("min_gain", self.min_gain, 0.0)
-        check_number("tolerance", self.tolerance, 0.0)
-
-    def choose(
+    def _best(
         self,
-        moves: Moves,
-        belief: Belief | Array,
-        asked: Iterable[Sequence[int]] = (),
-        burden: Array | None = None,
-        *,
-        random_state: Seed = 0,
-        parts: Moves = (),
-    ) -> Choice | None:
-        """Return the question worth most, or None where none is worth `min_gain`; see `Strategy.choose`.
-
-        Parameters
-        ----------
-        parts : array (M, d) or list of M arrays (s, d)
-            What is asked about and never recommended. Its options count on after the moves, in `asked`, in `burden`
-            (N + M, N + M) and in `Choice.options`.
-        """
-        samples = samples_of(belief, "AnswerValue")
-        plans, count = Options(moves), len(moves)
-        if count < 2:
-            return None
-        every = Options(list(chain(moves, parts))) if len(parts) else plans
-        shown, burden = every.asked(asked), check_burden(burden, len(every))
-        rng = np.random.default_rng(random_state)
-        weights = samples.weights / samples.weights.sum()
-        kept, efforts = shortlist(plans, samples, weights, rng)
-        who: People = getattr(belief, "people", None) or people()
+        known: Known,
+        asked: Iterable[Sequence[int]],
+        burden: Array | None,
+        parts: Moves,
+        rng: np.random.Generator,
+    ) -> Found | None:
+        efforts, weights, count = known.efforts, known.weights, len(known.plans)
+        every = Options([*known.plans.moves, *parts]) if len(parts) else known.plans
         # An answer is taken at its word: a plan that lost is not recommended. Slips are for the belief to forgive.
-        who = who._replace(slip=np.zeros_like(who.slip))
-        worth = Worth(efforts * weights[:, None], who)
-        if worth.single <= 0.0:
-            return None  # a plan is free for everybody: nothing to save
-        wins = np.bincount(efforts.argmin(axis=1), weights=weights, minlength=len(kept))
+        who = known.people._replace(slip=np.zeros_like(known.people.slip))
+        wins = np.bincount(efforts.argmin(axis=1), weights=weights, minlength=len(known.kept))
         first = np.lexsort((weights @ efforts, -wins))[:PLANS]
-        places, costs = kept[first], efforts[:, first]
+        places, costs = known.kept[first], efforts[:, first]
         if len(parts):
-            own = np.asarray(samples.efforts(parts), dtype=float)[:, :PARTS]
+            own = np.asarray(known.samples.efforts(parts[:PARTS]), dtype=float)
             places = np.concatenate([places, count + np.arange(own.shape[1])])
             costs = np.hstack([costs, own])
-        table = _Table(places, every.labels[places], costs, places < count, shown, burden)
-        found = self._best(table, worth, rng)
-        if found is None or found[1] < self.min_gain:
-            return None
-        chosen, gain, examined = found
-        options = tuple(sorted(int(places[i]) for i in chosen))
-        return Choice(options, (1 - gain) * worth.single, examined, gain)
+        table = _Table(places, every.labels[places], costs, places < count, every.asked(asked), burden)
+        return self._grown(table, Worth(efforts * weights[:, None], who), rng)
 
-    def _best(
-        self, table: _Table, worth: Worth, rng: np.random.Generator
-    ) -> tuple[list[int], float, int] | None:
-        """Return the best question, by places in the table, its worth, and how many were compared."""
+    def _grown(self, table: _Table, worth: Worth, rng: np.random.Generator) -> Found | None:
+        """Return the best pair, with the options that add to its worth."""
         first, second = table.pairs()
         if not len(first):
             return None
@@ -154,7 +95,8 @@ class AnswerValue:
                 break
             chosen.append(int(more[best]))
             gain += float(gains[best])
-        return chosen, gain, examined
+        options = tuple(sorted(int(table.places[i]) for i in chosen))
+        return Found(options, gain, examined)
 
 
 class Worth:

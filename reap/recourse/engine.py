@@ -174,7 +174,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         prior: LearnedPriorLike | None = None,
         warm_up: bool = False,
         held_out: bool = False,
-        minds: bool = False,
+        minds: bool = True,
         random_state: int | None = None,
     ) -> Elicitation:
         """Start a session with one person; see ``reap.Elicitation`` for what can be set.

@@ -125,6 +125,7 @@ class Desk:
                 random_state=seed,
                 warm_up=warm_up,
                 held_out=True,
+                minds=self.settings.minds,
             )
             str(session.ask())  # in words too: what cannot be said is not stored
             _clock.check()  # who has been told that it took too long has no session

@@ -30,6 +30,8 @@ class Settings(BaseSettings):
         Answers asked for at most, beside one to warm up and one that we predict; a person may stop earlier.
     options : int
         Plans in a question, 2 to 4; more do not fit on a page.
+    minds : bool
+        Whether sessions also learn how much the person minds the number of changes, and waiting.
     expire_days : float
         How long a link works.
     rate : float
@@ -80,6 +82,7 @@ class Settings(BaseSettings):
     secret: str = ""
     questions: int = Field(5, ge=1)
     options: int = Field(2, ge=2, le=4)
+    minds: bool = True
     expire_days: float = Field(30.0, ge=0, le=36_500, allow_inf_nan=False)
     rate: float = Field(20.0, ge=0, allow_inf_nan=False)
     burst: int = Field(120, ge=1)

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 import reap
 from reap.belief import LearnedPrior, Posterior
 from reap.belief.answers import people
+from reap.belief.families import ALIKE, FAMILIES, PEOPLE
 from reap.belief.learned_prior import STEEPEST, WIDEST
-from reap.belief.prior import ALIKE, FAMILIES, PEOPLE, Prior
+from reap.belief.prior import Prior
+from reap.effort import of_changes
 
 
 def learnt(scales, K=0.0, **changed):
@@ -172,6 +174,13 @@ def test_missing_file(tmp_path):
 def test_people_who_are_alike(name):
     prior = Prior(5)
     latents, _ = prior.draw(200, np.random.default_rng(0))
-    A = FAMILIES[name](latents)
+    A = FAMILIES[name](latents).matrices()
     assert np.einsum("nii->n", A) == pytest.approx(5.0)
     assert np.linalg.eigvalsh(A).min() >= ALIKE[name] - 1e-9
+
+
+def test_efforts_of_learnt_people_without_their_matrices():
+    prior = Prior(4, learnt([-1.0, 0.0, 0.5, 1.0], K=0.3), [1.0, 2.5, 0.4, 1.0])
+    rng = np.random.default_rng(0)
+    drawn, V = prior.draw(300, rng), rng.standard_normal((5, 4))
+    np.testing.assert_allclose(prior.efforts(*drawn, V), of_changes(prior.matrices(*drawn), V), rtol=1e-9)

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from reap.belief.answers import Answers, choice_probabilities, choice_probability, people, same_probability
+from reap.belief.families import PEOPLE
 from reap.belief.particles import Particles
-from reap.belief.prior import DIFFICULTIES, PEOPLE, Prior
+from reap.belief.prior import DIFFICULTIES, Prior
+from reap.effort import of_changes
 from reap.elicitation.difficulty import WORDS
 
 efforts = arrays(float, st.integers(2, 5), elements=st.floats(0, 1e6))
@@ -61,12 +63,12 @@ def test_the_stack_scores_each_answer_as_it_would_be_alone():
     rng = np.random.default_rng(0)
     who, costs, answers, alone = people(), [], Answers(), []
     for k, same in [(2, False), (4, False), (2, True), (2, False), (3, True), (4, False)]:
-        answers = answers.add(rng.random((k, 4)), same=same)
+        answers = answers.add(rng.random((k, 1, 4)), same=same)
         costs.append(rng.random((5, k)))
         alone.append(np.log((same_probability if same else choice_probability)(costs[-1], who)))
     each = answers.log_likelihood(np.hstack(costs), who)
     np.testing.assert_allclose(each, np.stack(alone, axis=1))
-    assert answers.grams.shape == (17, 4)
+    assert answers.moves.shape == (17, 4)
 
 
 def test_families_have_the_shape_they_are_named_for():
@@ -78,9 +80,35 @@ def test_families_have_the_shape_they_are_named_for():
         ranks = np.linalg.matrix_rank(A, tol=1e-9)
         assert (ranks == (1 if name.startswith("rank-one") else 4)).all()
         assert (off == 0).all() == (name == "diagonal")
-        assert (off >= 0).all() == (name.endswith("positive") or name == "diagonal")
+        triangles = A[:, 0, 1] * A[:, 1, 2] * A[:, 0, 2]  # all positive where signs of columns make every entry so
+        assert (triangles >= -1e-12).all() == (name in {"positive", "rank-one", "diagonal"})
     ridge = np.linalg.eigvalsh(Prior(4, "scaled").matrices(*Prior(4, "scaled").draw(200, rng)))[:, 0]
     assert ridge.min() >= 0.3 / 1.3
+
+
+@pytest.mark.parametrize("beside", [0, 2])
+@pytest.mark.parametrize("difficulties", [None, [10.0, 1.0, 0.4]])
+def test_efforts_without_matrices_are_those_with_them(beside, difficulties):
+    rng = np.random.default_rng(0)
+    prior = Prior(3, "people", difficulties, beside)
+    people_, V = prior.draw(400, rng), rng.standard_normal((5, 3 + beside))
+    A = prior.matrices(*people_)
+    assert set(people_[1]) == set(range(len(PEOPLE)))  # every family
+    np.testing.assert_allclose(prior.efforts(*people_, V), of_changes(A, V), rtol=1e-9)
+
+
+def test_a_path_costs_the_sum_of_its_moves():
+    path, plan = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[1.0, 1.0]])
+    answers = Answers().add([path, plan], same=False).add([plan, path], same=True)
+    assert answers.efforts((answers.moves**2).sum(axis=1)[None]).tolist() == [[5.0, 2.0, 2.0, 5.0]]
+
+
+def test_the_sign_of_a_column_says_nothing():
+    """Whoever codes a feature the other way round meets the same people: off-diagonals are as often below 0."""
+    prior = Prior(4)
+    A = prior.matrices(*prior.draw(20_000, np.random.default_rng(0)))
+    off = A[:, *np.triu_indices(4, 1)]
+    np.testing.assert_allclose(off.mean(axis=0), 0.0, atol=4 * off.std() / np.sqrt(20_000))
 
 
 def test_the_mixture_has_its_shares():
@@ -128,6 +156,6 @@ def test_the_step_follows_the_share_of_accepted_moves():
     for _ in range(12):
         options = rng.standard_normal((4, 4))
         options = options[np.argsort((options**2).sum(axis=1))]
-        answers = answers.add((options[:, :, None] * options[:, None, :]).reshape(4, -1), same=False)
+        answers = answers.add(options[:, None], same=False)
         cloud.learn(answers, rng)
     assert 0.2 < cloud.acceptance < 0.4

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 import reap
 from reap.belief import LearnedPrior
-from reap.belief.prior import PEOPLE
+from reap.belief.families import PEOPLE
 
 
 @pytest.fixture(scope="module")

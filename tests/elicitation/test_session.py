@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import reap
 from reap import Elicitation, InputError
 from reap.elicitation import Event, difficulty
+from reap.elicitation.pool import saved
 from reap.space.words import lowered
 
 ANSWERS = st.lists(
@@ -347,3 +348,49 @@ def test_works_with_any_engine_that_answers_plans(german_engine, german_rejected
     while session.ask():
         session.answer("same")
     assert isinstance(session.recommend().to_frame(), pd.DataFrame)
+
+
+class Counting:
+    """An engine that counts how often it is asked for plans."""
+
+    def __init__(self, engine):
+        self._engine, self.calls = engine, 0
+
+    def __getattr__(self, name):
+        return getattr(self._engine, name)
+
+    def plans(self, *given):
+        self.calls += 1
+        return self._engine.plans(*given)
+
+
+def test_an_engine_whose_plans_save_nothing_more_is_not_asked_again(german_engine, german_rejected):
+    engine = Counting(german_engine)
+    session = Elicitation(engine, german_rejected.iloc[0], questions=6, samples=8)
+    asked = []
+    while session.ask() is not None:
+        session.answer(0)
+        before = engine.calls
+        session.ask()
+        asked.append(engine.calls - before)
+    assert asked[0] == 1  # one answer says too little about what another search may find
+    assert asked == sorted(asked, reverse=True)
+    assert asked[-1] == 0
+    found = [event.payload["found"] for event in session.events if event.type == "asked"]
+    assert [each is not None for each in found[1:]] == [bool(n) for n in asked]
+    session.constrain("duration", difficulty=5)
+    before = engine.calls
+    session.ask()
+    session.recommend()
+    assert engine.calls == before + 1  # more was said than a choice
+
+
+def test_saved_is_the_share_of_expected_effort_that_more_plans_save():
+    belief = reap.Posterior(2, "diagonal")
+    one, other = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
+    efforts = belief.efforts([one, other])
+    expected = 1 - efforts.min(axis=1).mean() / efforts[:, 0].mean()
+    assert saved(belief, [one], [one, other]) == pytest.approx(expected)
+    assert saved(belief, [], [one]) == 1.0
+    assert saved(belief, [one], [one]) == 0.0
+    assert saved(reap.ConfidenceSet(2), [one], [one, other]) == 1.0

@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 
 import reap
 from reap.belief import LearnedPrior
+from reap.belief.families import PEOPLE
 from reap.belief.learned_prior import WIDEST
-from reap.belief.prior import PEOPLE
 
 NAMES = ["hours", "savings", "courses"]
 

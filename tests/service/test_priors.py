@@ -7,7 +7,7 @@ import pytest
 
 import reap
 from reap.belief import LearnedPrior
-from reap.belief.prior import PEOPLE
+from reap.belief.families import PEOPLE
 from reap.service import acts, exports
 from reap.service.desk import Desk
 from reap.service.settings import Settings

@@ -20,10 +20,10 @@ from scipy.special import logsumexp
 
 from reap._typing import Array, Ints
 from reap.belief.answers import People
+from reap.belief.families import FAMILIES
 from reap.belief.learning.past import Past
 from reap.belief.learning.shares import minded
 from reap.belief.learning.slopes import both
-from reap.belief.prior import FAMILIES
 
 #: People whose answers are worked on at once.
 _PART = 40
@@ -88,7 +88,7 @@ class Marginal:
         rng, k = np.random.default_rng(seed), past.dimension
         self.each = max(matrices // len(families), 1)
         latents = rng.standard_normal((self.each, k + 1, k))
-        drawn = [FAMILIES[name](latents) for name in families]
+        drawn = [FAMILIES[name](latents).matrices() for name in families]
         self._latents = rng.standard_normal((self.each, past.extra))
         self._setup(past, np.stack(drawn))
 

@@ -15,7 +15,8 @@ from scipy.special import logsumexp
 
 from reap._typing import Array
 from reap.belief.answers import people
-from reap.belief.prior import ABSENT, ALIKE, PEOPLE
+from reap.belief.families import ALIKE, PEOPLE
+from reap.belief.prior import ABSENT
 
 #: People like the start who are added to those who answered.
 PSEUDO = 10.0

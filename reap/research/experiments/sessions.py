@@ -47,7 +47,7 @@ def hold(
     belief: Belief | None = None,
     rows: int | None = 3,
     objective: Objective = "worst-case",
-    minds: bool = False,
+    minds: bool = True,
 ) -> list[Outcome]:
     """Return what a session recommends after each number of answers in ``at``.
 

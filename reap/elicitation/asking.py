@@ -1,0 +1,211 @@
+"""Which question comes next: let the engine answer for what is believed, then choose what is worth asking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from reap._typing import Array
+from reap.belief import Belief, Posterior
+from reap.elicitation import advice
+from reap.elicitation.acts import Acts
+from reap.elicitation.events import Event
+from reap.elicitation.options import Rows
+from reap.elicitation.parts import Parts
+from reap.elicitation.pool import Pool
+from reap.elicitation.prediction import Predicting, held_out
+from reap.elicitation.progress import Progress
+from reap.elicitation.question import Kind, Question, why
+from reap.elicitation.rounds import write_asked
+from reap.elicitation.settings import Settings
+from reap.elicitation.warm_up import warm_up
+from reap.plan import Plan
+from reap.questions import Strategy
+from reap.recourse import Engine
+from reap.space import Limits
+
+#: How many of a round's matrices also ask for plans that are easier to bear, and with how many changes at most.
+BEARABLE, FEWER = 8, (1, 2)
+
+
+class Asking(Acts):
+    """A session that asks.
+
+    Parameters
+    ----------
+    engine : Engine
+    settings : Settings
+    strategy : Strategy
+    started : Event
+    prior : callable
+        As in ``State``.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        settings: Settings,
+        strategy: Strategy,
+        started: Event,
+        prior: Callable[[Mapping[str, int]], Belief],
+    ) -> None:
+        self.engine, self.settings, self.strategy = engine, settings, strategy
+        self.seed = settings.random_state
+        super().__init__(engine.space, started, settings.questions, prior)
+
+    def ask(self) -> Question | None:
+        """Return the question to answer now, the same until it is answered; None when there is nothing to ask."""
+        if self._round.question is None and not self._round.over:
+            before = self._round.found
+            question = self._choose()
+            found = self._round.found if before is None else None
+            self._ask(None, question)
+            self.events.append(Event("asked", write_asked(found, question)))
+        return self._round.question
+
+    @property
+    def progress(self) -> Progress:
+        """Questions asked and answered, and how many are likely still to come."""
+        question, shown = self.ask(), len(self._shown)
+        if question is None:
+            return Progress(shown, self.answered, 0, 0)
+        if question.kind == "held-out":
+            return Progress(shown, self.answered, 1, 1)
+        extra = (question.kind == "warm-up") + (self.settings.held_out and self.prediction is None)
+        return Progress(shown, self.answered, 1, self._budget - self.answered + extra)
+
+    def _choose(self) -> Question | None:
+        if self._ended:
+            return None
+        rng = np.random.default_rng([self.seed, self.revision, 1])
+        if self.answered >= self._budget or len(self._shown) >= 3 * self._budget + 3:
+            return self._last(rng)
+        question = self._worth_asking(rng)
+        if question is None and self._round.found is None and isinstance(self.belief, advice.Sampled):
+            self._look(self.belief)  # before we say that nothing is left to ask
+            question = self._worth_asking(rng) if self._round.found else None
+        return question or self._last(rng)
+
+    def _worth_asking(self, rng: np.random.Generator) -> Question | None:
+        """Return the question that the strategy chooses among the plans there are; None where it has none."""
+        options, known = self._options()
+        parts = None
+        if isinstance(options, Pool):
+            parts = self._parts(options, known)
+            choice = options.choose(self.strategy, known, self._shown, rng, self.settings.rows, parts)
+        else:
+            choice = options.choose(self.strategy, known, self._shown, rng)
+        if choice is None:
+            return None
+        if (
+            self.settings.warm_up
+            and not self._shown
+            and isinstance(options, Pool)
+            and isinstance(known, Predicting)
+        ):
+            easy = warm_up(options.burden(()), options.moves, known, choice.options)
+            if easy is not None:
+                return self._question([options[i] for i in easy], rng, kind="warm-up")
+        count = len(options.moves)
+        whole = parts is None or choice.options[0] < count
+        if parts is None or whole:
+            plans = [options[i] for i in choice.options]
+        else:
+            plans = self._scored([parts.plans[i - count] for i in choice.options])
+        return self._question(plans, rng, why=why(choice.gain), gain=choice.gain, whole=whole)
+
+    def _parts(self, pool: Pool, known: Belief | Array) -> Parts | None:
+        """Return the parts of plans that could be asked about; None for paths, and where nothing can score them."""
+        whole = self.settings.rows is not None and not any(plan.along for plan in pool)
+        if not (
+            whole and len(pool) > 1 and isinstance(known, Posterior) and hasattr(self.engine, "classifier_")
+        ):
+            return None
+        efforts = known.efforts(pool.moves)
+        wins = np.bincount(efforts.argmin(axis=1), minlength=len(pool))
+        order = np.lexsort((efforts.mean(axis=0), -wins))
+        return Parts(self.space, self.limits, [pool[i] for i in order], self._sizes)
+
+    def _scored(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Return parts of plans with the model's scores."""
+        scores = self.engine.classifier_.score(np.concatenate([plan.path for plan in plans]))
+        each = np.asarray(scores).reshape(len(plans), -1)
+        return [replace(plan, scores=row) for plan, row in zip(plans, each, strict=True)]
+
+    def _last(self, rng: np.random.Generator) -> Question | None:
+        """Return the held-out question with its prediction, where one is wanted and there is something to predict."""
+        if not self.settings.held_out or not self.answered or self.prediction is not None:
+            return None
+        options, known = self._options()
+        prior = self._prior(self.difficulties)
+        if not (
+            isinstance(options, Pool) and isinstance(known, Predicting) and isinstance(prior, Predicting)
+        ):
+            return None
+        pair = held_out(options.burden(self._shown), options.moves, prior, rng)
+        return None if pair is None else self._question([options[i] for i in pair], rng, kind="held-out")
+
+    def _question(
+        self,
+        options: Sequence[Plan],
+        rng: np.random.Generator,
+        *,
+        why: str = "",
+        gain: float = float("nan"),
+        kind: Kind = "question",
+        whole: bool = True,
+    ) -> Question:
+        # Which option stands first must not depend on how good it looks: people favour the first.
+        plans = tuple(options[k] for k in rng.permutation(len(options)))
+        shown = len(self._shown) + 1
+        number = shown - sum(question.kind == "warm-up" for question, _ in self._replies())
+        predicted = probability = None
+        if kind == "held-out" and isinstance(self.belief, Predicting):
+            likely = self.belief.choice_probabilities(self.pool.priced(plans))
+            predicted, probability = int(likely.argmax()), float(likely.max())
+        return Question(
+            f"{self.revision}-{shown}", number, plans, why, gain, kind, predicted, probability, whole
+        )
+
+    def _options(self) -> tuple[Pool | Rows, Belief | Array]:
+        """Return what a question compares, and what is known: plans and a belief; for a confidence set rows and its centre."""
+        if isinstance(self.belief, advice.Sampled):
+            self._search(self.belief)
+            return self.pool.without(self._verdicts().aside(self.pool.plans)), self.belief
+        if self._rows is None:
+            self._rows = Rows(self.engine.candidates(self._x, self.limits), self._z)
+        return self._rows, advice.center(self._consistent(), self.settings.center)
+
+    def _search(self, belief: advice.Sampled) -> None:
+        """Let the engine answer for the belief of this round, where that may bring something."""
+        if self._round.found is None and not self._settled:
+            self._look(belief)
+
+    def _look(self, belief: advice.Sampled) -> None:
+        """Let the engine answer for the belief of this round; the plans it finds join the pool and stay."""
+        rng = np.random.default_rng([self.seed, self.revision])
+        sampled = [belief.estimate()[None], belief.sample(self.settings.samples, random_state=rng)]
+        matrices = self._of_changes(np.concatenate(sampled))
+        found = self.engine.plans(self._x, matrices, self.limits)
+        if belief.dimension > self.space.dimension and not len(self.pool):
+            found += self._easier_to_bear(matrices[:BEARABLE])
+        self._join(self.pool.new(found))
+
+    def _easier_to_bear(self, matrices: Array) -> list[Plan]:
+        """Return plans for people who mind the number of changes, or waiting: with fewer changes, and ready sooner."""
+        tighter = [Limits(max_changes=k) for k in FEWER]
+        tighter += [Limits(within_months=1)] if self.space.timed else []
+        found: list[Plan] = []
+        for each in tighter:
+            found += self.engine.plans(self._x, matrices, self.limits.merge(each))
+        return found
+
+    def _of_changes(self, A: Array) -> Array:
+        """Return matrices (…, d, d) without the columns beside the changes."""
+        d = self.space.dimension
+        return A[..., :d, :d]
+
+    def _consistent(self) -> Belief:
+        return advice.consistent(self.belief, self._answers, self.settings.tolerance)

@@ -1,0 +1,122 @@
+"""What strategies share that ask where an answer saves effort: what can be set, and what they look at."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reap._typing import Array, Ints, Seed
+from reap.belief.answers import People, people
+from reap.questions.greedy import Found, shortlist
+from reap.questions.options import Options
+from reap.questions.strategy import (
+    Choice,
+    Moves,
+    Sampled,
+    check_burden,
+    check_number,
+    check_options,
+    samples_of,
+)
+
+if TYPE_CHECKING:
+    from reap.belief import Belief
+
+
+class Known(NamedTuple):
+    """Plans, and what samples of a belief make of them.
+
+    Parameters
+    ----------
+    plans : Options
+        All that could be recommended.
+    kept : (n,)
+        Those worth asking about, as positions.
+    efforts : (samples, n)
+        Of those kept, for each sample.
+    weights : (samples,)
+        Of the samples; their sum is 1.
+    samples : Sampled
+    people : People
+        How people answer.
+    """
+
+    plans: Options
+    kept: Ints
+    efforts: Array
+    weights: Array
+    samples: Sampled
+    people: People
+
+
+@dataclass(frozen=True)
+class Saving(ABC):
+    """A question that is asked for the effort its answer saves; see `AnswerValue` and `Decision`.
+
+    Parameters
+    ----------
+    options : int
+        Options to a question, at most.
+    min_gain : float
+        Nothing is asked that saves a smaller share of the effort.
+    tolerance : float
+        With a `burden`, questions whose gain is within this share of the best count as equal, and the one
+        whose options differ in fewest features is asked.
+    """
+
+    options: int = 2
+    min_gain: float = 0.005
+    tolerance: float = 0.02
+
+    def __post_init__(self) -> None:
+        check_options(self.options)
+        check_number("min_gain", self.min_gain, 0.0)
+        check_number("tolerance", self.tolerance, 0.0)
+
+    def choose(
+        self,
+        moves: Moves,
+        belief: Belief | Array,
+        asked: Iterable[Sequence[int]] = (),
+        burden: Array | None = None,
+        *,
+        random_state: Seed = 0,
+        parts: Moves = (),
+    ) -> Choice | None:
+        """Return the question that saves most, or None where none saves `min_gain`; see `Strategy.choose`.
+
+        Parameters
+        ----------
+        parts : array (M, d) or list of M arrays (s, d)
+            What is asked about and never recommended. Its options count on after the moves, in `asked`, in `burden`
+            (N + M, N + M) and in `Choice.options`. `Decision` asks about plans only.
+        """
+        samples, plans = samples_of(belief, type(self).__name__), Options(moves)
+        if len(plans) < 2:
+            return None
+        rng = np.random.default_rng(random_state)
+        weights = samples.weights / samples.weights.sum()
+        kept, efforts = shortlist(plans, samples, weights, rng)
+        single = float((weights @ efforts).min())
+        if single <= 0.0:
+            return None  # a plan is free for everybody: nothing to save
+        known = Known(plans, kept, efforts, weights, samples, getattr(belief, "people", None) or people())
+        found = self._best(known, asked, check_burden(burden, len(plans) + len(parts)), parts, rng)
+        if found is None or found.value < self.min_gain:
+            return None
+        return Choice(found.options, (1 - found.value) * single, found.examined, found.value)
+
+    @abstractmethod
+    def _best(
+        self,
+        known: Known,
+        asked: Iterable[Sequence[int]],
+        burden: Array | None,
+        parts: Moves,
+        rng: np.random.Generator,
+    ) -> Found | None:
+        """Return the question of the largest gain, ``value``, in places among moves and parts."""
