@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
 
 from reap._typing import Array, Ints
 
@@ -42,12 +41,11 @@ class Scoring:
 
     def probability(self, Z: Array) -> Array:
         """Return the probability of the target class, (n,)."""
-        forest = self.reader.forest
         if self._words is not None:
             raw = self._apart(self._words, self.reader.places(Z))
         else:
-            raw = self._walked(self.reader.compose(Z))
-        return np.asarray(expit(raw)) if forest.link == "sigmoid" else raw
+            raw = self.reader.parts.raw(self.reader.compose(Z))
+        return self.reader.forest.combined(raw)
 
     @property
     def quick(self) -> bool:
@@ -62,7 +60,7 @@ class Scoring:
 
     @staticmethod
     def _apart(words: LeafWords, places: Ints) -> Array:
-        """Return raw scores (n,) of cells (n, f); rows that the trees cannot tell apart are scored once."""
+        """Return raw scores (n, members) of cells (n, f); rows that the trees cannot tell apart are scored once."""
         if len(places) < _MANY:
             return words.raw(places)
         sizes = places.max(axis=0) + 1
@@ -72,18 +70,6 @@ class Scoring:
             places @ np.append(1, np.cumprod(sizes[:-1])), return_index=True, return_inverse=True
         )
         return np.asarray(words.raw(places[first])[which.ravel()])
-
-    def _walked(self, T: Array) -> Array:
-        """Return raw scores (n,) of transformed rows (n, c); scikit-learn's own trees are compiled, so they are asked."""
-        forest, members = self.reader.forest, getattr(self.reader.last, "estimators_", None)
-        if forest.link != "none" or members is None:
-            return forest.raw(T)
-        rows, index = np.ascontiguousarray(T, dtype=np.float32), self.reader.kernel.index
-        total = np.zeros(len(rows))
-        for member in members:
-            value: Any = member.tree_.predict(rows)
-            total += value[:, index] / value.sum(axis=1)
-        return total / len(members)
 
 
 class LeafWords:
@@ -96,11 +82,13 @@ class LeafWords:
         What remains where only constant columns have spoken.
     values : (words, 65)
         The value of each word's bits, 0 where none is set.
+    member : (words, members)
+        1 where a word belongs to a member's trees.
     """
 
     def __init__(self, reader: Reader) -> None:
         forest = reader.forest
-        self.base = forest.base
+        self.base = np.array([member.base for member in forest.members])
         first, last, start, width = _ranges(forest.left, forest.right, forest.roots)
         self.width = int(width.sum())
         self.always = np.zeros(self.width, dtype=np.uint64)
@@ -108,17 +96,19 @@ class LeafWords:
         leaf = np.flatnonzero(forest.leaf)
         word, bit = start[leaf] + first[leaf] // 64, first[leaf] % 64
         self.values[word, bit + 1] = forest.value[leaf]
+        self.member = np.zeros((self.width, len(self.base)))
+        self.member[word, forest.member[leaf]] = 1.0
         np.bitwise_or.at(self.always, word, np.uint64(1) << bit.astype(np.uint64))
         self.tables: list[Words | None] = []
         inner = np.flatnonzero(~forest.leaf)
         owner = reader.owner[forest.feature[inner]]
         ways = [_words(first, last, start, child) for child in (forest.right, forest.left)]
-        blank = forest.seen(reader.blank)
+        blank = reader.blank
         for k in range(-1, len(reader.cells)):
             nodes = inner[owner == k]
             rows = np.repeat(blank, 1 if k < 0 else len(reader.cells[k].rows), axis=0)
             if k >= 0:
-                rows[:, reader.cells[k].columns] = forest.seen(reader.cells[k].rows)
+                rows[:, reader.cells[k].columns] = reader.cells[k].rows
             table = np.repeat(self.always[None], len(rows), axis=0)
             for node in nodes:
                 left = forest.goes_left(np.array([node]), rows[None, :, forest.feature[node]])[0]
@@ -133,8 +123,8 @@ class LeafWords:
                 self.tables.append(table if len(nodes) else None)
 
     def raw(self, places: Ints) -> Array:
-        """Return the raw scores (n,) of rows whose features lie in cells (n, f)."""
-        out = np.full(len(places), self.base)
+        """Return the raw scores (n, members) of rows whose features lie in cells (n, f)."""
+        out = np.repeat(self.base[None], len(places), axis=0)
         if len(places) == 0:
             return out
         same = (places == places[0]).all(axis=0)
@@ -159,7 +149,7 @@ class LeafWords:
             power = words.astype(float).view(np.int64) >> 52
             np.maximum(power, 1022, out=power)
             power += offset
-            out[begin : begin + _ROWS] += flat[power].sum(axis=1)
+            out[begin : begin + _ROWS] += flat[power] @ self.member
         return out
 
 

@@ -128,7 +128,7 @@ class Ladders:
 
     def __init__(self, problem: Problem, reader: Reader, anchor: Array, held: Bools) -> None:
         self.problem, self.reader, self.anchor = problem, reader, anchor
-        self.now = reader.forest.seen(reader.compose(anchor[None]))[0]
+        self.now = reader.compose(anchor[None])[0]
         self.derived = [k for k, f in enumerate(problem.space.features) if f.derived is not None]
         self.ruled = ruled(problem)
         made = []
@@ -228,9 +228,7 @@ class Ladders:
             np.concatenate([self.anchor[columns][None], blocks]),
             np.concatenate([[OWN], sides]).astype(np.intp),
             inputs,
-            np.concatenate(
-                [self.now[inputs][None], self.reader.forest.seen(seen.reshape(len(blocks), len(inputs)))]
-            ),
+            np.concatenate([self.now[inputs][None], seen.reshape(len(blocks), len(inputs))]),
             np.concatenate([[0.0], weights]),
         )
 
@@ -249,11 +247,7 @@ class Ladders:
             values = self.reader.units(k, rows)
             if np.isnan(values).any() or np.ptp(values) == 0:
                 continue
-            seen = (
-                self.reader.forest.seen(cells.rows[cells.of(values)])
-                if len(cells.columns)
-                else np.zeros((len(rows), 0))
-            )
+            seen = cells.rows[cells.of(values)] if len(cells.columns) else np.zeros((len(rows), 0))
             seen[0] = self.now[cells.columns]
             ladder = replace(
                 ladder,

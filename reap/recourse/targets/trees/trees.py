@@ -168,6 +168,8 @@ class Trees:
         """Return accepted rows (n, d) in which features that share a derived one move together, their values thinned."""
         problem, others = self.problem, rivals(self.problem, self.full)
         parts = [np.zeros((0, problem.space.dimension))]
+        if not any(others):
+            return parts[0]
         for count in range(2, min(changes, 3) + 1):
             for some in combinations(range(len(self.full)), count):
                 if any(not others[i] & set(some) for i in some):
