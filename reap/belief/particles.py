@@ -126,7 +126,7 @@ class Particles:
             if index % 4 == 0:
                 self._accept(self._latents, self._prior.draw_families(len(self), rng), answers, power, rng)
                 continue
-            step = np.minimum(1.0, self.step * rng.uniform(0.5, 1.5, size=len(self)))[:, None, None]
+            step = np.minimum(1.0, self.step * rng.uniform(0.5, 1.5, size=len(self)))[:, None, None].astype(self._latents.dtype)
             _antithetic(noise, rng)
             noise *= step
             np.multiply(self._latents, np.sqrt(1 - step**2), out=proposed)
@@ -143,7 +143,7 @@ class Particles:
         rows = slice(-self._prior.further, None)
         for step in (1.0, WEIGHTS):
             proposed = self._latents.copy()
-            noise = rng.standard_normal(proposed[:, rows].shape)
+            noise = rng.standard_normal(proposed[:, rows].shape, dtype=proposed.dtype)
             proposed[:, rows] = np.sqrt(1 - step**2) * proposed[:, rows] + step * noise
             self._accept(proposed, self._families, answers, power, rng)
 
@@ -166,7 +166,8 @@ class Particles:
         if not answers.count:
             return np.tile(usual, (len(matrices), 1)), np.zeros_like(self._last)
         # ⟨A, VᵀV⟩ of all particles and options in one product of flat matrices
-        efforts = np.maximum(matrices.reshape(len(matrices), -1) @ answers.grams.T, 0.0)
+        grams = answers.grams.T.astype(matrices.dtype)
+        efforts = np.maximum(matrices.reshape(len(matrices), -1) @ grams, 0.0).astype(float)
         each = answers.log_likelihood(efforts, self.people)
         return usual + each[:, :-1].sum(axis=1), each[:, -1]
 
@@ -195,10 +196,13 @@ class Particles:
 def _antithetic(noise: Array, rng: np.random.Generator) -> None:
     """Fill with standard normals, the second half the negative of the first.
 
-    To each particle its noise is as good as any: independent of where it stands. Drawing takes most of a move's time.
+    To each particle its noise is as good as any: independent of where it stands. Drawing takes most of a move's time, so where
+    latents are wide the first half is made of one quarter, too: as it is, and with its rows in reverse.
     """
     half = (len(noise) + 1) // 2
-    rng.standard_normal(out=noise[:half])
+    drawn = half if noise.dtype == np.float64 else (half + 1) // 2
+    rng.standard_normal(dtype=noise.dtype.type, out=noise[:drawn])
+    noise[drawn:half] = noise[: half - drawn, ::-1]
     np.negative(noise[: len(noise) - half], out=noise[half:])
 
 

@@ -200,7 +200,7 @@ class Posterior:
     @property
     def mean(self) -> Array:
         """The expected effort matrix `(d, d)`, of trace d."""
-        return self._whole(self._cloud.matrices.mean(axis=0))
+        return self._whole(self._cloud.matrices.mean(axis=0, dtype=float))
 
     def estimate(self) -> Array:
         """Return the matrix `(d, d)` to plan with, the mean: effort is linear in A, so its plan has least expected effort."""
@@ -222,9 +222,10 @@ class Posterior:
         # ⟨A, VᵀV⟩ of all particles and options in one product of flat matrices
         flat = self._cloud.matrices.reshape(len(self._cloud), -1)
         parts = [
-            flat @ self._grams(options[start : start + _CHUNK]).T for start in range(0, len(options), _CHUNK)
+            flat @ self._grams(options[start : start + _CHUNK]).T.astype(flat.dtype)
+            for start in range(0, len(options), _CHUNK)
         ]
-        return np.maximum(np.hstack(parts), 0.0) if parts else np.empty((len(flat), 0))
+        return np.maximum(np.hstack(parts), 0.0).astype(float) if parts else np.empty((len(flat), 0))
 
     def choice_probabilities(self, options: Sequence[Array] | Array) -> Array:
         """Return how likely each of k options, shown side by side, is to be chosen `(k,)`; slips are counted in.
@@ -273,7 +274,7 @@ class Posterior:
     def _whole(self, A: Array) -> Array:
         """Return matrices `(…, k, k)` over the columns that can move as `(…, d, d)`."""
         if len(self._columns) == self.dimension:
-            return A
+            return np.asarray(A, dtype=float)
         whole = np.zeros((*A.shape[:-2], self.dimension, self.dimension))
         whole[..., np.arange(self.dimension), np.arange(self.dimension)] = 1.0
         whole[..., self._columns[:, None], self._columns] = A

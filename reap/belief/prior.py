@@ -32,6 +32,8 @@ PEOPLE = {
 DIFFICULTIES = {"very easy": 0.1, "easy": 0.4, "neither easy nor hard": 1.0, "hard": 2.5, "very hard": 10.0}
 #: Share of people who do not mind the number of changes at all; the same of waiting (p₀).
 ABSENT = 0.9
+#: From so many columns on latents and matrices are of single precision: half the time of a move, and digits enough for a sample.
+WIDE = 48
 #: The part of the identity added to the matrices of the family "scaled", beside their own trace.
 RIDGE = 0.3
 
@@ -108,7 +110,8 @@ class Prior:
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Ints]:
         """Draw the latents `(n, d+1, d)` and families `(n,)` of n people; with rows for weights beside, where there are any."""
-        latents = rng.standard_normal((n, self.dimension + 1 + self.further, self.dimension))
+        shape = n, self.dimension + 1 + self.further, self.dimension
+        latents: Array = rng.standard_normal(shape, dtype=np.float32 if self.dimension >= WIDE else np.float64)  # type: ignore[assignment]
         return latents, self.draw_families(n, rng)
 
     def draw_families(self, n: int, rng: np.random.Generator) -> Ints:
@@ -122,7 +125,7 @@ class Prior:
         """
         d = self.dimension
         latents, more = latents[:, : d + 1], latents[:, d + 1 :]
-        A = np.empty((len(latents), d, d))
+        A = np.empty((len(latents), d, d), dtype=latents.dtype)
         for position, name in enumerate(self.families):
             of = np.flatnonzero(families == position)
             A[of] = FAMILIES[name](latents[of])
@@ -137,7 +140,7 @@ class Prior:
         """Return matrices (n, d, d) with the weights that latents `(n, rows, d)` stand for."""
         n, d = A.shape[:2]
         r = weight(latents.reshape(n, -1)[:, : self.beside], self._absent, self._heavy)
-        whole = np.zeros((n, d + self.beside, d + self.beside))
+        whole = np.zeros((n, d + self.beside, d + self.beside), dtype=A.dtype)
         whole[:, :d, :d] = A
         whole[:, np.arange(d, d + self.beside), np.arange(d, d + self.beside)] = r
         whole /= (1 + r.sum(axis=1))[:, None, None]

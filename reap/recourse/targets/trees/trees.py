@@ -16,6 +16,7 @@ from reap._typing import Array, Bools, Ints
 from reap.effort import of_changes, size
 from reap.models.trees import Reader
 from reap.recourse.targets.between import lowered
+from reap.recourse.targets.boundary.boundary import Boundary
 from reap.recourse.targets.boundary.search import search
 from reap.recourse.targets.order import asks_no_more, undominated
 from reap.recourse.targets.people import people
@@ -64,7 +65,12 @@ class Trees:
                 self._start(anchor, moved, 3)
             found = self._nearest()
         self.tied = problem.tied or budget > 3
-        others = people(problem, data, rng)[0] if problem.tied or len(found) == 0 else found[:0]
+        #: Where clocks follow the actions, the trees know what a day is worth, not which day it will be.
+        self.along = Boundary(problem, data, rng) if problem.space.timed and reader.quick else None
+        if self.along is not None:
+            others = self.along.pool.rows
+        else:
+            others = people(problem, data, rng)[0] if problem.tied or len(found) == 0 else found[:0]
         rows = np.concatenate([problem.base[None], found, others, self._joint(budget)])
         rows = rows[unique_rows(rows)]
         scores = problem.judge(rows)
@@ -131,6 +137,8 @@ class Trees:
             return best
         parts = [one.best(A) for one in self.searches]
         rows = np.concatenate([self.pool.rows, *(rows for rows, _ in parts)])
+        if self.along is not None and len(self.along.pool):
+            rows = np.concatenate([rows, self.along.solve(A).rows])
         rows = rows[unique_rows(rows)]
         if not self.tied:
             self._judge(best, rows)
