@@ -126,7 +126,9 @@ class Particles:
             if index % 4 == 0:
                 self._accept(self._latents, self._prior.draw_families(len(self), rng), answers, power, rng)
                 continue
-            step = np.minimum(1.0, self.step * rng.uniform(0.5, 1.5, size=len(self)))[:, None, None].astype(self._latents.dtype)
+            step = np.minimum(1.0, self.step * rng.uniform(0.5, 1.5, size=len(self)))[:, None, None].astype(
+                self._latents.dtype
+            )
             _antithetic(noise, rng)
             noise *= step
             np.multiply(self._latents, np.sqrt(1 - step**2), out=proposed)

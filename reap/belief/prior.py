@@ -111,7 +111,9 @@ class Prior:
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Ints]:
         """Draw the latents `(n, d+1, d)` and families `(n,)` of n people; with rows for weights beside, where there are any."""
         shape = n, self.dimension + 1 + self.further, self.dimension
-        latents: Array = rng.standard_normal(shape, dtype=np.float32 if self.dimension >= WIDE else np.float64)  # type: ignore[assignment]
+        latents: Array = rng.standard_normal(
+            shape, dtype=np.float32 if self.dimension >= WIDE else np.float64
+        )  # type: ignore[assignment]
         return latents, self.draw_families(n, rng)
 
     def draw_families(self, n: int, rng: np.random.Generator) -> Ints:

@@ -41,8 +41,8 @@ class Scoring:
 
     def probability(self, Z: Array) -> Array:
         """Return the probability of the target class, (n,)."""
-        if self._words is not None:
-            raw = self._apart(self._words, self.reader.places(Z))
+        if self.words is not None:
+            raw = self._apart(self.words, self.reader.places(Z))
         else:
             raw = self.reader.parts.raw(self.reader.compose(Z))
         return self.reader.forest.combined(raw)
@@ -50,10 +50,11 @@ class Scoring:
     @property
     def quick(self) -> bool:
         """Whether leaves fit into words: a score then takes microseconds."""
-        return self._words is not None
+        return self.words is not None
 
     @cached_property
-    def _words(self) -> LeafWords | None:
+    def words(self) -> LeafWords | None:
+        """The leaves as bits, where they are few enough."""
         forest = self.reader.forest
         leaves = np.add.reduceat(forest.leaf.astype(np.intp), forest.roots)
         return LeafWords(self.reader) if (-(-leaves // 64)).sum() <= _WORDS else None
@@ -136,8 +137,6 @@ class LeafWords:
                 word = word & table[places[0, k]]
             else:
                 varying.append(k)
-        offset = 65 * np.arange(self.width) - 1022
-        flat = self.values.ravel()
         for begin in range(0, len(places), _ROWS):
             part = places[begin : begin + _ROWS]
             words = np.repeat(word[None], len(part), axis=0)
@@ -145,12 +144,21 @@ class LeafWords:
                 table = self.tables[k]
                 assert table is not None
                 words &= table[part[:, k]]
-            # the exponent of a power of two is the number of its bit; 0 has exponent 0 here, and no value
-            power = words.astype(float).view(np.int64) >> 52
-            np.maximum(power, 1022, out=power)
-            power += offset
-            out[begin : begin + _ROWS] += flat[power] @ self.member
+            out[begin : begin + _ROWS] += self.reached(words)
         return out
+
+    def of(self, feature: int, places: Ints) -> Words:
+        """Return the leaves that remain where a feature lies in cells (n,), as words (n, words)."""
+        table = self.tables[feature]
+        return np.full((len(places), self.width), ~np.uint64(0)) if table is None else table[places]
+
+    def reached(self, words: Words) -> Array:
+        """Return what the leaves that remain are worth to each member, (n, members), of words (n, words)."""
+        # the exponent of a power of two is the number of its bit; 0 has exponent 0 here, and no value
+        power = words.astype(float).view(np.int64) >> 52
+        np.maximum(power, 1022, out=power)
+        power += 65 * np.arange(self.width) - 1022
+        return np.asarray(self.values.ravel()[power] @ self.member)
 
 
 def _ranges(left: Ints, right: Ints, roots: Ints) -> tuple[Ints, Ints, Ints, Ints]:
