@@ -14,7 +14,11 @@ from reap.space import ActionSpace
 
 def asked(model: Any) -> list[str] | None:
     """Return the columns that a model was trained on, in order; None where it was an array without names."""
-    names = getattr(_first(model), "feature_names_in_", None)
+    first = _first(model)
+    names = getattr(first, "feature_names_in_", None)
+    if names is None and type(first).__module__.startswith("catboost."):  # it numbers the columns of an array
+        names = first.feature_names_
+        names = None if names == [str(i) for i in range(len(names))] else names
     return None if names is None else [str(name) for name in names]
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
+    VotingClassifier,
 )
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -25,6 +27,8 @@ SKLEARN = {
     "histogram": lambda: HistGradientBoostingClassifier(max_iter=30, random_state=0),
 }
 BOOSTERS = ("lightgbm", "xgboost")
+#: What is made of other models: calibrated in folds, calibrated once, and votes with different preprocessing.
+BLENDS = ("calibrated", "isotonic", "frozen", "voting", "forests", "voted-calibrated")
 EVERY = [*SKLEARN, *(pytest.param(name, marks=pytest.mark.extras) for name in BOOSTERS)]
 
 
@@ -36,6 +40,12 @@ def make(name: str, native: bool = False):
         return LGBMClassifier(
             n_estimators=30, verbose=-1, n_jobs=1, random_state=0, min_data_per_group=5, cat_smooth=1
         )
+    if name == "catboost":
+        from catboost import CatBoostClassifier
+
+        return CatBoostClassifier(
+            iterations=30, depth=4, verbose=0, thread_count=1, random_seed=0, allow_writing_files=False
+        )
     if name == "xgboost":
         from xgboost import XGBClassifier
 
@@ -45,6 +55,28 @@ def make(name: str, native: bool = False):
     if native:
         return HistGradientBoostingClassifier(max_iter=30, random_state=0, categorical_features="from_dtype")
     return SKLEARN[name]()
+
+
+def blended(name: str, X: pd.DataFrame):
+    """Return a model made of others by its name, not fitted."""
+    histogram, forest = piped(make("histogram"), X), piped(make("forest"), X)
+    if name == "calibrated":
+        return CalibratedClassifierCV(histogram, cv=3)
+    if name == "isotonic":
+        return CalibratedClassifierCV(forest, cv=2, method="isotonic")
+    if name == "frozen":
+        return CalibratedClassifierCV(forest, cv=3, ensemble=False)
+    if name == "voted-calibrated":
+        once = CalibratedClassifierCV(make("boosting"), cv=2)
+        return piped(VotingClassifier([("a", once), ("b", make("tree"))], voting="soft"), X)
+    other = (
+        make_pipeline(piped(make("tree"), X)[0], make("extra"))
+        if name == "forests"
+        else piped(make("boosting"), X)
+    )
+    return VotingClassifier(
+        [("a", histogram if name == "voting" else forest), ("b", other)], voting="soft", weights=[2, 1]
+    )
 
 
 def people(n: int = 500, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -16,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import reap
 from reap.models.trees import read
-from tests.models.ensembles import EVERY, make, people, piped
+from tests.models.ensembles import BLENDS, EVERY, blended, make, people, piped
 
 
 def agrees(reader, classifier, Z):
@@ -48,6 +49,59 @@ def test_splits_on_categories_are_read(name):
     assert reader is not None
     assert len(reader.forest.categorical) > 0
     assert agrees(reader, classifier, space.encode(X))
+
+
+@pytest.mark.parametrize("target", [0, 1])
+@pytest.mark.parametrize("name", BLENDS)
+def test_votes_and_calibrated_trees_are_read(name, target):
+    X, y = people()
+    space = reap.ActionSpace.from_frame(X)
+    classifier = reap.models.wrap(blended(name, X).fit(X, y), space, target=target)
+    reader = read(classifier, space, X)
+    assert reader is not None
+    assert agrees(reader, classifier, space.encode(X))
+    Z = reader._rounded(space.encode(X))
+    np.testing.assert_allclose(reader.classifier.probability(Z), classifier.probability(Z), rtol=0, atol=1e-9)
+    assert len(reader.forest.members) == {
+        "calibrated": 3,
+        "isotonic": 2,
+        "voting": 2,
+        "voted-calibrated": 3,
+    }.get(name, 1)
+
+
+def test_what_falls_or_mixes_under_a_calibrator_is_asked():
+    X, y = people()
+    space = reap.ActionSpace.from_frame(X)
+    upside_down = CalibratedClassifierCV(piped(make("tree"), X), cv=2).fit(X, y)
+    for copy in upside_down.calibrated_classifiers_:
+        copy.calibrators[0].a_ *= -1
+    over_a_vote = CalibratedClassifierCV(blended("voting", X), cv=2).fit(X, y)
+    for model in (upside_down, over_a_vote):
+        assert read(reap.models.wrap(model, space), space, X) is None
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise", "Lossguide"])
+def test_catboost_is_read_where_it_splits_on_numbers(policy):
+    pytest.importorskip("catboost", reason="CatBoost is a wheel of 97 MB: pip install reap[catboost]")
+    X, y = people()
+    X.loc[::7, "income"] = np.nan
+    space = reap.ActionSpace.from_frame(X, missing=["income"])
+    model = piped(make("catboost").set_params(grow_policy=policy), X).fit(X, y)
+    for target in (0, 1):
+        classifier = reap.models.wrap(model, space, target=target)
+        reader = read(classifier, space, X)
+        assert reader is not None
+        assert agrees(reader, classifier, space.encode(X))
+    native = make("catboost").set_params(cat_features=["housing", "grade"])
+    plain = X.astype({"housing": str, "grade": str})
+    space = reap.ActionSpace.from_frame(plain, missing=["income"])
+    classifier = reap.models.wrap(native.fit(plain, y), space)
+    np.testing.assert_allclose(
+        classifier.probability(space.encode(plain)), native.predict_proba(plain)[:, 1], atol=1e-9
+    )
+    assert read(classifier, space, plain) is None
 
 
 def test_missing_values_go_where_the_model_sends_them():

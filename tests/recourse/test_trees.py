@@ -18,7 +18,7 @@ from reap.models.trees import read
 from reap.recourse.targets.order import asks_no_more, undominated
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.trees import Trees
-from tests.models.ensembles import EVERY, make, people, piped
+from tests.models.ensembles import BLENDS, EVERY, blended, make, people, piped
 
 
 def every_row(problem, most):
@@ -82,6 +82,15 @@ def test_plans_are_those_of_brute_force(name):
     X, y = people()
     space = reap.ActionSpace.from_frame(X, steps={"income": 100})
     ratios = compare(piped(make(name), X), X, y, space)
+    assert ratios.min() >= 1 - 1e-9
+    assert ratios.mean() <= 1.005
+
+
+@pytest.mark.parametrize("name", BLENDS)
+def test_votes_and_calibrated_trees(name):
+    X, y = people()
+    space = reap.ActionSpace.from_frame(X, steps={"income": 100})
+    ratios = compare(blended(name, X), X, y, space)
     assert ratios.min() >= 1 - 1e-9
     assert ratios.mean() <= 1.005
 

@@ -2,21 +2,21 @@
 
 The raw score of a row is ``base + Σ_trees value(leaf)``; a *link* turns it into a probability: none for forests,
 which average probabilities, a sigmoid for boosters. A node sends a value left where ``x ≤ threshold``, or, where it
-splits on categories, where the code of x is in the node's set.
+splits on categories, where the code of x is in the node's set. Where several models vote, or several calibrated copies of one,
+each is a *member* with a raw score of its own, and the probability is the sum of their shares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from reap._typing import Array, Bools, Ints
-
-Link = Literal["sigmoid", "none"]
+from reap.models.trees.members import Link, Member
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,9 @@ class Forest:
     sets : (k, codes) bool
         Which codes of a category go left; the last column is what an unknown code does.
     roots : (trees,)
-    base : float
-    link : {"sigmoid", "none"}
+    member : (nodes,)
+        Whose trees they are.
+    members : tuple of Member
     single : bool
         Whether the model compares in single precision.
     """
@@ -59,8 +60,8 @@ class Forest:
     kind: Ints
     sets: Bools
     roots: Ints
-    base: float
-    link: Link
+    member: Ints
+    members: tuple[Member, ...]
     single: bool
 
     @classmethod
@@ -76,10 +77,6 @@ class Forest:
                 parts = [np.where(p >= 0, p + s, -1) for p, s in zip(parts, shift, strict=False)]
             return np.concatenate(parts)
 
-        width = max((tree.sets.shape[1] for tree in trees), default=1)
-        sets = [
-            np.pad(t.sets, ((0, 0), (0, width - t.sets.shape[1])), mode="edge") for t in trees if len(t.sets)
-        ]
         return cls(
             joined("feature").astype(np.intp),
             joined("threshold").astype(float),
@@ -88,11 +85,52 @@ class Forest:
             joined("right", start).astype(np.intp),
             joined("value").astype(float),
             joined("kind", first_set).astype(np.intp),
-            np.concatenate(sets) if sets else np.zeros((0, 1), dtype=bool),
+            _stacked([tree.sets for tree in trees]),
             start[:-1],
-            base,
-            link,
+            np.zeros(start[-1], dtype=np.intp),
+            (Member(base, link),),
             single,
+        )
+
+    @classmethod
+    def voting(cls, forests: Sequence[Forest], columns: Sequence[int]) -> Forest:
+        """Return forests of one member each as one, on their matrices side by side; ``columns``: the first of each.
+
+        Rows are given as ``seen`` by each. Members whose raw scores are probabilities become one.
+        """
+        if len(forests) == 1:
+            return replace(forests[0], single=False)
+        members: list[Member] = []
+        values, owners = [], []
+        linear = [forest.members[0] for forest in forests if forest.members[0].linear]
+        if linear:
+            members.append(Member(sum(m.weight * m.base for m in linear), "none"))
+        for forest in forests:
+            own = forest.members[0]
+            values.append(forest.value * (own.weight if own.linear else 1.0))
+            owners.append(np.full(len(forest.value), 0 if own.linear else len(members)))
+            if not own.linear:
+                members.append(own)
+        nodes = np.concatenate([[0], np.cumsum([len(f.value) for f in forests])])
+        sets = np.concatenate([[0], np.cumsum([len(f.sets) for f in forests])])
+
+        def joined(name: str, shift: Sequence[int] | Ints) -> Ints:
+            parts = [np.asarray(getattr(f, name)) for f in forests]
+            return np.concatenate([np.where(p >= 0, p + s, -1) for p, s in zip(parts, shift, strict=False)])
+
+        return cls(
+            joined("feature", columns),
+            np.concatenate([f.threshold for f in forests]),
+            np.concatenate([f.missing_left for f in forests]),
+            joined("left", nodes),
+            joined("right", nodes),
+            np.concatenate(values),
+            joined("kind", sets),
+            _stacked([f.sets for f in forests]),
+            joined("roots", nodes),
+            np.concatenate(owners),
+            tuple(members),
+            False,
         )
 
     @property
@@ -125,31 +163,50 @@ class Forest:
         return np.where(missing, self.missing_left[node], left) if missing.any() else left
 
     def raw(self, T: Array) -> Array:
-        """Return the raw scores (n,) of transformed rows (n, c)."""
-        T = self.seen(T)
-        out = np.full(len(T), self.base)
+        """Return the raw scores (n, members) of transformed rows (n, c), already ``seen``."""
+        out = np.repeat([[m.base for m in self.members]], len(T), axis=0)
+        leaf, of = self.leaf, np.eye(len(self.members))[self.member[self.roots]]
         for begin in range(0, len(T), 512):
             rows = T[begin : begin + 512]
             node = np.tile(self.roots, len(rows))
             row = np.repeat(np.arange(len(rows)), len(self.roots))
-            live = np.flatnonzero(~self.leaf[node])
+            live = np.flatnonzero(~leaf[node])
             while len(live):
                 here = node[live]
                 left = self.goes_left(here, rows[row[live], self.feature[here]])
                 node[live] = np.where(left, self.left[here], self.right[here])
-                live = live[~self.leaf[node[live]]]
-            out[begin : begin + 512] += self.value[node].reshape(len(rows), -1).sum(axis=1)
+                live = live[~leaf[node[live]]]
+            out[begin : begin + 512] += self.value[node].reshape(len(rows), -1) @ of
         return out
 
     def probability(self, T: Array) -> Array:
-        """Return the target's probability (n,) of transformed rows (n, c)."""
-        raw = self.raw(T)
-        return np.asarray(expit(raw)) if self.link == "sigmoid" else raw
+        """Return the target's probability (n,) of transformed rows (n, c), already ``seen``."""
+        return self.combined(self.raw(T))
+
+    def combined(self, raw: Array) -> Array:
+        """Return the target's probability (n,) of raw scores (n, members)."""
+        return np.asarray(sum(m.probability(raw[:, i]) for i, m in enumerate(self.members)))
+
+    @property
+    def plain(self) -> bool:
+        """Whether one raw score decides, by a link that is known both ways."""
+        return len(self.members) == 1 and self.members[0].calibration is None
 
     def level(self, wanted: float) -> float:
-        """Return the raw score at which the logit of the probability is ``wanted``."""
-        return wanted if self.link == "sigmoid" else float(expit(wanted))
+        """Return the value of ``blend`` at which the logit of the probability is ``wanted``."""
+        if self.plain and self.members[0].link == "sigmoid":
+            return wanted
+        return float(expit(wanted))
 
-    def logit(self, raw: Array) -> Array:
-        """Return the logit of raw scores."""
-        return raw if self.link == "sigmoid" else np.asarray(logit(np.clip(raw, 2.0**-53, 1 - 2.0**-53)))
+    def blend(self, raw: Sequence[Any]) -> Any:
+        """Return one value that decides, for raw scores of each member, arrays of one shape: never falling in any of them."""
+        if self.plain:
+            return raw[0]
+        return np.asarray(sum(m.probability(one) for m, one in zip(self.members, raw, strict=True)))
+
+
+def _stacked(sets: Sequence[Bools]) -> Bools:
+    """Return sets of codes (k, codes) of different width as one table; what an unknown code does stays last."""
+    width = max((s.shape[1] for s in sets), default=1)
+    parts = [np.pad(s, ((0, 0), (0, width - s.shape[1])), mode="edge") for s in sets if len(s)]
+    return np.concatenate(parts) if parts else np.zeros((0, 1), dtype=bool)

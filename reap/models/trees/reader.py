@@ -11,17 +11,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from reap._typing import Array, Bools, Frame, Ints
 from reap.models.classifier import Classifier
-from reap.models.estimator import Estimator, steps_before
-from reap.models.trees import boosters, sklearn_trees
-from reap.models.trees.forest import Forest
+from reap.models.estimator import Estimator
+from reap.models.trees import boosters
 from reap.models.trees.lattice import Cells, Lattice
+from reap.models.trees.parts import Parts, UnreadableError
 from reap.models.trees.scoring import Scoring
 from reap.space import ActionSpace
 
@@ -31,10 +29,6 @@ _ROWS = 256
 _LEVELS = 1000
 #: How far a probability that was read may be from the model's own, by the model's precision.
 _DOUBLE, _SINGLE = 1e-9, 2e-6
-
-
-class UnreadableError(Exception):
-    """The model is not one that can be read."""
 
 
 class Reader:
@@ -63,11 +57,12 @@ class Reader:
         ):
             raise UnreadableError
         self.kernel, self.space = classifier.kernel, space
-        self.before, self.last = _parts(classifier.kernel.estimator)
         some = X.iloc[:: max(1, len(X) // _ROWS)] if hasattr(X, "iloc") else X[:: max(1, len(X) // _ROWS)]
         Z = space.encode(some)
-        self.forest = self._flatten(Z[:8])
-        self.tolerance = _SINGLE if boosters.is_xgboost(self.last) else _DOUBLE
+        self.parts = Parts(classifier.kernel, Z[:8])
+        self.forest = self.parts.forest
+        rough = any(boosters.is_xgboost(part.last) for part in self.parts.all)
+        self.tolerance = _SINGLE if rough else _DOUBLE
         T = self.transform(Z)
         if not self._close(self.forest.probability(T), classifier.probability(Z)):
             raise UnreadableError
@@ -93,11 +88,8 @@ class Reader:
         return self.scoring.quick
 
     def transform(self, Z: Array) -> Array:
-        """Return vectors (n, d) as the matrix (n, c) that the trees compare."""
-        inputs = self._inputs(Z)
-        booster = boosters.is_lightgbm(self.last) or boosters.is_xgboost(self.last)
-        matrix = boosters.matrix if booster else sklearn_trees.matrix
-        return matrix(self.last, inputs)
+        """Return vectors (n, d) as the matrix (n, c) that the trees compare, in the precision in which they do."""
+        return self.parts.transform(Z)
 
     def compose(self, Z: Array) -> Array:
         """Return the same matrix, put together from cells instead of asking the pipeline."""
@@ -133,25 +125,6 @@ class Reader:
         return values if feature.is_number else np.rint(values)
 
     # how ---------------------------------------------------------------------------------------------
-
-    def _inputs(self, Z: Array) -> Any:
-        rows = self.kernel.rows(Z)
-        try:
-            for step in self.before:
-                rows = step.transform(rows)
-            return rows
-        except (ValueError, TypeError):  # a value that the preprocessing refuses
-            raise UnreadableError from None
-
-    def _flatten(self, Z: Array) -> Forest:
-        inputs, index = self._inputs(Z), self.kernel.index
-        if boosters.is_lightgbm(self.last) or boosters.is_xgboost(self.last):
-            forest = boosters.flatten(self.last, index)
-        else:
-            forest = sklearn_trees.flatten(self.last, index, inputs)
-        if forest is None:
-            raise UnreadableError
-        return forest
 
     def _close(self, ours: Array, theirs: Array) -> bool:
         return bool(np.allclose(ours, theirs, rtol=0, atol=self.tolerance))
@@ -261,7 +234,7 @@ class Reader:
         """Return for each number the places after which some tree decides otherwise, and how many splits that are."""
         forest, inner = self.forest, ~self.forest.leaf
         samples = [lattices[k].samples() if k in lattices else np.zeros(0) for k in range(len(columns))]
-        T = forest.seen(self._packed([lattices[k].values(s) if len(s) else s for k, s in enumerate(samples)]))
+        T = self._packed([lattices[k].values(s) if len(s) else s for k, s in enumerate(samples)])
         parts = []  # feature, column, threshold, splits, places before and after, transformed values there
         for k in lattices:
             for j in columns[k]:
@@ -301,7 +274,7 @@ class Reader:
                 own = np.flatnonzero(owner[live] == k)
                 places, row[own] = np.unique(middle[own], return_inverse=True)
                 wanted[k] = lattices[k].values(places)
-            T = self.forest.seen(self._packed(wanted))
+            T = self._packed(wanted)
             before = (T[row, column[live]] <= threshold[live]) == side[live]
             low[live] = np.where(before, middle, low[live])
             high[live] = np.where(before, high[live], middle)
@@ -311,9 +284,10 @@ class Reader:
 def read(classifier: Classifier, space: ActionSpace, X: Frame) -> Reader | None:
     """Return the trees behind a classifier, read through its preprocessing; None where that cannot be done exactly.
 
-    Read are scikit-learn's trees, forests and gradient boosting of both kinds, LightGBM and XGBoost, for two
-    classes (forests: any number), alone or as the last step of a Pipeline in which each transformed column follows one
-    feature. Probabilities read agree with the model's to 1e-9 (XGBoost computes in single precision: 2e-6).
+    Read are scikit-learn's trees, forests and gradient boosting of both kinds, LightGBM, XGBoost and CatBoost (on numbers), for
+    two classes (forests: any number), alone or as the last step of a Pipeline in which each transformed column follows one
+    feature; and soft votes of these, and what ``CalibratedClassifierCV`` makes of one. Probabilities
+    read agree with the model's to 1e-9 (XGBoost computes in single precision: 2e-6).
 
     Examples
     --------
@@ -329,14 +303,6 @@ def read(classifier: Classifier, space: ActionSpace, X: Frame) -> Reader | None:
         return Reader(classifier, space, X)
     except UnreadableError:
         return None
-
-
-def _parts(model: Any) -> tuple[list[Any], Any]:
-    """Return the steps before the last one of a model, and that one."""
-    if not isinstance(model, Pipeline):
-        return [], model
-    inner, last = _parts(model[-1])
-    return [*steps_before(model), *inner], last
 
 
 def _same(a: Array, b: Array) -> Bools:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
 
 from reap._typing import Array, Ints
 
@@ -42,27 +41,27 @@ class Scoring:
 
     def probability(self, Z: Array) -> Array:
         """Return the probability of the target class, (n,)."""
-        forest = self.reader.forest
-        if self._words is not None:
-            raw = self._apart(self._words, self.reader.places(Z))
+        if self.words is not None:
+            raw = self._apart(self.words, self.reader.places(Z))
         else:
-            raw = self._walked(self.reader.compose(Z))
-        return np.asarray(expit(raw)) if forest.link == "sigmoid" else raw
+            raw = self.reader.parts.raw(self.reader.compose(Z))
+        return self.reader.forest.combined(raw)
 
     @property
     def quick(self) -> bool:
         """Whether leaves fit into words: a score then takes microseconds."""
-        return self._words is not None
+        return self.words is not None
 
     @cached_property
-    def _words(self) -> LeafWords | None:
+    def words(self) -> LeafWords | None:
+        """The leaves as bits, where they are few enough."""
         forest = self.reader.forest
         leaves = np.add.reduceat(forest.leaf.astype(np.intp), forest.roots)
         return LeafWords(self.reader) if (-(-leaves // 64)).sum() <= _WORDS else None
 
     @staticmethod
     def _apart(words: LeafWords, places: Ints) -> Array:
-        """Return raw scores (n,) of cells (n, f); rows that the trees cannot tell apart are scored once."""
+        """Return raw scores (n, members) of cells (n, f); rows that the trees cannot tell apart are scored once."""
         if len(places) < _MANY:
             return words.raw(places)
         sizes = places.max(axis=0) + 1
@@ -72,18 +71,6 @@ class Scoring:
             places @ np.append(1, np.cumprod(sizes[:-1])), return_index=True, return_inverse=True
         )
         return np.asarray(words.raw(places[first])[which.ravel()])
-
-    def _walked(self, T: Array) -> Array:
-        """Return raw scores (n,) of transformed rows (n, c); scikit-learn's own trees are compiled, so they are asked."""
-        forest, members = self.reader.forest, getattr(self.reader.last, "estimators_", None)
-        if forest.link != "none" or members is None:
-            return forest.raw(T)
-        rows, index = np.ascontiguousarray(T, dtype=np.float32), self.reader.kernel.index
-        total = np.zeros(len(rows))
-        for member in members:
-            value: Any = member.tree_.predict(rows)
-            total += value[:, index] / value.sum(axis=1)
-        return total / len(members)
 
 
 class LeafWords:
@@ -96,11 +83,13 @@ class LeafWords:
         What remains where only constant columns have spoken.
     values : (words, 65)
         The value of each word's bits, 0 where none is set.
+    member : (words, members)
+        1 where a word belongs to a member's trees.
     """
 
     def __init__(self, reader: Reader) -> None:
         forest = reader.forest
-        self.base = forest.base
+        self.base = np.array([member.base for member in forest.members])
         first, last, start, width = _ranges(forest.left, forest.right, forest.roots)
         self.width = int(width.sum())
         self.always = np.zeros(self.width, dtype=np.uint64)
@@ -108,17 +97,19 @@ class LeafWords:
         leaf = np.flatnonzero(forest.leaf)
         word, bit = start[leaf] + first[leaf] // 64, first[leaf] % 64
         self.values[word, bit + 1] = forest.value[leaf]
+        self.member = np.zeros((self.width, len(self.base)))
+        self.member[word, forest.member[leaf]] = 1.0
         np.bitwise_or.at(self.always, word, np.uint64(1) << bit.astype(np.uint64))
         self.tables: list[Words | None] = []
         inner = np.flatnonzero(~forest.leaf)
         owner = reader.owner[forest.feature[inner]]
         ways = [_words(first, last, start, child) for child in (forest.right, forest.left)]
-        blank = forest.seen(reader.blank)
+        blank = reader.blank
         for k in range(-1, len(reader.cells)):
             nodes = inner[owner == k]
             rows = np.repeat(blank, 1 if k < 0 else len(reader.cells[k].rows), axis=0)
             if k >= 0:
-                rows[:, reader.cells[k].columns] = forest.seen(reader.cells[k].rows)
+                rows[:, reader.cells[k].columns] = reader.cells[k].rows
             table = np.repeat(self.always[None], len(rows), axis=0)
             for node in nodes:
                 left = forest.goes_left(np.array([node]), rows[None, :, forest.feature[node]])[0]
@@ -133,8 +124,8 @@ class LeafWords:
                 self.tables.append(table if len(nodes) else None)
 
     def raw(self, places: Ints) -> Array:
-        """Return the raw scores (n,) of rows whose features lie in cells (n, f)."""
-        out = np.full(len(places), self.base)
+        """Return the raw scores (n, members) of rows whose features lie in cells (n, f)."""
+        out = np.repeat(self.base[None], len(places), axis=0)
         if len(places) == 0:
             return out
         same = (places == places[0]).all(axis=0)
@@ -146,8 +137,6 @@ class LeafWords:
                 word = word & table[places[0, k]]
             else:
                 varying.append(k)
-        offset = 65 * np.arange(self.width) - 1022
-        flat = self.values.ravel()
         for begin in range(0, len(places), _ROWS):
             part = places[begin : begin + _ROWS]
             words = np.repeat(word[None], len(part), axis=0)
@@ -155,12 +144,21 @@ class LeafWords:
                 table = self.tables[k]
                 assert table is not None
                 words &= table[part[:, k]]
-            # the exponent of a power of two is the number of its bit; 0 has exponent 0 here, and no value
-            power = words.astype(float).view(np.int64) >> 52
-            np.maximum(power, 1022, out=power)
-            power += offset
-            out[begin : begin + _ROWS] += flat[power].sum(axis=1)
+            out[begin : begin + _ROWS] += self.reached(words)
         return out
+
+    def of(self, feature: int, places: Ints) -> Words:
+        """Return the leaves that remain where a feature lies in cells (n,), as words (n, words)."""
+        table = self.tables[feature]
+        return np.full((len(places), self.width), ~np.uint64(0)) if table is None else table[places]
+
+    def reached(self, words: Words) -> Array:
+        """Return what the leaves that remain are worth to each member, (n, members), of words (n, words)."""
+        # the exponent of a power of two is the number of its bit; 0 has exponent 0 here, and no value
+        power = words.astype(float).view(np.int64) >> 52
+        np.maximum(power, 1022, out=power)
+        power += 65 * np.arange(self.width) - 1022
+        return np.asarray(self.values.ravel()[power] @ self.member)
 
 
 def _ranges(left: Ints, right: Ints, roots: Ints) -> tuple[Ints, Ints, Ints, Ints]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -127,4 +128,5 @@ def _bits(words: Any) -> Bools:
 
 def _based(forest: Forest, raw: Array, T: Array) -> Forest:
     """Return the forest with the base that makes it agree with a raw score (1,) of a row (1, c)."""
-    return Forest(**{**forest.__dict__, "base": float(raw[0] - forest.raw(T)[0])})
+    base = float(raw[0] - forest.raw(forest.seen(T))[0, 0])
+    return replace(forest, members=(replace(forest.members[0], base=base),))

@@ -7,7 +7,6 @@ A cell is a triple of *marks*, one for each change: mark ``first[k] + v`` is run
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import comb
@@ -15,9 +14,12 @@ from math import comb
 import numpy as np
 
 from reap._typing import Array, Ints
-from reap.recourse.targets.trees.effects import Effects, Floats
+from reap.recourse.targets.trees.blend import Blend
+from reap.recourse.targets.trees.effects import Floats
 from reap.recourse.targets.trees.ladders import DOWN, FORCED, LEVEL, OWN, UP, Ladder
+from reap.recourse.targets.trees.marks import Marks
 from reap.recourse.targets.trees.minimal import minimal
+from reap.recourse.targets.trees.tables import Tables
 
 #: Values of a side that triples are tried on, at least; more where that takes no more cells and products than these.
 _VALUES, _CELLS, _PRODUCTS = 8, 3e6, 5e8
@@ -27,50 +29,25 @@ _CLOSEST = 24
 _CHUNK = 1_250_000
 
 
-@dataclass(frozen=True)
-class Marks:
-    """Which rung of which ladder a mark stands for."""
-
-    first: Ints  # (m,)
-    ladder: Ints  # (marks,), −1 for mark 0
-    rung: Ints
-
-    @classmethod
-    def of(cls, ladders: list[Ladder]) -> Marks:
-        """Return the marks of ladders."""
-        counts = [len(ladder) - 1 for ladder in ladders]
-        first = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
-        ladder = np.concatenate([[-1], np.repeat(np.arange(len(ladders)), counts)])
-        rungs = [np.arange(1, len(ladder)) for ladder in ladders]
-        return cls(first, ladder, np.concatenate([[0], *rungs]).astype(np.intp))
-
-    def at(self, ladders: tuple[int, ...], rungs: list[Ints], chosen: tuple[Ints, ...]) -> Ints:
-        """Return the cells (n, 3) that places ``chosen`` among rungs of some ladders stand for."""
-        out = np.zeros((len(chosen[0]), 3), dtype=np.intp)
-        for axis, (k, r, place) in enumerate(zip(ladders, rungs, chosen, strict=True)):
-            out[:, axis] = np.where(r[place] > 0, self.first[k] + r[place], 0)
-        return out
-
-
 def accepted_cells(
-    effects: Effects, ladders: list[Ladder], marks: Marks, goal: float, changes: int
+    blend: Blend, ladders: list[Ladder], marks: Marks, goal: float, changes: int
 ) -> tuple[Ints, Ints]:
     """Return the minimal cells (n, 3) of all supports of up to ``changes`` ladders, and, if none, those that come closest."""
     whole = [np.arange(len(ladder)) for ladder in ladders]
     found = [np.zeros((0, 3), dtype=np.intp)]
     for k in range(len(ladders)):
-        good = minimal(effects.start + effects.one[k] >= goal, [ladders[k].sides])
+        good = minimal(blend.one(k) >= goal, [ladders[k].sides])
         found.append(marks.at((k,), [whole[k]], np.nonzero(good)))
     if changes >= 2:
-        effects.index(2)
+        blend.index(2)
         for a, b in combinations(range(len(ladders)), 2):
-            scores = effects.start + effects.one[a][:, None] + effects.one[b] + effects.two(a, b)
+            scores = blend.two(a, b)
             if scores.max() >= goal:
                 good = minimal(scores >= goal, [ladders[a].sides, ladders[b].sides])[1:, 1:]
                 place = tuple(p + 1 for p in np.nonzero(good))
                 found.append(marks.at((a, b), [whole[a], whole[b]], place))
     if changes >= 3 and len(ladders) >= 3:
-        triples = Triples(effects, ladders, marks, goal)
+        triples = Triples(blend, ladders, marks, goal)
         found.append(triples.found())
         if not any(map(len, found)):
             return found[0], triples.closest()
@@ -84,9 +61,9 @@ class Triples:
     or 2 h levels; a ladder of more levels becomes several blocks.
     """
 
-    def __init__(self, effects: Effects, ladders: list[Ladder], marks: Marks, goal: float) -> None:
-        self.effects, self.ladders, self.marks, self.goal = effects, ladders, marks, goal
-        self.sets = effects.index(3)
+    def __init__(self, blend: Blend, ladders: list[Ladder], marks: Marks, goal: float) -> None:
+        self.blend, self.ladders, self.marks, self.goal = blend, ladders, marks, goal
+        self.leaves = blend.index(3)
         self.half = self._half()
         self.size = 2 * self.half + 1
         blocks: list[tuple[int, int, Ints]] = []  # kind (0 ordered, 1 levels, 2 forced), ladder, rungs
@@ -105,12 +82,12 @@ class Triples:
     def _half(self) -> int:
         """Return how many values of a side are tried: all where ladders are few or short."""
         longest = max(max(len(ladder.side(side)) for side in (UP, DOWN)) for ladder in self.ladders)
-        leaves = sum(self.effects.count(some) for some in self.sets)
-        count = min(_CELLS / comb(len(self.ladders), 3), _PRODUCTS / max(leaves, 1)) ** (1 / 3)
+        cells = _CELLS / len(self.blend.parts)
+        count = min(cells / comb(len(self.ladders), 3), _PRODUCTS / max(self.leaves, 1)) ** (1 / 3)
         return int(np.clip((count - 1) / 2, _VALUES, max(longest, _VALUES)))
 
     def _blocks(self, k: int, ladder: Ladder) -> list[tuple[int, Ints]]:
-        gains = self._gains(k)
+        gains = self.blend.curves(k)
         out = []
         ways = []
         for side in (UP, DOWN):
@@ -132,17 +109,11 @@ class Triples:
                 out.append((kind, rungs))
         return out
 
-    def _gains(self, k: int) -> Array:
-        """Return what each value of a ladder adds, alone and beside each value of every other, (curves, n)."""
-        one = self.effects.one[k][None]
-        beside = [self.effects.two(g, k) for g in range(len(self.ladders)) if g != k]
-        return np.concatenate([one, *(one + two for two in beside)])
-
     def found(self) -> Ints:
         """Return the minimal cells (n, 3) in which all three change."""
         out = [np.zeros((0, 3), dtype=np.intp)]
         for kinds, blocks, scores in self._scores(self.goal):
-            accepted = scores >= self.goal - self.effects.start
+            accepted = scores >= self.goal
             some = np.flatnonzero(accepted.any(axis=(1, 2, 3)))
             good = minimal(accepted[some], [self.sides[kind] for kind in kinds])
             t, *at = np.nonzero(good[:, 1:, 1:, 1:])
@@ -165,78 +136,36 @@ class Triples:
         return np.asarray(self.marks.first[self.of[blocks]] + self.rungs[blocks, at])
 
     def _scores(self, goal: float) -> Iterator[tuple[Ints, Ints, Floats]]:
-        """Yield the kinds (3,) of triples of blocks (n, 3) that may reach a goal, and what they add, (n, K, K, K)."""
+        """Yield the kinds (3,) of triples of blocks (n, 3) that may reach a goal, and their scores, (n, K, K, K)."""
         if len(self.of) < 3:
             return
-        one, two = self._tables
-        three, place = self._third
-        x, y, z = self._promising(goal)
-        triples = np.stack([x, y, z], axis=1)
+        triples = self._promising(goal)
         pattern = self.kind[triples]
         part = max(1, _CHUNK // self.size**3)
         for kinds in np.unique(pattern, axis=0):
             group = triples[(pattern == kinds).all(axis=1)]
             for begin in range(0, len(group), part):
-                a, b, c = group[begin : begin + part].T
-                scores = (one[a][:, :, None] + one[b][:, None, :] + two[a, b])[:, :, :, None]
-                scores = scores + two[a, c][:, :, None, :] + (one[c][:, None, :] + two[b, c])[:, None]
-                scores += three[place[a, b, c]]
-                yield kinds, group[begin : begin + part], scores
+                some = group[begin : begin + part]
+                scores = self.blend.forest.blend([table.scores(*some.T) for table in self._tables])
+                if (
+                    not self.blend.forest.plain
+                ):  # padding is low in every member, but a calibrator may level it
+                    a, b, c = (self.real[i] for i in some.T)
+                    real = a[:, :, None, None] & b[:, None, :, None] & c[:, None, None, :]
+                    scores = np.where(real, scores, -np.inf)
+                yield kinds, some, scores
 
     @cached_property
-    def _tables(self) -> tuple[Floats, Floats]:
-        """Return effects of blocks (R, K) and of pairs of blocks (R, R, K, K); −inf where a value is padding."""
-        R, K = self.rungs.shape
-        one, two = np.empty((R, K), dtype=np.float32), np.zeros((R, R, K, K), dtype=np.float32)
-        for i, k in enumerate(self.of):
-            one[i] = np.where(self.real[i], self.effects.one[k][self.rungs[i]], -np.inf)
-        for i, j in combinations(range(R), 2):
-            if self.of[i] != self.of[j]:
-                two[i, j] = self.effects.two(self.of[i], self.of[j])[np.ix_(self.rungs[i], self.rungs[j])]
-                two[j, i] = two[i, j].T
-        return one, two
+    def _tables(self) -> list[Tables]:
+        return [Tables(effects, self.of, self.rungs, self.real) for effects in self.blend.parts]
 
-    @cached_property
-    def _third(self) -> tuple[Floats, Ints]:
-        """Return the effects of triples of blocks (n, K, K, K), and where each triple's stands; 0 where it has none."""
-        R, K = self.rungs.shape
-        place = np.zeros((R, R, R), dtype=np.intp)
-        blocks = [np.flatnonzero(self.of == k) for k in range(len(self.ladders))]
-        parts = [np.zeros((1, K, K, K), dtype=np.float32)]
-        count = 1
-        for a, b, c in self.sets:
-            if not (len(blocks[a]) and len(blocks[b]) and len(blocks[c])):
-                continue
-            rungs = [self.rungs[blocks[k]] for k in (a, b, c)]
-            table = self.effects.three((a, b, c), [r.ravel() for r in rungs])
-            if not table.any():
-                continue
-            shape = [len(r) if i == 0 else K for r in rungs for i in (0, 1)]
-            table = table.reshape(shape).transpose(0, 2, 4, 1, 3, 5)
-            for i, j, h in np.ndindex(table.shape[:3]):
-                mine = np.array([blocks[a][i], blocks[b][j], blocks[c][h]])
-                order = np.argsort(mine)
-                place[tuple(mine[order])] = count
-                parts.append(table[i, j, h].transpose(order)[None])
-                count += 1
-        return np.concatenate(parts), place
-
-    def _promising(self, goal: float) -> tuple[Ints, Ints, Ints]:
-        """Return the triples of blocks that could reach a goal, by a bound on their effects."""
-        (one, two), (three, place) = self._tables, self._third
-        R = len(self.of)
-        x, y, z = np.array(list(combinations(range(R), 3)), dtype=np.intp).reshape(-1, 3).T
+    def _promising(self, goal: float) -> Ints:
+        """Return the triples of blocks (n, 3) that could reach a goal, by a bound on their effects."""
+        x, y, z = np.array(list(combinations(range(len(self.of)), 3)), dtype=np.intp).reshape(-1, 3).T
         apart = (self.of[x] != self.of[y]) & (self.of[x] != self.of[z]) & (self.of[y] != self.of[z])
-        x, y, z = x[apart], y[apart], z[apart]
-        most = one.max(axis=1)
-        pair = two.max(axis=(2, 3))
-        both = (one[:, None, :, None] + one[None, :, None, :] + two).max(axis=(2, 3))
-        top = three.max(axis=(1, 2, 3))[place[x, y, z]]
-        bound = both[x, y] + most[z] + pair[x, z] + pair[y, z]
-        bound = np.minimum(bound, both[x, z] + most[y] + pair[x, y] + pair[y, z])
-        bound = np.minimum(bound, both[y, z] + most[x] + pair[x, y] + pair[x, z])
-        likely = bound + top >= goal - self.effects.start
-        return x[likely], y[likely], z[likely]
+        triples = np.stack([x, y, z], axis=1)[apart]
+        bound = self.blend.forest.blend([table.bound(*triples.T) for table in self._tables])
+        return np.asarray(triples[bound >= goal])
 
 
 def _records(curves: Array, weights: Array, rungs: Ints, count: int) -> Ints:

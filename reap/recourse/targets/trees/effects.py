@@ -1,4 +1,4 @@
-"""How much each change, pair and triple of changes adds to the raw score, exactly.
+"""How much each change, pair and triple of changes adds to a member's raw score, exactly.
 
 With ``D_k(v) = [v ∈ set_k] − [0 ∈ set_k]`` the score of ``leaves.py`` splits into anchored effects, one a set u of ladders:
 
@@ -44,7 +44,7 @@ class Effects:
         self.leaves, self.sizes = leaves, sizes
         self.start = base + float(leaves.values[leaves.needed == 0].sum())
         self._known: dict[tuple[int, ...], Ints] = {}
-        self._complete = 0  # orders up to this one are in the index
+        self._sets: dict[int, list[tuple[int, ...]]] = {}  # by the order of effects
         self._two: dict[tuple[int, int], Floats] = {}
         self._values = leaves.values.astype(np.float32)
         self.index(1)
@@ -52,25 +52,22 @@ class Effects:
 
     def index(self, order: int) -> list[tuple[int, ...]]:
         """Note which leaves take part in every effect of an order; return the sets of ladders that have one."""
-        leaf, ladders = _members(self.leaves, order)
-        place = np.lexsort(ladders.T[::-1])
-        leaf, ladders = leaf[place], ladders[place]
-        new = np.flatnonzero((ladders[1:] != ladders[:-1]).any(axis=1)) + 1
-        found = []
-        for some, part in (
-            zip(ladders[np.concatenate([[0], new])], np.split(leaf, new), strict=True) if len(leaf) else ()
-        ):
-            found.append(tuple(map(int, some)))
-            self._known[found[-1]] = part
-        self._complete = max(self._complete, order)
-        return found
+        if order not in self._sets:
+            leaf, ladders = _members(self.leaves, order)
+            place = np.lexsort(ladders.T[::-1])
+            leaf, ladders = leaf[place], ladders[place]
+            new = np.flatnonzero((ladders[1:] != ladders[:-1]).any(axis=1)) + 1
+            first = ladders[np.concatenate([[0], new])] if len(leaf) else ladders
+            self._sets[order] = [tuple(some) for some in first.tolist()]
+            self._known.update(zip(self._sets[order], np.split(leaf, new), strict=False))
+        return self._sets[order]
 
     def count(self, ladders: tuple[int, ...]) -> int:
         """Return how many leaves take part in an effect."""
         return len(self._taking_part(ladders))
 
     def _taking_part(self, ladders: tuple[int, ...]) -> Ints:
-        if len(ladders) <= self._complete:
+        if len(ladders) in self._sets:
             return self._known.get(ladders, np.zeros(0, dtype=np.intp))
         if ladders not in self._known:
             some = list(ladders)

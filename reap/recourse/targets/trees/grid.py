@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from reap._typing import Array, Ints
-from reap.effort import of_change
+from reap.effort import of_changes
 from reap.models.trees import Reader
 from reap.recourse.targets.problem import Problem
-from reap.recourse.targets.trees.cells import Marks
-from reap.recourse.targets.trees.effects import Effects
+from reap.recourse.targets.trees.blend import Blend
 from reap.recourse.targets.trees.ladders import Ladder
 from reap.recourse.targets.trees.leaves import walk
+from reap.recourse.targets.trees.marks import Marks
 from reap.recourse.targets.trees.minimal import minimal
 
 #: What a score must have beyond the goal: effects are added in single precision.
@@ -44,7 +44,7 @@ class Grid:
         self.marks = Marks.of(ladders)
         sizes = np.array([len(ladder) for ladder in ladders])
         self.leaves = walk(reader.forest, ladders, now, changes)
-        self.effects = Effects(self.leaves, sizes, reader.forest.base)
+        self.blend = Blend(reader.forest, self.leaves, sizes)
         self.goal = reader.forest.level(problem.goal) + _ROUNDING
         self.moves = np.zeros((1 + int((sizes - 1).sum()), len(anchor)))
         for k, ladder in enumerate(ladders):
@@ -91,12 +91,18 @@ class Grid:
 
     def single_efforts(self, A: Array) -> Array:
         """Return the efforts (b, marks) of each change alone."""
-        return np.stack([of_change(matrix, self.moves) for matrix in A])
+        parts = [np.zeros((len(A), 1))]
+        for k, ladder in enumerate(self.ladders):  # a ladder has a few columns of the hundred
+            c = ladder.columns
+            own = slice(self.marks.first[k] + 1, self.marks.first[k] + len(ladder))
+            parts.append(of_changes(A[:, c][:, :, c], self.moves[own, c]))
+        return np.concatenate(parts, axis=1)
 
     @property
     def gains(self) -> Array:
-        """What each change alone adds to the raw score, (marks,)."""
-        return np.concatenate([[0.0], *(one[1:] for one in self.effects.one)])
+        """What each change alone adds to the score, (marks,)."""
+        blend = self.blend
+        return np.concatenate([[0.0], *(blend.one(k)[1:] - blend.start for k in range(len(self.ladders)))])
 
     def supports(self, cells: Ints) -> Ints:
         """Return the supports of cells (n, 3) as numbers (n, 3), ``8 · ladder + side``, rising; −1 for no change."""
@@ -109,7 +115,7 @@ class Grid:
         if support not in self._solved:
             ladders = tuple(k for k, _ in support)
             rungs = [np.concatenate([[0], self.ladders[k].side(side)]) for k, side in support]
-            accepted = self.effects.scores(ladders, rungs) >= self.goal
+            accepted = self.blend.scores(ladders, rungs) >= self.goal
             if self.problem.space.rules:
                 at = np.nonzero(accepted)
                 accepted[at] = self.problem.legal(self.rows(self.marks.at(ladders, rungs, at)))

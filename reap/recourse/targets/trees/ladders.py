@@ -128,8 +128,13 @@ class Ladders:
 
     def __init__(self, problem: Problem, reader: Reader, anchor: Array, held: Bools) -> None:
         self.problem, self.reader, self.anchor = problem, reader, anchor
-        self.now = reader.forest.seen(reader.compose(anchor[None]))[0]
+        self.now = reader.compose(anchor[None])[0]
         self.derived = [k for k, f in enumerate(problem.space.features) if f.derived is not None]
+        clocks = [
+            k for k, f in enumerate(problem.space.features) if f.clock is not None and problem.space.timed
+        ]
+        #: What a number may turn beside itself: features that follow from it, clocks that go on meanwhile.
+        self._beside = [k for k in (*self.derived, *clocks) if problem.space.features[k].is_number]
         self.ruled = ruled(problem)
         made = []
         for j, k in enumerate(problem.numbers.feature):
@@ -178,11 +183,11 @@ class Ladders:
             named = np.array(sorted(self.ruled[k])) / n.unit[j]
             few = np.unique(np.rint(np.linspace(n.first[j], n.last[j], 13)))
             found += [few, own + np.arange(-3.0, 4.0), np.floor(named + 1e-9), np.ceil(named - 1e-9)]
-        if self.derived:
+        if self._beside:
             rows = np.repeat(self.anchor[None], len(places), axis=0)
             rows[:, n.columns[j]] = (self._units(j, places) - n.base[j]) / n.scale[j]
             rows = self.problem.follow(rows)
-            for derived in self.derived:
+            for derived in self._beside:
                 turn = np.flatnonzero(
                     np.diff(self.reader.cells[derived].of(self.reader.units(derived, rows)))
                 )
@@ -228,9 +233,7 @@ class Ladders:
             np.concatenate([self.anchor[columns][None], blocks]),
             np.concatenate([[OWN], sides]).astype(np.intp),
             inputs,
-            np.concatenate(
-                [self.now[inputs][None], self.reader.forest.seen(seen.reshape(len(blocks), len(inputs)))]
-            ),
+            np.concatenate([self.now[inputs][None], seen.reshape(len(blocks), len(inputs))]),
             np.concatenate([[0.0], weights]),
         )
 
@@ -249,11 +252,7 @@ class Ladders:
             values = self.reader.units(k, rows)
             if np.isnan(values).any() or np.ptp(values) == 0:
                 continue
-            seen = (
-                self.reader.forest.seen(cells.rows[cells.of(values)])
-                if len(cells.columns)
-                else np.zeros((len(rows), 0))
-            )
+            seen = cells.rows[cells.of(values)] if len(cells.columns) else np.zeros((len(rows), 0))
             seen[0] = self.now[cells.columns]
             ladder = replace(
                 ladder,

@@ -35,11 +35,14 @@ class Leaves:
         Bit v of entry k: rung v of ladder k leads to the leaf.
     full : (m,)
         The mask of a ladder to which the leaf is indifferent.
+    member : (n,)
+        Whose trees they belong to.
     """
 
     values: Array
     masks: Words
     full: Words
+    member: Ints
 
     @cached_property
     def used(self) -> Bools:
@@ -64,7 +67,14 @@ class Leaves:
         """Return the leaves that are reached without moving any but the given ladders."""
         others = np.delete(np.arange(len(self.full)), ladders)
         chosen = ~self.missed[:, others].any(axis=1)
-        return Leaves(self.values[chosen], self.masks[chosen][:, ladders], self.full[ladders])
+        return Leaves(
+            self.values[chosen], self.masks[chosen][:, ladders], self.full[ladders], self.member[chosen]
+        )
+
+    def of(self, member: int) -> Leaves:
+        """Return the leaves of one member."""
+        own = self.member == member
+        return self if own.all() else Leaves(self.values[own], self.masks[own], self.full, self.member[own])
 
 
 def walk(forest: Forest, ladders: list[Ladder], now: Array, changes: int) -> Leaves:
@@ -80,11 +90,11 @@ def walk(forest: Forest, ladders: list[Ladder], now: Array, changes: int) -> Lea
     node = forest.roots.copy()
     masks = np.repeat(full[None], len(node), axis=0)
     needed = np.zeros(len(node), dtype=np.int8)
-    found: list[tuple[Array, Words]] = []
+    found: list[tuple[Array, Words, Ints]] = []
     is_leaf = forest.leaf
     while len(node):
         done = is_leaf[node]
-        found.append((forest.value[node[done]], masks[done]))
+        found.append((forest.value[node[done]], masks[done], forest.member[node[done]]))
         node, masks, needed = node[~done], masks[~done], needed[~done]
         column = forest.feature[node]
         left = _word(forest.goes_left(node, table[column]))
@@ -102,8 +112,8 @@ def walk(forest: Forest, ladders: list[Ladder], now: Array, changes: int) -> Lea
             moved[np.arange(len(moved)), place[1][go]] = np.where(free, rest, mask)[go]
             parts.append((child[node[go]], moved, cost[go]))
         node, masks, needed = (np.concatenate(both) for both in zip(*parts, strict=True))
-    values, words = zip(*found, strict=True)
-    return Leaves(np.concatenate(values), np.concatenate(words).reshape(-1, m), full)
+    values, words, members = (np.concatenate(part) for part in zip(*found, strict=True))
+    return Leaves(values, words.reshape(-1, m), full, members)
 
 
 def _word(bits: Bools) -> Words:

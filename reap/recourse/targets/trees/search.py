@@ -10,8 +10,8 @@ from reap._typing import Array, Ints
 from reap.effort import size
 from reap.models.trees import Reader
 from reap.recourse.targets.problem import Problem
+from reap.recourse.targets.trees.blend import Blend
 from reap.recourse.targets.trees.cells import accepted_cells
-from reap.recourse.targets.trees.effects import Effects
 from reap.recourse.targets.trees.grid import Grid, Support
 from reap.recourse.targets.trees.ladders import DOWN, RUNGS, UP, Ladder, ruled
 
@@ -56,14 +56,13 @@ class Search:
     def _pool(self) -> Ints:
         """Return the minimal cells (n, 3) of the most useful ladders."""
         grid, chosen = self.grid, self._useful()
-        effects, marks = grid.effects, grid.marks
+        blend, marks = grid.blend, grid.marks
         if len(chosen) < len(grid.ladders):
-            leaves = grid.leaves.keep(chosen)
-            effects = Effects(leaves, effects.sizes[chosen], self.reader.forest.base)
+            blend = Blend(self.reader.forest, grid.leaves.keep(chosen), blend.sizes[chosen])
             marks = type(marks)(marks.first[chosen], marks.ladder, marks.rung)
         changes = 2 if self.problem.late else self.changes
         some = [grid.ladders[k] for k in chosen]
-        found, self.closest = accepted_cells(effects, some, marks, grid.goal, changes)
+        found, self.closest = accepted_cells(blend, some, marks, grid.goal, changes)
         for code in np.unique(
             grid.supports(self.closest), axis=0
         ):  # few values were tried: now all of the best supports

@@ -24,6 +24,7 @@ from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.reduction import reduced
 from reap.recourse.targets.trees.ladders import Ladder, Ladders, groups, rivals
 from reap.recourse.targets.trees.search import Search
+from reap.recourse.targets.trees.timed import Timed
 
 #: Rows of the pool, rounds in which winners are judged, and rows judged in a round at most.
 _KEPT, _ROUNDS, _JUDGED = 400, 8, 1_000
@@ -55,14 +56,19 @@ class Trees:
         budget = (problem.max_changes or len(problem.space.features)) - int(
             problem.counts(problem.base[None])[0]
         )
-        if budget > 0:
-            for anchor in (problem.base, *self._later()):
-                self._start(anchor, np.zeros(len(problem.space.features), dtype=bool), budget)
-        found = self._nearest()
-        if len(found) == 0 and budget > 3:
-            for anchor, moved in self._climbs(budget - 3):
-                self._start(anchor, moved, 3)
+        timed = self._timed(budget) if problem.space.timed and reader.quick and budget > 0 else None
+        found = np.zeros((0, problem.space.dimension))
+        if timed is None or not timed.whole or (budget > 3 and not len(timed.rows)):
+            if budget > 0:
+                for anchor in (problem.base, *self._later()):
+                    self._start(anchor, np.zeros(len(problem.space.features), dtype=bool), budget)
             found = self._nearest()
+            if len(found) == 0 and budget > 3:
+                for anchor, moved in self._climbs(budget - 3):
+                    self._start(anchor, moved, 3)
+                found = self._nearest()
+        if timed is not None:
+            found = np.concatenate([found, timed.rows])
         self.tied = problem.tied or budget > 3
         others = people(problem, data, rng)[0] if problem.tied or len(found) == 0 else found[:0]
         rows = np.concatenate([problem.base[None], found, others, self._joint(budget)])
@@ -76,6 +82,17 @@ class Trees:
         elif not np.isfinite(problem.closest) or problem.closest < problem.goal:
             problem.judge(self._highest())  # so that a refusal can say how close it came
         self.pool = Pool(problem, rows, scores)
+
+    def _timed(self, budget: int) -> Timed | None:
+        """Return all that a few changes can do while clocks go on; None where waiting is open, so that days are free."""
+        if self.problem.waits:
+            return None
+        made = Ladders(
+            self.problem, self.reader, self.problem.base, np.zeros(len(self.problem.acts), dtype=bool)
+        )
+        self.full = made.all
+        forced = int(self.problem.counts(self.problem.base[None])[0])
+        return Timed(self.problem, self.reader, made.all, budget + forced) if made.all else None
 
     def _later(self) -> Array:
         """Return the subject's row at a few later days (n, d) that the trees tell apart: clocks go on while people act."""
@@ -168,6 +185,8 @@ class Trees:
         """Return accepted rows (n, d) in which features that share a derived one move together, their values thinned."""
         problem, others = self.problem, rivals(self.problem, self.full)
         parts = [np.zeros((0, problem.space.dimension))]
+        if not any(others):
+            return parts[0]
         for count in range(2, min(changes, 3) + 1):
             for some in combinations(range(len(self.full)), count):
                 if any(not others[i] & set(some) for i in some):
