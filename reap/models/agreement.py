@@ -122,3 +122,22 @@ class Rule:
         """Return mean (n,), standard deviation (n,) and the values u (m, n) themselves, of the others."""
         u = expit((logits[1:] - self.boundary) / 4)
         return u.mean(axis=0), u.std(axis=0, ddof=1), u
+
+    def weights(self, logits: Array) -> Array:
+        """Return how the binding logit changes with each member's, (m + 1, n).
+
+        A single member that binds has 1; in the bound they have ``16 w_i u_i (1 − u_i) / 4`` with
+        ``w_i = 1/m − c (u_i − ū) / ((m − 1) s)``.
+        """
+        parts = self.candidates(logits)
+        binds, each = parts.argmin(axis=0), np.arange(logits.shape[1])
+        found = np.zeros_like(logits)
+        found[0, binds == 0] = 1.0
+        if len(parts) > 1:
+            who = 1 + np.abs(logits[1:] - parts[1]).argmin(axis=0)
+            found[who[binds == 1], each[binds == 1]] = 1.0
+        if self.factor is not None:
+            mean, deviation, u = self.spread(logits[:, binds == 2])
+            slopes = 1 / len(u) - self.factor * (u - mean) / ((len(u) - 1) * np.maximum(deviation, 1e-9))
+            found[1:, binds == 2] = 4 * slopes * u * (1 - u)
+        return found

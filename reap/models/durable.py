@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from reap._typing import Array, Frame, Ints
 from reap.models.agreement import Rule
 from reap.models.classifier import Classifier, Scorer, Smooth
 from reap.models.declared import OnVectors
+from reap.models.together import OneByOne, Stacked, together
 from reap.models.wanted import ignored
 from reap.models.wrapping import wrap
 from reap.space import ActionSpace
@@ -104,37 +106,18 @@ class SmoothMinimum(Smooth):
 
     def logit(self, Z: Array) -> Array:
         """Return the binding logit, (n,)."""
-        return np.asarray(self.rule.candidates(self._logits(Z)).min(axis=0))
+        return np.asarray(self.rule.candidates(self._together.logits(Z)).min(axis=0))
 
     def gradient(self, Z: Array) -> Array:
         """Return the gradient of what binds, (n, d): of a member, or of mean and deviation,
         ``16 Σ_i w_i ∂u_i`` with ``w_i = 1/m − c (u_i − ū) / ((m − 1) s)``.
         """
-        logits = self._logits(Z)
-        parts = self.rule.candidates(logits)
-        binds = parts.argmin(axis=0)
-        slope = np.zeros(np.shape(Z))
-        who = np.zeros(len(Z), dtype=np.intp)  # the member that binds
-        if len(parts) > 1:
-            who = np.where(binds == 1, 1 + np.abs(logits[1:] - parts[1]).argmin(axis=0), who)
-        single = binds < 2
-        for member in np.unique(who[single]):
-            rows = single & (who == member)
-            slope[rows] = self.members[member].gradient(Z[rows])
-        together = np.flatnonzero(binds == 2)
-        if len(together) and self.rule.factor is not None:
-            mean, deviation, u = self.rule.spread(logits[:, together])
-            m = len(u)
-            weight = 1 / m - self.rule.factor * (u - mean) / ((m - 1) * np.maximum(deviation, 1e-9))
-            weight *= 16 * u * (1 - u) / 4
-            slope[together] = sum(
-                w[:, None] * member.gradient(Z[together])
-                for w, member in zip(weight, self.members[1:], strict=True)
-            )
-        return slope
+        logits = self._together.logits(Z)
+        return np.asarray(self._together.pull(Z, self.rule.weights(logits)))
 
-    def _logits(self, Z: Array) -> Array:
-        return np.stack([member.logit(Z) for member in self.rule.asked(self.members)])
+    @cached_property
+    def _together(self) -> OneByOne | Stacked:
+        return together(self.rule.asked(self.members))
 
 
 @dataclass(frozen=True, eq=False)
