@@ -105,7 +105,9 @@ def test_batch_and_audit_keep_the_unit(run, bank):
 def test_plans_hold_by_default_where_labels_are_at_hand(run, bank):
     code, out, _ = run(*of(bank, "classes.skops"), "--target", "yes")
     assert code == 0
-    assert "Accepted by today's model and by 20 of 20 retrainings; not a promise." in out
+    agreed = re.search(r"Accepted by today's model and by (\d+) of 100 retrainings; not a promise.", out)
+    assert agreed
+    assert int(agreed[1]) >= 90
     head, easier = out.split("Easier today, but less sure to hold")
     assert "To hold, it asks" in head
     assert "it may not hold" in easier

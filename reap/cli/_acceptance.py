@@ -1,8 +1,7 @@
 """What a score means, and what must accept a plan beside today's model: from the options of a command.
 
 Unless told otherwise commands ask that plans hold: by nine of ten retrainings where labels are at hand and the model can be
-retrained, else by a margin. Twenty retrainings, in as many processes as there are cores: with ten their spread is so little known
-that plans would have to keep a quarter more distance.
+retrained, else by a margin. Retraining takes as many processes as there are cores; ``reap.models.durable.enough`` says how often.
 """
 
 from __future__ import annotations
@@ -48,7 +47,11 @@ MARGIN = typer.Option(
     help="What a score must have beyond the threshold, where the model cannot be retrained; by default 0.03, or as much "
     "of another unit.",
 )
-REFITS = typer.Option(20, "--refits", help="How often to retrain the model for that.")
+REFITS = typer.Option(
+    None,
+    "--refits",
+    help="How often to retrain the model for that; by default 20 times, a linear one up to 100.",
+)
 
 #: What commands ask for by default.
 _DURABILITY, _MARGIN = 0.9, 0.03
@@ -63,7 +66,7 @@ class Accepted:
     unit: str = ""
     durability: float | None = 0.0
     margin: float | None = 0.0
-    refits: int = 20
+    refits: int | None = None
 
     def scale(self) -> dict[str, Any]:
         """Return the settings of an engine that say what a score means."""

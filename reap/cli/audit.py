@@ -32,7 +32,7 @@ def audit(
     unit: str = _acceptance.UNIT,
     durability: float | None = _acceptance.DURABILITY,
     margin: float | None = _acceptance.MARGIN,
-    refits: int = _acceptance.REFITS,
+    refits: int | None = _acceptance.REFITS,
     trust: list[str] = _setup.TRUST,
     engine: str = _setup.ENGINE,
     jobs: int = typer.Option(

@@ -53,7 +53,7 @@ def batch(
     unit: str = _acceptance.UNIT,
     durability: float | None = _acceptance.DURABILITY,
     margin: float | None = _acceptance.MARGIN,
-    refits: int = _acceptance.REFITS,
+    refits: int | None = _acceptance.REFITS,
     jobs: int = typer.Option(
         -1, "--jobs", "-j", help="Processes on this machine; -1: as many as it has cores."
     ),

@@ -24,7 +24,7 @@ def recommend(
     unit: str = _acceptance.UNIT,
     durability: float | None = _acceptance.DURABILITY,
     margin: float | None = _acceptance.MARGIN,
-    refits: int = _acceptance.REFITS,
+    refits: int | None = _acceptance.REFITS,
     trust: list[str] = _setup.TRUST,
     space: Path | None = _setup.SPACE,
     engine: str = _setup.ENGINE,

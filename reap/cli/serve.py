@@ -38,7 +38,7 @@ def serve(
     unit: str = _acceptance.UNIT,
     durability: float | None = _acceptance.DURABILITY,
     margin: float | None = _acceptance.MARGIN,
-    refits: int = _acceptance.REFITS,
+    refits: int | None = _acceptance.REFITS,
     database: str | None = DATABASE,
     host: str = typer.Option("127.0.0.1", "--host", help="Address to listen on."),
     port: int = typer.Option(8000, "--port", help="Port to listen on; 0 takes a free one."),

@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,14 @@ from reap._typing import Array, Frame, Ints
 from reap.models.agreement import Rule
 from reap.models.classifier import Classifier, Scorer, Smooth
 from reap.models.declared import OnVectors
+from reap.models.network import Network
+from reap.models.together import OneByOne, Stacked, together
 from reap.models.wanted import ignored
 from reap.models.wrapping import wrap
 from reap.space import ActionSpace
 
+#: Retrainings of any model; of a linear one at most; and rows that those of a linear one may read in all.
+_REFITS, _MOST, _READ = 20, 100, 200_000
 #: Bootstrap samples drawn in search of one that has every class.
 _DRAWS = 100
 _INSTEAD = "give models=[…] to compare with, or margin= to keep a distance from the threshold"
@@ -104,37 +109,18 @@ class SmoothMinimum(Smooth):
 
     def logit(self, Z: Array) -> Array:
         """Return the binding logit, (n,)."""
-        return np.asarray(self.rule.candidates(self._logits(Z)).min(axis=0))
+        return np.asarray(self.rule.candidates(self._together.logits(Z)).min(axis=0))
 
     def gradient(self, Z: Array) -> Array:
         """Return the gradient of what binds, (n, d): of a member, or of mean and deviation,
         ``16 Σ_i w_i ∂u_i`` with ``w_i = 1/m − c (u_i − ū) / ((m − 1) s)``.
         """
-        logits = self._logits(Z)
-        parts = self.rule.candidates(logits)
-        binds = parts.argmin(axis=0)
-        slope = np.zeros(np.shape(Z))
-        who = np.zeros(len(Z), dtype=np.intp)  # the member that binds
-        if len(parts) > 1:
-            who = np.where(binds == 1, 1 + np.abs(logits[1:] - parts[1]).argmin(axis=0), who)
-        single = binds < 2
-        for member in np.unique(who[single]):
-            rows = single & (who == member)
-            slope[rows] = self.members[member].gradient(Z[rows])
-        together = np.flatnonzero(binds == 2)
-        if len(together) and self.rule.factor is not None:
-            mean, deviation, u = self.rule.spread(logits[:, together])
-            m = len(u)
-            weight = 1 / m - self.rule.factor * (u - mean) / ((m - 1) * np.maximum(deviation, 1e-9))
-            weight *= 16 * u * (1 - u) / 4
-            slope[together] = sum(
-                w[:, None] * member.gradient(Z[together])
-                for w, member in zip(weight, self.members[1:], strict=True)
-            )
-        return slope
+        logits = self._together.logits(Z)
+        return np.asarray(self._together.pull(Z, self.rule.weights(logits)))
 
-    def _logits(self, Z: Array) -> Array:
-        return np.stack([member.logit(Z) for member in self.rule.asked(self.members)])
+    @cached_property
+    def _together(self) -> OneByOne | Stacked:
+        return together(self.rule.asked(self.members))
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +161,7 @@ def retrained(
     like: Classifier,
     X: Frame,
     y: Any,
-    count: int = 20,
+    count: int | None = None,
     *,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -189,7 +175,8 @@ def retrained(
         Today's model, a scikit-learn estimator or Pipeline that can be cloned.
     X, y : DataFrame, and the labels (n,)
         The rows it was trained on.
-    count : int
+    count : int, optional
+        By default ``enough`` of them.
     random_state : int
     n_jobs : int, optional
         Processes, as in joblib.
@@ -197,6 +184,7 @@ def retrained(
         Show a progress bar.
     """
     estimator, rows, labels = _material(like.model, like.space, X, y)
+    count = enough(like, len(X)) if count is None else count
     seeds = np.random.default_rng(random_state).integers(2**31 - 1, size=count)
     jobs = (delayed(_retrain)(estimator, rows, labels, int(seed)) for seed in seeds)
     work = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
@@ -204,6 +192,26 @@ def retrained(
     if isinstance(like.model, OnVectors):
         made = [OnVectors(one) for one in made]
     return given(made, like)
+
+
+def enough(like: Classifier, rows: int) -> int:
+    """Return how many retrainings to make of a model of so many rows: 20, up to 100 of a linear one.
+
+    The more there are, the better their spread is known, and the less a plan must do beyond what holding asks for. A linear
+    model is retrained in no time, as long as the rows are few; where they are many the spread is small.
+
+    Examples
+    --------
+    >>> import pandas as pd, reap
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = pd.DataFrame({"income": [0.0, 1.0, 2.0, 3.0]})
+    >>> model = LogisticRegression().fit(X, [0, 1, 0, 1])
+    >>> like = reap.models.wrap(model, reap.ActionSpace.from_frame(X))
+    >>> enough(like, 2_000), enough(like, 5_000), enough(like, 100_000)
+    (100, 40, 20)
+    """
+    linear = isinstance(like.kernel, Network) and len(like.kernel.weights) == 1
+    return min(max(_READ // max(rows, 1), _REFITS), _MOST) if linear else _REFITS
 
 
 def _material(model: Any, space: ActionSpace, X: Frame, y: Any) -> tuple[Any, Any, Array]:

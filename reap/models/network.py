@@ -26,7 +26,7 @@ def _same(h: Array) -> Array:
 
 
 #: activation (may work in place), and its derivative as a function of the activation's value
-_ACTIVATIONS: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
+ACTIVATIONS: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
     "relu": (_relu, lambda a: (a > 0).astype(float)),
     "tanh": (lambda h: np.tanh(h, out=h), lambda a: 1.0 - a**2),
     "logistic": (lambda h: np.asarray(expit(h, out=h)), lambda a: a * (1.0 - a)),
@@ -66,7 +66,7 @@ class Network(Smooth):
         """Return the gradient of the logit, (n, d), by backpropagation of the whole batch."""
         layers = self._forward(Z)
         slope = self._head_slope(layers[-1]) @ self.weights[-1].T
-        derivative = _ACTIVATIONS[self.activation][1]
+        derivative = ACTIVATIONS[self.activation][1]
         for weight, a in zip(reversed(self.weights[:-1]), reversed(layers[:-1]), strict=True):
             slope = (slope * derivative(a)) @ weight.T
         return slope
@@ -78,7 +78,7 @@ class Network(Smooth):
         return Network([first, *self.weights[1:]], [bias, *self.biases[1:]], self.activation, self.index)
 
     def _forward(self, Z: Array) -> list[Array]:
-        activate = _ACTIVATIONS[self.activation][0]
+        activate = ACTIVATIONS[self.activation][0]
         layers: list[Array] = []
         h = Z
         for weight, bias in zip(self.weights, self.biases, strict=True):

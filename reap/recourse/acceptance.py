@@ -55,7 +55,7 @@ class Acceptance:
         y: Any,
         *,
         durability: float = 0.0,
-        refits: int = 20,
+        refits: int | None = None,
         models: Sequence[Any] | None = None,
         margin: float = 0.0,
         random_state: int = 0,
@@ -64,8 +64,8 @@ class Acceptance:
     ) -> Acceptance:
         """Return who must accept, by an engine's settings; retrainings are made here, of rows X and labels y."""
         whole = isinstance(refits, int | np.integer) and not isinstance(refits, bool)
-        if not (whole and refits >= 1):
-            raise InputError(f"refits is {refits!r}; give a whole number of at least 1")
+        if refits is not None and not (whole and refits >= 1):
+            raise InputError(f"refits is {refits!r}; give a whole number of at least 1, or None")
         durable(today, [], share=durability, margin=margin)  # says what is wrong before the work
         others: list[Classifier] = []
         if models is not None:

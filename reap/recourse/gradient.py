@@ -88,7 +88,7 @@ class GradientRecourse(Engine):
         stop_early: bool = False,
         constraints: bool = True,
         durability: float = 0.0,
-        refits: int = 20,
+        refits: int | None = None,
         models: Sequence[Any] | None = None,
         margin: float = 0.0,
         n_jobs: int | None = None,

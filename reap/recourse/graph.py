@@ -97,7 +97,7 @@ class GraphRecourse(Engine):
         anonymity: int | None = None,
         approximate: bool = False,
         durability: float = 0.0,
-        refits: int = 20,
+        refits: int | None = None,
         models: Sequence[Any] | None = None,
         margin: float = 0.0,
         n_jobs: int | None = None,

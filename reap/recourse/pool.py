@@ -79,7 +79,7 @@ class PoolRecourse(Engine):
         unit: str = "",
         repair: bool = True,
         durability: float = 0.0,
-        refits: int = 20,
+        refits: int | None = None,
         models: Sequence[Any] | None = None,
         margin: float = 0.0,
         n_jobs: int | None = None,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import norm
 
-from reap.models.agreement import Rule, confidence, needed, sampled, tolerance
+from reap.models.agreement import Rule, needed, sampled, tolerance
 
 
 @settings(deadline=None, max_examples=12)
@@ -18,7 +18,7 @@ def test_the_bound_is_below_the_share_s_quantile_as_often_as_said(share, count, 
     sample = np.random.default_rng(seed).normal(3, 2, size=(20_000, count))
     low = sample.mean(axis=1) - tolerance(share, count) * sample.std(axis=1, ddof=1)
     said = np.mean(low <= 3 - 2 * norm.ppf(share))  # then at least the share of all to come is above
-    assert said == pytest.approx(confidence(share), abs=4 * np.sqrt(share * (1 - share) / 20_000))
+    assert said == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 20_000))
 
 
 @settings(deadline=None, max_examples=30)

@@ -88,7 +88,7 @@ class Baseline(Engine):
     unit: str = ""
     constraints: bool = True
     durability: float = 0.0
-    refits: int = 20
+    refits: int | None = None
     models: Sequence[Any] | None = None
     margin: float = 0.0
     random_state: int = 0

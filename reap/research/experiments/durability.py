@@ -31,8 +31,8 @@ TITLE = "Plans that hold: validity on models to come (the data set's own action 
 DATASETS = ("german", "gmc", "heloc", "adult", "bank")
 NEEDS = ("durability",)
 MODELS = ("logistic", "boosting", "network")
-#: Rows a model is trained on at most; retrainings for making plans and, others, for judging them; those with rows replaced.
-ROWS, REFITS, FRESH, REPLACED = 2_000, 20, 20, 10
+#: Rows a model is trained on at most; retrainings for judging plans, none of which made them; those with rows replaced.
+ROWS, FRESH, REPLACED = 2_000, 20, 10
 #: Rows of the first file of a data set whose second file is from a later time.
 EARLIER = {"bank": 2_260}
 #: What judges a plan: columns of the runs, and of the table.
@@ -46,10 +46,10 @@ PUBLISHED = (
 
 def cells(scope: Scope) -> list[dict[str, Any]]:
     """Return the parameters of every cell."""
-    sizes = {"people": scope.sizes(200)[0], "seed": scope.seed, "fresh": 4 if scope.quick else FRESH}
-    sizes["replaced"] = 3 if scope.quick else REPLACED
+    sizes: dict[str, Any] = {"people": scope.sizes(200)[0], "seed": scope.seed}
+    sizes |= {"fresh": 4, "replaced": 3} if scope.quick else {"fresh": FRESH, "replaced": REPLACED}
     # from 8 on retrainings are a sample, which has its own rule
-    sizes["refits"] = 8 if scope.quick else REFITS
+    sizes["refits"] = 8 if scope.quick else None
     epochs = 60 if scope.quick else 200
     return [
         {"dataset": dataset, "kind": kind, "epochs": epochs, **sizes}
@@ -65,7 +65,7 @@ def run(
     kind: str,
     epochs: int,
     people: int,
-    refits: int,
+    refits: int | None,
     fresh: int,
     replaced: int,
     seed: int,
@@ -139,6 +139,7 @@ def _methods(seen: list[Any]) -> dict[str, Callable[[Any, Any], Engine]]:
     methods: dict[str, Callable[[Any, Any], Engine]] = {
         "today's model alone": Recourse,
         "durability .95": lambda model, space: Recourse(model, space, durability=0.95, models=seen),
+        "durability .90": lambda model, space: Recourse(model, space, durability=0.9, models=seen),
         "durability .80": lambda model, space: Recourse(model, space, durability=0.8, models=seen),
         "margin .03": lambda model, space: Recourse(model, space, margin=0.03),
         "ROAR": ROAR,
