@@ -1,8 +1,8 @@
 """Pictures of the real pages: ``python -m scripts.screenshots`` writes the README's, ``docs/pictures/page-*.png``.
 
-``python -m scripts.screenshots --pages`` writes every page at three widths, light and dark, into ``docs/pages`` (not kept in
-git); more languages with ``--language de``. It serves the embedded example on this machine, starts a session for one refused
-applicant by the API, and looks at its pages in Chromium.
+``python -m scripts.screenshots --pages`` writes every page at three widths, light and dark, in every language, into
+``docs/pages`` (not kept in git); one language with ``--language de``. It serves the embedded example on this machine, starts
+sessions for one refused applicant by the API, and looks at their pages in Chromium.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
+
+from reap.language import LANGUAGES
 
 OUT = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 #: Somebody the example's model refuses, and who has something to decide.
@@ -30,16 +33,18 @@ ROW = {
 WIDTH, HEIGHT = 640, 860
 EVERY = OUT.parent / "pages"
 WIDTHS, SCHEMES = {360: 640, 768: 1024, 1280: 900}, ("light", "dark")
-#: What is looked at before the questions, with the first of them open, and after the last one.
-BEFORE = {"situation": "", "changes": "/changes", "question": "/questions"}
-AFTER = {
+#: What is looked at before the questions, with the first of them open; after the last one; with a plan chosen; without any.
+FRESH = {"decision": "", "changes": "/changes", "question": "/questions"}
+ANSWERED = {
     "plan": "/plan",
     "wishes": "/wishes",
     "form": "/situation",
     "what-if": "/what-if",
     "compare": "/compare",
 }
-AFTER |= {"print": "/print", "notice": "/notice", "review": "/review", "done": "/done", "delete": "/delete"}
+ANSWERED |= {"print": "/print", "notice": "/notice", "review": "/review", "delete": "/delete"}
+CHOSEN = {"chosen": "/plan", "done": "/done"}
+STUCK = {"no-plan": "/plan"}
 ADMIN = "a-key-for-pictures"
 
 
@@ -101,8 +106,8 @@ def take(out: Path = OUT) -> list[Path]:
     return paths
 
 
-def take_pages(out: Path = EVERY, language: str = "en") -> list[Path]:
-    """Write every page at every width, light and dark; the paths."""
+def take_pages(out: Path = EVERY, languages: Sequence[str] = tuple(LANGUAGES)) -> list[Path]:
+    """Write every page at every width, light and dark, in every language; the paths."""
     import httpx
     from playwright.sync_api import sync_playwright
 
@@ -113,30 +118,56 @@ def take_pages(out: Path = EVERY, language: str = "en") -> list[Path]:
         httpx.Client(base_url=f"{url}/api/v1", timeout=60) as api,
         sync_playwright() as playwright,
     ):
-        fresh = api.post("/sessions", json={"subject": ROW, "questions": 4}).raise_for_status().json()
-        done = api.post("/sessions", json={"subject": ROW, "questions": 4}).raise_for_status().json()
-        _answered(api, done)
-        places = {name: f"/s/{fresh['token']}{path}" for name, path in BEFORE.items()}
-        places |= {name: f"/s/{done['token']}{path}" for name, path in AFTER.items()}
-        places = {"start": "/", **places, "operator": "/operator", "api": "/api"}
+        places = {
+            "start": "/",
+            **_places(api),
+            "operator": "/operator",
+            "api": "/api",
+            "missing": "/s/nobody",
+        }
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for width, height in WIDTHS.items():
-            for scheme in SCHEMES:
-                page = browser.new_page(
-                    viewport={"width": width, "height": height},
-                    color_scheme=scheme,
-                    locale=language,
-                    http_credentials={"username": "operator", "password": ADMIN},
-                )
-                for name, place in places.items():
-                    path = out / f"{name}-{width}-{scheme}-{language}.jpg"
-                    page.goto(f"{url}{place}")
-                    page.wait_for_load_state("networkidle")
-                    page.screenshot(path=path, full_page=True, type="jpeg", quality=70)
-                    paths.append(path)
-                page.close()
+        for language, (width, height), scheme in product(languages, WIDTHS.items(), SCHEMES):
+            page = browser.new_page(
+                viewport={"width": width, "height": height},
+                color_scheme=scheme,
+                locale=language,
+                http_credentials={"username": "operator", "password": ADMIN},
+            )
+            for name, place in places.items():
+                page.goto(f"{url}{place}")
+                paths.append(_whole(page, out / f"{name}-{width}-{scheme}-{language}.jpg"))
+            page.goto(url)
+            page.fill("input[inputmode]", "12,34,5")  # what cannot be read is said where it was typed
+            with page.expect_navigation():
+                page.locator("form[action='/start'] button.primary").click()
+            paths.append(_whole(page, out / f"refused-{width}-{scheme}-{language}.jpg"))
+            page.close()
         browser.close()
     return paths
+
+
+def _places(api: Any) -> dict[str, str]:
+    """Return a person's pages by name: before the questions, after them, with a plan chosen, and with no plan left."""
+    found = {}
+    for pages in (FRESH, ANSWERED, CHOSEN, STUCK):
+        new = api.post("/sessions", json={"subject": ROW, "questions": 4}).raise_for_status().json()
+        here = f"/sessions/{new['token']}"
+        if pages is STUCK:
+            only = {"changeable": [new["state"]["screening"]["offered"][-1]["feature"]]}
+            api.post(f"{here}/screening", json=only).raise_for_status()
+        elif pages is not FRESH:
+            _answered(api, new)
+        if pages is CHOSEN:
+            plan = api.get(f"{here}/plan").raise_for_status().json()
+            api.post(f"{here}/choice", json={"plan": plan["id"]}).raise_for_status()
+        found |= {name: f"/s/{new['token']}{path}" for name, path in pages.items()}
+    return found
+
+
+def _whole(page: Any, path: Path) -> Path:
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=path, full_page=True, type="jpeg", quality=70)
+    return path
 
 
 def _answered(api: Any, new: dict[str, Any]) -> None:
@@ -156,10 +187,11 @@ def _shown(page: Any, address: str, path: Path) -> None:
 
 def main(arguments: list[str]) -> list[Path]:
     """Take what the command line asks for."""
-    language = arguments[arguments.index("--language") + 1] if "--language" in arguments else "en"
-    if "--pages" in arguments:
-        return take_pages(language=language)
-    return take(Path(arguments[0]) if arguments else OUT)
+    if "--pages" not in arguments:
+        return take(Path(arguments[0]) if arguments else OUT)
+    if "--language" in arguments:
+        return take_pages(languages=[arguments[arguments.index("--language") + 1]])
+    return take_pages()
 
 
 if __name__ == "__main__":

@@ -1,10 +1,19 @@
-"""Flags in the help without a type: ``--json`` takes no value, so ``<bool>`` beside it would send people looking for one."""
+"""Commands as we want them: flags in the help without a type, and a command line that cannot be read is one sentence.
+
+``--json`` takes no value, so ``<bool>`` beside it would send people looking for one.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
+
+from reap._errors import InputError
+
+#: What typer raises for a command line it cannot read; the class has no public name of its own.
+_UNREADABLE: Any = typer.BadParameter.__base__
 
 
 def _quiet(parameters: list[Any]) -> list[Any]:
@@ -14,12 +23,31 @@ def _quiet(parameters: list[Any]) -> list[Any]:
     return parameters
 
 
+def _sentence(error: Any, ctx: Any) -> InputError:
+    """Return what is wrong with a command line, what a missing option is for, and where the others are listed."""
+    missing = getattr(error, "param", None) if not getattr(error, "message", "") else None
+    if missing is not None:
+        said = f"option {max(missing.opts, key=len)} is missing: {(missing.help or '').rstrip('.')}"
+    else:
+        said = error.format_message().rstrip(".")
+    return InputError(
+        f"{said}{'' if said.endswith('?') else '.'} `{ctx.command_path} --help` lists what there is."
+    )
+
+
 class Command(TyperCommand):
     """A command whose flags show no type."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, ``--help`` among them."""
         return _quiet(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line, or say in a sentence why not."""
+        try:
+            return super().parse_args(ctx, args)
+        except _UNREADABLE as error:
+            raise _sentence(error, ctx) from None
 
 
 class Group(TyperGroup):
@@ -28,3 +56,19 @@ class Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, ``--help`` among them."""
         return _quiet(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what stands before the command; nothing at all gets the help."""
+        if not args:
+            return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except _UNREADABLE as error:
+            raise _sentence(error, ctx) from None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that is named."""
+        try:
+            return super().resolve_command(ctx, args)
+        except _UNREADABLE as error:
+            raise _sentence(error, ctx) from None

@@ -94,9 +94,9 @@ class Judge:
         note = _("No legal row could be tried.")
         if np.isfinite(problem.closest):
             said = (
-                _("Of all rows there are, the best scores {best}; {needed} is needed.")
+                _("The best score within reach is {best}; {needed} is needed.")
                 if complete
-                else _("Of the rows tried, the best scores {best}; {needed} is needed.")
+                else _("The best score that we found within reach is {best}; {needed} is needed.")
             )
             scale = subject.scale
             best = scale.number(float(self.classifier.score(problem.nearest[None])[0]))

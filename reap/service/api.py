@@ -1,40 +1,33 @@
-"""The JSON API, version 1."""
+"""The JSON API, version 1: sessions."""
 
 from __future__ import annotations
 
-import time
 from typing import Annotated, Any
 
-import anyio
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi import Path as FromPath
 from pydantic import BaseModel
-from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
-from reap._clock import LateError
 from reap.language import _
 from reap.service import (
     acts,
     choices,
     exports,
-    funnel,
     plan_views,
     requests,
     reviews,
     rows,
     schemas,
-    statistics,
     views,
     wishes,
 )
+from reap.service.access import D, given_key, knows_key, may_start
 from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.log import Entry
 from reap.service.plan_schemas import Chosen, PlanOut
-from reap.service.tokens import same
 
-_FAULTS: dict[int | str, dict[str, Any]] = {
+FAULTS: dict[int | str, dict[str, Any]] = {
     code: {"model": schemas.Fault, "description": text}
     for code, text in {
         400: "The body cannot be read.",
@@ -45,80 +38,23 @@ _FAULTS: dict[int | str, dict[str, Any]] = {
     }.items()
 }
 _OF_SESSION: dict[int | str, dict[str, Any]] = {
-    **_FAULTS,
+    **FAULTS,
     404: {
         "model": schemas.Fault,
         "description": "No such session: unknown, expired, deleted or somebody else's.",
     },
     409: {"model": schemas.Fault, "description": "The session has moved on; its state is in the answer."},
 }
-_ADMIN: dict[int | str, dict[str, Any]] = {
-    **_FAULTS,
-    401: {"model": schemas.Fault, "description": "The admin key is missing or wrong."},
-    404: {"model": schemas.Fault, "description": "No such session or request."},
-}
 router = APIRouter(prefix="/api/v1")
-operate = APIRouter()
 
 
-async def desk_of(request: Request) -> Desk:
-    """Return the desk of the application; without a thread of its own, which a plain function would get."""
-    desk: Desk = request.app.state.desk
-    return desk
-
-
-async def admin(request: Request) -> None:
-    """Refuse a request without the admin key."""
-    if not knows_key(request, _given(request)):
-        raise HTTPException(401, "This needs the admin key in the header X-Admin-Key.")
-
-
-def knows_key(request: Request, given: str) -> bool:
-    """Return whether a client gave the admin key; one that guessed wrong a few times has to wait before the next guess."""
-    state, client, now = request.app.state, client_of(request), time.monotonic()
-    if given and state.guesses.left(client, now) < 1:
-        raise HTTPException(429, "Too many wrong admin keys; wait a minute.", {"Retry-After": "60"})
-    known = same(given, state.settings.admin_key)
-    if given and not known:
-        state.guesses.take(client, now)
-    return known
-
-
-def client_of(request: Request) -> str:
-    """Return the address that limits count by."""
-    return request.client.host if request.client else "unknown"
-
-
-def _given(request: Request) -> str:
-    kind, _, value = request.headers.get("authorization", "").partition(" ")
-    return value if kind.lower() == "bearer" else request.headers.get("x-admin-key", "")
-
-
-async def may_start(request: Request) -> None:
-    """Refuse a start from outside where the operator keeps it closed, or where one client starts too many."""
-    if not request.app.state.settings.open_start:
-        await admin(request)
-    elif not _given(request) or not knows_key(request, _given(request)):
-        count_start(request)
-
-
-def count_start(request: Request) -> None:
-    """Count a start for its client; refuse one too many."""
-    state = request.app.state
-    if state.settings.starts and not state.starts.take(client_of(request), time.monotonic()):
-        raise HTTPException(
-            429, "Too many sessions were started from here; wait an hour.", {"Retry-After": "600"}
-        )
-
-
-D = Annotated[Desk, Depends(desk_of)]
 RevisionQuery = Annotated[
     int | None, Query(ge=0, le=10**6, description="Refuse where the session has moved on.")
 ]
 KeyQuery = Annotated[str | None, Query(pattern=requests.KEY)]
 
 
-@router.get("/schema", responses=_FAULTS)
+@router.get("/schema", responses=FAULTS)
 def schema(desk: D) -> schemas.Schema:
     """The features of a row, what each may be, and which model decides."""
     return views.schema(desk.case)
@@ -128,7 +64,7 @@ def schema(desk: D) -> schemas.Schema:
     "/sessions",
     response_model=schemas.Started,
     status_code=201,
-    responses=_FAULTS,
+    responses=FAULTS,
     dependencies=[Depends(may_start)],
 )
 def start(request: Request, desk: D, body: requests.Start) -> Response:
@@ -251,7 +187,7 @@ def replan(request: Request, desk: D, token: str, body: requests.Situation) -> R
     with desk.open(token) as live:
         before, after = desk.space.values(live.session.here), desk.space.values(z)
         moved = [name for name in sorted(live.given) if before[name] != after[name]]
-        if moved and not (_given(request) and knows_key(request, _given(request))):
+        if moved and not (given_key(request) and knows_key(request, given_key(request))):
             said = _("{label} comes from our own records; ask a person to look at it if it is wrong")
             raise rows.FieldError({name: said.format(label=desk.space.feature(name).label) for name in moved})
         acts.replan(desk, live, z, revision=body.revision, key=body.key)
@@ -292,67 +228,6 @@ def delete(desk: D, token: str) -> Response:
     """Delete everything that is stored about the person."""
     desk.delete(token)
     return Response(status_code=204)
-
-
-@router.get(
-    "/admin/summary",
-    responses=_ADMIN,
-    dependencies=[Depends(admin)],
-)
-def summary(desk: D) -> schemas.Summary:
-    """For the operator: sessions a day, questions to finish, latency, model and data in use."""
-    return statistics.summary(desk)
-
-
-@router.get("/admin/reviews", responses=_ADMIN, dependencies=[Depends(admin)])
-def requested(desk: D) -> list[reviews.Request]:
-    """For the operator: who asked for a human look, those that wait first."""
-    return reviews.queue(desk.store)
-
-
-@router.post(
-    "/admin/reviews/{session}/{revision}", status_code=204, responses=_ADMIN, dependencies=[Depends(admin)]
-)
-def reply(
-    desk: D,
-    session: Annotated[str, FromPath(max_length=40)],
-    revision: Annotated[int, FromPath(ge=0, le=10**6)],
-    body: requests.Reply,
-) -> Response:
-    """Answer such a request; the person reads it on their page."""
-    reviews.answer(desk.store, session, revision, body.decision, body.words)
-    return Response(status_code=204)
-
-
-@router.get("/admin/funnel", responses=_ADMIN, dependencies=[Depends(admin)])
-def how_far(desk: D, days: Annotated[int, Query(ge=1, le=3650)] = 30) -> funnel.Funnel:
-    """For the operator: how far people come, where they stop, who got no plan, by date."""
-    return funnel.read(desk.store, days)
-
-
-@operate.get("/healthz")
-async def healthy() -> schemas.Health:
-    """Whether the process runs."""
-    return schemas.Health(status="ok")
-
-
-@operate.get(
-    "/readyz", responses={503: {"model": schemas.Fault, "description": "The database cannot be written."}}
-)
-async def ready(request: Request, desk: D) -> schemas.Health:
-    """Whether the service can work: something can be stored, and nothing computes without an end."""
-    # In threads of its own: those of the sessions may all be waiting for a computation.
-    await anyio.to_thread.run_sync(desk.store.ping, limiter=request.app.state.lookouts)
-    if request.app.state.patience.stuck:
-        raise LateError
-    return schemas.Health(status="ok")
-
-
-@operate.get("/metrics", response_class=PlainTextResponse)
-def metrics(request: Request) -> Response:
-    """Figures for Prometheus."""
-    counted = request.app.state.metrics
-    return Response(counted.text(), media_type=counted.content_type)
 
 
 def _stored(desk: Desk, live: Live, entry: Entry) -> schemas.Stored:

@@ -10,11 +10,12 @@ from reap._typing import Array
 from reap.elicitation import Event
 from reap.language import _
 from reap.plan import Plan
-from reap.service import acts, plan_views, rows
-from reap.service.desk import Desk, StaleError
+from reap.service import acts, offers, plan_views, rows
+from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.log import Entry, Sent
 from reap.service.plan_schemas import Chosen
+from reap.service.refusals import StaleError
 from reap.space import Change
 
 
@@ -23,7 +24,7 @@ def choose(desk: Desk, live: Live, name: str, key: str | None = None) -> Entry:
     sent = Sent.of(key, "chosen", name)
     if (done := desk.repeated(live, sent)) is not None:
         return done
-    offered = {plan_views.name_of(made): made for made in plan_views.offered(desk, live)}
+    offered = {offers.name_of(made): made for made in offers.offered(desk, live)}
     if name not in offered:
         raise StaleError
     days = desk.settings.commitment_days
@@ -63,7 +64,7 @@ def chosen(desk: Desk, live: Live) -> Chosen | None:
         return None
     made, until = plan_of(desk, entry), entry.payload["honoured_until"]
     return Chosen(
-        id=plan_views.name_of(made),
+        id=offers.name_of(made),
         at=language.day(entry.time.date()),
         headline=plan_views.headline(made),
         changes=[str(change) for change in made.changes],

@@ -28,6 +28,7 @@ from reap.service.database import ConflictError, UnavailableError
 from reap.service.live import Live, MissingError
 from reap.service.log import Entry, Sent
 from reap.service.priors import Priors
+from reap.service.refusals import HeldError, ReplacedError, ReusedError, StaleError, UncomputedError
 from reap.service.settings import Settings
 from reap.service.store import Store
 from reap.service.tables import Kept
@@ -35,34 +36,6 @@ from reap.service.tokens import fingerprint, new_token
 from reap.service.turns import Turns
 from reap.service.vocabulary import NOTES, SHOWN
 from reap.space import Limits
-
-
-class StaleError(Exception):
-    """The request was made on a state that has changed since; the session has moved on."""
-
-
-class ReusedError(StaleError):
-    """The key of the request belongs to another one, which said something else."""
-
-
-class ReplacedError(Exception):
-    """The session was made with a model, data or release that this service does not use any more."""
-
-
-class TrialsError(Exception):
-    """The session has no trial left, or the service allows none."""
-
-
-class HeldError(Exception):
-    """The session must be kept for some time, whatever the person wants."""
-
-    def __init__(self, until: date) -> None:
-        self.until = until
-        super().__init__(until.isoformat())
-
-
-class UncomputedError(Exception):
-    """The engine failed on what the person said, so it was not stored."""
 
 
 class Desk:

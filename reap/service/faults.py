@@ -18,8 +18,15 @@ from reap._errors import InputError
 from reap.language import N_, _
 from reap.service import views
 from reap.service.database import UnavailableError
-from reap.service.desk import HeldError, ReplacedError, ReusedError, StaleError, TrialsError, UncomputedError
 from reap.service.live import MissingError
+from reap.service.refusals import (
+    HeldError,
+    ReplacedError,
+    ReusedError,
+    StaleError,
+    TrialsError,
+    UncomputedError,
+)
 from reap.service.render import error_page
 from reap.service.rows import FieldError
 

@@ -15,7 +15,8 @@ from starlette.responses import RedirectResponse, Response
 from reap._errors import InputError
 from reap.learning import gain
 from reap.service import funnel, reviews, statistics
-from reap.service.api import D, download, knows_key
+from reap.service.access import D, knows_key
+from reap.service.api import download
 from reap.service.desk import Desk
 from reap.service.render import Form, key_of, number, page, text
 

@@ -16,12 +16,13 @@ from reap._typing import Array
 from reap.elicitation.difficulty import WORDS
 from reap.language import _
 from reap.service import acts, api, choices, reviews, rows, views, visits, wishes
-from reap.service.api import D
-from reap.service.desk import Desk, StaleError
+from reap.service.access import D, count_start
+from reap.service.desk import Desk
 from reap.service.duty_pages import router as duty_router
 from reap.service.operator_pages import router as operator_router
 from reap.service.plan_pages import router as plan_router
 from reap.service.question_pages import router as question_router
+from reap.service.refusals import StaleError
 from reap.service.render import Form, error_page, go, key_of, number, page, text, texts
 from reap.service.screening_pages import router as screening_router
 from reap.service.what_if_pages import router as what_if_router
@@ -92,7 +93,7 @@ def start(request: Request, desk: D, form: Form) -> Response:
         raise HTTPException(
             403, _("Sessions are started by your adviser. Please use the link you were sent.")
         )
-    api.count_start(request)
+    count_start(request)
     values = _form_values(desk, form)
     try:
         z = rows.read(desk.space, values)

@@ -11,10 +11,11 @@ from starlette.responses import Response
 from reap import language
 from reap.language import _, ngettext
 from reap.plan import Plan
-from reap.service import acts, bookmarks, choices, papers, plan_views, schemas, views, visits
-from reap.service.api import D
-from reap.service.desk import Desk, StaleError
+from reap.service import acts, bookmarks, choices, offers, papers, plan_views, schemas, views, visits
+from reap.service.access import D
+from reap.service.desk import Desk
 from reap.service.live import Live
+from reap.service.refusals import StaleError
 from reap.service.render import Form, go, key_of, number, page, text
 
 router = APIRouter(include_in_schema=False)
@@ -64,7 +65,7 @@ def refuse(request: Request, desk: D, token: str, form: Form) -> Response:
     """None of these: the plans on offer are set aside, and the questions go on."""
     try:
         with desk.open(token) as live:
-            offered = plan_views.offered(desk, live)
+            offered = offers.offered(desk, live)
             acts.refuse(desk, live, offered, revision=number(form, "revision"), key=key_of(form))
             asking = live.session.ask() is not None
     except StaleError:
@@ -162,7 +163,7 @@ def _columns(desk: Desk, live: Live) -> list[dict[str, Any]]:
     ]
     shown += [
         (_("Your plan now"), desk.plan(live), None),
-        (_("One size fits all"), plan_views.everybody(desk, live), None),
+        (_("One size fits all"), offers.everybody(desk, live), None),
     ]
     shown = [item for item in shown if item[1].status == "ok"]
     efforts = [live.session.effort(plan) for _, plan, _ in shown]

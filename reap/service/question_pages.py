@@ -7,8 +7,9 @@ from starlette.responses import Response
 
 from reap._errors import InputError
 from reap.service import acts, views
-from reap.service.api import D
-from reap.service.desk import Desk, StaleError
+from reap.service.access import D
+from reap.service.desk import Desk
+from reap.service.refusals import StaleError
 from reap.service.render import Form, go, key_of, number, page, text, texts
 
 router = APIRouter(include_in_schema=False)

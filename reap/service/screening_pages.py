@@ -11,8 +11,9 @@ from reap._errors import InputError
 from reap.elicitation.difficulty import WORDS
 from reap.language import _
 from reap.service import acts, views
-from reap.service.api import D
-from reap.service.desk import Desk, StaleError
+from reap.service.access import D
+from reap.service.desk import Desk
+from reap.service.refusals import StaleError
 from reap.service.render import Form, go, key_of, number, page, text, texts
 
 router = APIRouter(include_in_schema=False)

@@ -13,8 +13,9 @@ from reap.language import _, listed, ngettext
 from reap.service import schemas as out
 from reap.service.case import Case
 from reap.service.compared import compared
-from reap.service.desk import Desk, TrialsError
+from reap.service.desk import Desk
 from reap.service.live import Live
+from reap.service.refusals import TrialsError
 from reap.service.wishes import sentences
 from reap.space.words import lowered
 

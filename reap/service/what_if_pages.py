@@ -12,9 +12,9 @@ from reap._errors import InputError
 from reap._typing import Array
 from reap.language import _
 from reap.service import rows, schemas, views
-from reap.service.api import D
-from reap.service.desk import TrialsError
+from reap.service.access import D
 from reap.service.faults import NO_TRIALS
+from reap.service.refusals import TrialsError
 from reap.service.render import page
 from reap.space import ActionSpace, Feature
 

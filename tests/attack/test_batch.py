@@ -68,7 +68,9 @@ def run_with_deaths(tmp_path, deaths):
     ), sorted(folder.glob("death-*"))
 
 
-@pytest.mark.parametrize("deaths", [1, 2, 4])
+@pytest.mark.parametrize(
+    "deaths", [pytest.param(1, marks=pytest.mark.long), 2, pytest.param(4, marks=pytest.mark.long)]
+)
 def test_workers_that_die_while_starting_are_replaced(tmp_path, deaths):
     done, left = run_with_deaths(tmp_path, deaths)
     assert done.returncode == 0, done.stderr

@@ -14,13 +14,15 @@ import pytest
 
 from reap.models.classifier import Smooth
 from reap.service.case import Case
-from reap.service.patience import STUCK, Patience
+from reap.service.patience import MARGIN, STUCK, Patience
 from reap.service.settings import Settings
 from tests.service.conftest import ADMIN, running
 
 LIMIT = 0.5
-#: The limit, the margin, and what a busy machine needs to answer at all.
-IN_TIME = LIMIT + 1.0 + 1.5
+#: Nothing runs past its limit by more than a second. A busy machine may be late by itself: one of a few tries must be in time.
+IN_TIME, TRIES = LIMIT + MARGIN, 4
+#: Seconds by which a busy machine is late where there is one try only.
+BUSY = 1.5
 
 
 class Slow(Smooth):
@@ -43,9 +45,9 @@ class Slow(Smooth):
 
 
 @pytest.fixture
-def slow(german, german_engine, german_rejected, tmp_path):
+def slow(german, brief_engine, german_rejected, tmp_path):
     """A service whose model can be slowed down."""
-    engine = copy.copy(german_engine)
+    engine = copy.copy(brief_engine)
     model = Slow(engine.classifier_.kernel)
     engine.__dict__.update(
         {
@@ -65,9 +67,8 @@ def slow(german, german_engine, german_rejected, tmp_path):
 def test_a_start_that_takes_too_long_ends_with_a_sentence(slow, row):
     service, model = slow
     model.seconds = 0.1
-    begin = time.monotonic()
-    answer = service.client.post("/api/v1/sessions", json={"subject": row})
-    assert time.monotonic() - begin < IN_TIME
+    answer, seconds = soonest(lambda: service.client.post("/api/v1/sessions", json={"subject": row}))
+    assert seconds < IN_TIME
     assert answer.status_code == 503
     assert answer.headers["retry-after"]
     assert answer.json()["error"].startswith("This took longer than 0.5 seconds")
@@ -84,7 +85,8 @@ def test_an_act_that_takes_too_long_is_not_stored_and_may_be_said_again(slow, ro
     token, before = begun["token"], len(service.events())
     wish = {"feature": "amount", "difficulty": 5, "key": "once"}
     model.seconds = 0.1
-    answer = service.client.post(f"/api/v1/sessions/{token}/constraints", json=wish)
+    answer, seconds = soonest(lambda: service.client.post(f"/api/v1/sessions/{token}/constraints", json=wish))
+    assert seconds < IN_TIME
     assert answer.status_code == 503
     assert len(service.events()) == before
     model.seconds = 0.0
@@ -99,7 +101,7 @@ def test_a_model_that_does_not_come_back_keeps_nobody_waiting(slow, row):
     model.seconds = 3.0
     begin = time.monotonic()
     answer = service.client.post("/api/v1/sessions", json={"subject": row})
-    assert time.monotonic() - begin < IN_TIME
+    assert time.monotonic() - begin < IN_TIME + BUSY  # a second try would wait for the first
     assert answer.status_code == 503
     assert service.client.get("/healthz").status_code == 200
     assert service.client.get("/readyz").status_code == 503  # somebody should look at this worker
@@ -113,7 +115,7 @@ def test_a_model_that_does_not_come_back_keeps_nobody_waiting(slow, row):
     for thread in waiting:
         thread.start()
     for thread in waiting:
-        thread.join(timeout=IN_TIME + 1)
+        thread.join(timeout=IN_TIME + BUSY)
         assert not thread.is_alive()
     model.seconds = 0.0
     ready = wait_for(lambda: service.client.get("/readyz").status_code == 200)
@@ -121,6 +123,18 @@ def test_a_model_that_does_not_come_back_keeps_nobody_waiting(slow, row):
     assert not service.store.sessions()
     with patient(service):
         assert service.start(row)["token"]
+
+
+def soonest(ask):
+    """Return the answer to a request that is not stored, and the fewest seconds that it took in a few tries."""
+    taken = []
+    for _ in range(TRIES):
+        begin = time.monotonic()
+        answer = ask()
+        taken.append(time.monotonic() - begin)
+        if taken[-1] < IN_TIME:
+            break
+    return answer, min(taken)
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ import typer
 from typer.testing import CliRunner
 
 import reap
+from reap.cli import main
 from reap.cli.batch import batch
 from reap.models.files import save_model
 from tests.batch import people
@@ -150,3 +151,24 @@ def test_everybody_within_some_months(files, tmp_path):
         months[within] = made.loc[made["recourse_status"].eq("ok"), "recourse_months"]
         assert months[within].max() <= within
     assert months[24].max() > 2
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (["batch"], "Option --space is missing: The action space (TOML)"),
+        (["batch", "--space", "s.toml"], "Option --input is missing"),
+        (["batch", "--spaec", "s.toml"], "No such option: --spaec"),
+        (["batch", "--jobs", "many"], "Invalid value for '--jobs'"),
+        (["bacth"], "No such command 'bacth'. Did you mean 'batch'?"),
+        (["--nothing"], "No such option: --nothing"),
+    ],
+)
+def test_a_command_line_that_cannot_be_read_is_one_sentence(given, sentence, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(given)
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"Error: {sentence}")
+    assert said.strip().count("\n") == 0
+    assert "--help` lists what there is." in said

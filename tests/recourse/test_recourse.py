@@ -159,7 +159,7 @@ def test_impossible_is_only_said_after_enumeration():
     engine = reap.Recourse(world.model, world.space, threshold=0.95).fit(world.X)
     plan = engine.plans(world.X.iloc[[0]], np.eye(world.space.dimension))[0]
     assert (plan.status, plan.valid) == ("infeasible", False)
-    assert "Of all rows there are, the best scores 90; more than 95 is needed." in plan.note
+    assert "The best score within reach is 90; more than 95 is needed." in plan.note
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ import httpx
 import pytest
 import uvicorn
 
+import reap
 from reap.service.app import create_app
 from reap.service.case import Case
 from reap.service.settings import Settings
@@ -24,8 +25,14 @@ ADMIN = "the-admin-key"
 
 
 @pytest.fixture(scope="session")
-def case(german, german_engine, german_rejected):
-    return Case.of(german_engine, german.X, german_rejected)
+def brief_engine(german, german_model):
+    """The engine for people with plans of two changes at most: a tenth of the work of an answer, for tests of all around it."""
+    return reap.Recourse(german_model, german.space, max_changes=2).fit(german.X)
+
+
+@pytest.fixture(scope="session")
+def case(german, brief_engine, german_rejected):
+    return Case.of(brief_engine, german.X, german_rejected)
 
 
 @pytest.fixture(scope="session")
@@ -35,11 +42,11 @@ def row(german, german_rejected):
 
 
 @pytest.fixture(scope="session")
-def talkative(german, german_engine, german_rejected):
+def talkative(german, brief_engine, german_rejected):
     """The places of six rejected people who have something to decide: near the boundary one plan is best for everybody."""
     places = []
     for i in range(len(german_rejected)):
-        if german_engine.elicit(german_rejected.iloc[[i]], questions=1).ask() is not None:
+        if brief_engine.elicit(german_rejected.iloc[[i]], questions=1).ask() is not None:
             places.append(i)
         if len(places) == 6:
             return places

@@ -17,7 +17,7 @@ from reap import effort
 from reap.checks.judge import Judge, dominates
 from reap.elicitation.options import key
 from reap.elicitation.verdicts import noticed
-from reap.service import plan_views
+from reap.service import offers, plan_views
 
 #: Screens with a question at most: five that count, one to warm up, one that is predicted.
 SCREENS = 7
@@ -180,7 +180,7 @@ class Walk:
         page = self.get("/plan")
         said = text_of(page)
         with self.here.app.state.desk.open(self.token) as live:
-            offered = plan_views.offered(self.here.app.state.desk, live)
+            offered = offers.offered(self.here.app.state.desk, live)
             best, told = live.session.recommend(), live.session.prediction
         self.counts["no plan"] += best.status != "ok"
         self.counts["with a plan"] += best.status == "ok"
@@ -192,15 +192,15 @@ class Walk:
         shown = re.findall(r'action="[^"]*/choose"', page)
         self.rule("every plan on offer can be chosen", len(shown) == len(offered))
         self.counts["two others or more"] += len(offered) >= 3
-        self.rule("no plan twice", len({plan_views.name_of(p) for p in offered}) == len(offered))
+        self.rule("no plan twice", len({offers.name_of(p) for p in offered}) == len(offered))
         for plan in offered:
-            if plan_views.may_not_hold(self.here.app.state.desk, plan):
+            if offers.may_not_hold(self.here.app.state.desk, plan):
                 self.rule("never recommended what may not hold", plan is not best and "may not hold" in said)
         if told is not None and told.hit is not None:
             self.rule("the prediction is told", "predict" in said)
         beaten = self.lost()
         self.rule("never one that lost a direct comparison", key(best) not in beaten)
-        where = self.post(page, "/choose", plan=plan_views.name_of(best))
+        where = self.post(page, "/choose", plan=offers.name_of(best))
         self.rule("chosen", where == "/plan" and "You chose this plan" in text_of(self.get("/plan")))
         paper = text_of(self.get("/print"))
         self.rule("on paper the same", plan_views.headline(best) in paper)
@@ -259,9 +259,9 @@ class Walk:
         self.token = other.json()["token"]
         page = self.get("/plan")
         with self.here.app.state.desk.open(self.token) as live:
-            gone = {key(plan) for plan in plan_views.offered(self.here.app.state.desk, live)}
+            gone = {key(plan) for plan in offers.offered(self.here.app.state.desk, live)}
         self.post(page, "/refuse")
         self.get("/plan")
         with self.here.app.state.desk.open(self.token) as live:
-            left = {key(plan) for plan in plan_views.offered(self.here.app.state.desk, live)}
+            left = {key(plan) for plan in offers.offered(self.here.app.state.desk, live)}
         self.rule("none of these is honoured", not gone & left)

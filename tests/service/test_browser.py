@@ -69,7 +69,7 @@ def answered(service):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("width", [320, pytest.param(1280, marks=pytest.mark.long)])
 def test_the_whole_way_by_mouse(visit, service, talkative, width):
     page = visit(width)
     page.goto("/")
@@ -221,7 +221,7 @@ def test_the_whole_way_by_keyboard_alone(visit, service, talkative):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("width", [320, pytest.param(1280, marks=pytest.mark.long)])
 def test_the_whole_way_without_scripts(visit, service, talkative, width):
     page = visit(width, java_script_enabled=False)
     page.goto(f"/?example={talkative[1]}")
@@ -308,7 +308,14 @@ def test_both_answers_are_within_reach_on_a_phone(visit, service, german, german
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("width", "scheme"), [(320, "dark"), (768, "light"), (1280, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (320, "dark"),
+        pytest.param(768, "light", marks=pytest.mark.long),
+        pytest.param(1280, "light", marks=pytest.mark.long),
+    ],
+)
 def test_axe_finds_nothing_on_any_page(visit, service, row, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     started = service.start(row)

@@ -6,7 +6,8 @@ import pytest
 
 from reap.elicitation import in_force
 from reap.service import acts
-from reap.service.desk import Desk, ReusedError, StaleError
+from reap.service.desk import Desk
+from reap.service.refusals import ReusedError, StaleError
 from reap.service.settings import Settings
 from reap.service.store import Store
 

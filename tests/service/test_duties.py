@@ -25,10 +25,10 @@ def text_of(page):
 
 
 def test_reasons_are_those_of_the_engine_and_stand_in_the_notice(
-    service, token, german_engine, german_rejected
+    service, token, brief_engine, german_rejected
 ):
     given = service.client.get(f"/api/v1/sessions/{token}/reasons").json()
-    wanted = [r.text for r in german_engine.reasons(german_rejected.iloc[[0]])]
+    wanted = [r.text for r in brief_engine.reasons(german_rejected.iloc[[0]])]
     assert [r["text"] for r in given] == wanted
     assert 1 <= len(wanted) <= 4
     notice = text_of(service.client.get(f"/s/{token}/notice"))

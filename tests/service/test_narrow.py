@@ -29,7 +29,7 @@ def wordy(german, german_model, german_rejected):
         name = f"{LONG[:-2]}{place:02}"
         features.append(dataclasses.replace(feature, label=name, phrases={}, translations={}))
     named = reap.ActionSpace(features, rules=space.rules, title=LONG, horizon=space.horizon)
-    engine = reap.Recourse(german_model, named).fit(X)
+    engine = reap.Recourse(german_model, named, max_changes=2).fit(X)
     return Case.of(engine, X, german_rejected)
 
 

@@ -108,16 +108,16 @@ def test_no_untranslated_string_reaches_a_page(service, german, german_rejected,
     assert {path: left for path, left in seen.items() if left} == {}
 
 
-def test_a_terminal_speaks_the_language_too(german_engine, german_rejected, talkative, marked):
-    session = german_engine.elicit(german_rejected.iloc[[talkative[0]]], questions=3, warm_up=True)
+def test_a_terminal_speaks_the_language_too(brief_engine, german_rejected, talkative, marked):
+    session = brief_engine.elicit(german_rejected.iloc[[talkative[0]]], questions=3, warm_up=True)
     with language.speaking("de"):
-        allowed = words_of(german_engine.space)
+        allowed = words_of(brief_engine.space)
         question = session.ask()
         said = [str(question), str(session.progress), question.heading]
         session.answer(0)
         plans = session.plans(3)
         said += [str(plan) for plan in plans] + [plan._repr_html_() for plan in plans]
-        stuck = german_engine.elicit(german_rejected.iloc[[talkative[0]]], questions=1)
+        stuck = brief_engine.elicit(german_rejected.iloc[[talkative[0]]], questions=1)
         for name in stuck.changeable:
             stuck.constrain(name, fixed=True)
         said += [str(stuck.recommend()), str(stuck.constrain(within_months=0) or stuck.recommend())]
