@@ -80,7 +80,9 @@ def test_families_have_the_shape_they_are_named_for():
         ranks = np.linalg.matrix_rank(A, tol=1e-9)
         assert (ranks == (1 if name.startswith("rank-one") else 4)).all()
         assert (off == 0).all() == (name == "diagonal")
-        triangles = A[:, 0, 1] * A[:, 1, 2] * A[:, 0, 2]  # all positive where signs of columns make every entry so
+        triangles = (
+            A[:, 0, 1] * A[:, 1, 2] * A[:, 0, 2]
+        )  # all positive where signs of columns make every entry so
         assert (triangles >= -1e-12).all() == (name in {"positive", "rank-one", "diagonal"})
     ridge = np.linalg.eigvalsh(Prior(4, "scaled").matrices(*Prior(4, "scaled").draw(200, rng)))[:, 0]
     assert ridge.min() >= 0.3 / 1.3
