@@ -55,7 +55,10 @@ def run(quick: bool) -> list[Row]:
 
 
 def setting(name: str, seed: int = 0) -> tuple[Any, Any, Any, Any]:
-    """Return a data set, the paper's network on it, a fitted engine, and people it rejects: of the fifth it never saw."""
+    """Return a data set, the paper's network on it, a fitted engine, and people it rejects: of the fifth it never saw.
+
+    The search was tried on the splits of seeds 0 and 7, so quality is measured on another one.
+    """
     data = reap.datasets.load(name)
     network = MLPClassifier((20, 50, 20), max_iter=200, random_state=0)
     kept = np.random.default_rng(seed).permutation(len(data.X))[:5_000]
@@ -70,7 +73,7 @@ def setting(name: str, seed: int = 0) -> tuple[Any, Any, Any, Any]:
 
 def against_enumeration(name: str, people: int, matrices: int = 5) -> Row:
     """Effort of plans relative to the best irreducible row of at most three changes known, mostly by enumeration."""
-    data, _, engine, rejected = setting(name)
+    data, _, engine, rejected = setting(name, seed=11)
     ratios = list[float]()
     for i in range(min(people, len(rejected))):
         x, A = rejected.iloc[[i]], random_matrices(data.space.dimension, matrices, seed=i)

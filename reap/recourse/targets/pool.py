@@ -12,6 +12,7 @@ import numpy as np
 from reap import effort
 from reap._arrays import row_keys, unique_rows
 from reap._typing import Array, Bools, Ints
+from reap.recourse.targets.months import stretches
 from reap.recourse.targets.order import asks_no_more
 from reap.recourse.targets.people import people
 from reap.recourse.targets.problem import Problem
@@ -21,7 +22,7 @@ from reap.recourse.targets.rays import Items, rays
 ENUMERATED, QUICK = 16_000, 50_000
 #: Rows at which every support is looked at, of a model with a gradient and of any other, and the values of a number
 #: to each side of its start that are tried: as many as the rows allow.
-SCANNED, _BLACK_BOX = 8_000, 4_000
+SCANNED, _BLACK_BOX = 16_000, 4_000
 _PLACES = (24, 16, 12, 8)
 #: Rows kept of a larger one.
 KEPT = 4_000
@@ -138,11 +139,13 @@ def build(problem: Problem, data: Array, rng: np.random.Generator, whole: int) -
         return known
     scanned = scan(problem)
     rows, logits = scanned or rays(Items(problem).helpful())
+    begun = stretches(problem)
+    parts = [(rows, logits), (begun, problem.judge(begun))]
     if scanned is None or not problem.smooth:
-        others, more = people(problem, data, rng)
-        rows, logits = np.concatenate([rows, others]), np.concatenate([logits, more])
-        first = unique_rows(rows)
-        rows, logits = rows[first], logits[first]
+        parts.append(people(problem, data, rng))
+    rows, logits = (np.concatenate(part) for part in zip(*parts, strict=True))
+    first = unique_rows(rows)
+    rows, logits = rows[first], logits[first]
     kept = np.flatnonzero(logits >= problem.goal)
     kept = kept[_worth(problem, rows[kept])]
     if len(kept) > KEPT:
