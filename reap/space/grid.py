@@ -71,6 +71,12 @@ class Numbers:
         place = np.rint((U * self.scale[of] + self.base[of]) / self.unit[of])
         return self._encoded(np.clip(place, self.first[of], self.last[of]), of)
 
+    @property
+    def counts(self) -> tuple[Array, Array]:
+        """How many values of each column are its start, and how many are not, (m,) both; without listing them."""
+        here = np.abs(self.on_grid(self.start) - self.start) <= 1e-9
+        return (here | self.stays).astype(float), self.last - self.first + 1.0 - here
+
     def values(self, j: int) -> Array:
         """Return all encoded values of one column."""
         places = np.arange(self.first[j], self.last[j] + 1)

@@ -110,9 +110,12 @@ class Problem:
 
     def size(self, most: int | None = None) -> float:
         """Return how many rows there are with ``most`` changes or fewer, legal or not."""
-        sizes = np.ones(1)  # by the number of changes
-        for stays, moves in self._axes:
-            same, moved = float(stays.sum()), float(moves.sum())
+        n, sizes = self.numbers, np.ones(1)  # by the number of changes
+        counts = [
+            (a, b) if act else (a + b, 0.0) for a, b, act in zip(*n.counts, self.acts[n.feature], strict=True)
+        ]
+        counts += [(float(c.own >= 0), len(c.options) - float(c.own >= 0)) for c in self.choices]
+        for same, moved in counts:  # a number may have a million values
             sizes = np.append(same * sizes, 0.0) + np.append(0.0, moved * sizes)
         return float(sizes[: None if most is None else most + 1].sum())
 
