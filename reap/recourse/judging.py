@@ -9,7 +9,7 @@ import numpy as np
 
 from reap._typing import Array
 from reap.language import _, ngettext
-from reap.models import Classifier
+from reap.models.remembered import Remembered
 from reap.plan import Plan, Status
 from reap.recourse.acceptance import Acceptance
 from reap.recourse.drafts import Draft
@@ -26,7 +26,7 @@ class Judge:
 
     Parameters
     ----------
-    classifier : Classifier
+    today : Remembered
         Today's model, whose scores are shown.
     acceptance : Acceptance
         Who must accept a plan.
@@ -34,7 +34,7 @@ class Judge:
         Where the drafts come from.
     """
 
-    classifier: Classifier
+    today: Remembered
     acceptance: Acceptance
     search: Search
 
@@ -44,10 +44,10 @@ class Judge:
         if not paths:
             return [draft for draft in drafts if not isinstance(draft, Draft)]
         ends = np.cumsum([len(path) for path in paths])
-        scores = self.classifier.score(np.concatenate(paths))
+        scores = self.today.score(np.concatenate(paths))
         last = np.stack([path[-1] for path in paths])
         if self.acceptance.exact:
-            accepted = self.classifier.scale.enough(scores[ends - 1])
+            accepted = self.today.classifier.scale.enough(scores[ends - 1])
         else:
             accepted = self.acceptance.classifier.accepts(last)
         judged = iter(zip(np.split(scores, ends[:-1]), accepted, strict=True))
@@ -71,7 +71,7 @@ class Judge:
         if not self.acceptance.exact and not problem.late:
             problem = Problem(
                 subject.space,
-                self.classifier,
+                self.today.classifier,
                 subject.z,
                 problem.max_changes,
                 problem.deadline,
@@ -89,7 +89,7 @@ class Judge:
                 else _("Of the rows tried, the best scores {best}; {needed} is needed.")
             )
             scale = subject.scale
-            best = scale.number(float(self.classifier.score(problem.nearest[None])[0]))
+            best = scale.number(float(self.today.score(problem.nearest[None])[0]))
             note = said.format(best=best, needed=scale.needed)
         return subject.refused(status, note)
 
