@@ -16,6 +16,7 @@ from reap._typing import Array, Bools, Ints
 from reap.effort import of_changes, size
 from reap.models.trees import Reader
 from reap.recourse.targets.between import lowered
+from reap.recourse.targets.boundary.boundary import Boundary
 from reap.recourse.targets.boundary.search import search
 from reap.recourse.targets.order import asks_no_more, undominated
 from reap.recourse.targets.people import people
@@ -79,7 +80,12 @@ class Trees:
         if timed is not None:
             found = np.concatenate([found, timed.rows])
         self.tied = problem.tied or budget > 3
-        others = people(problem, data, rng)[0] if problem.tied or len(found) == 0 else found[:0]
+        if (
+            budget > 3 and problem.tied and reader.quick
+        ):  # reading knows little of so many changes that are tied
+            others = Boundary(problem, data, rng).pool.rows
+        else:
+            others = people(problem, data, rng)[0] if problem.tied or len(found) == 0 else found[:0]
         rows = np.concatenate([problem.base[None], found, others, self._joint(budget)])
         rows = rows[unique_rows(rows)]
         scores = problem.judge(rows)
