@@ -62,7 +62,7 @@ def as_table(rows: list[Row], title: str) -> Table:
             row.name,
             row.peer,
             "" if row.ours is None else f"{row.ours * 1e3:.3g} ms",
-            f"{row.value:.3g} {row.unit}",
+            f"[red]{row.value:.3g} {row.unit}[/red]" if row.met is False else f"{row.value:.3g} {row.unit}",
             "" if row.target is None else f"{sign} {row.target:g} {row.unit}",
             marks[row.met],
             row.note,

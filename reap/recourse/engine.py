@@ -127,11 +127,15 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _scored(self, Z: Array, limits: Limits | None) -> list[Subject]:
         """Return the subjects of vectors (n, d), scored together."""
-        space, scores, scale = self.space.tighten(limits), self.classifier_.score(Z), self.classifier_.scale
+        space, scores, scale = self.space.tighten(limits), self._scores(Z), self.classifier_.scale
         return [
             Subject(z, space, float(score), scale, bool(yes), None if yes else space.obstacle(z))
             for z, score, yes in zip(Z, scores, scale.enough(scores), strict=True)
         ]
+
+    def _scores(self, Z: Array) -> Array:
+        """Return what the model returns of vectors (n, d), (n,)."""
+        return self.classifier_.score(Z)
 
     def _matrices(self, matrices: Array) -> Array:
         """Return matrices as (b, d, d), checked, symmetric."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from reap._typing import Array
 from reap.language import _, current, ngettext
-from reap.models import Classifier
+from reap.models.remembered import Remembered
 from reap.plan import Plan, Status
 from reap.recourse.acceptance import Acceptance
 from reap.recourse.drafts import Draft
@@ -27,7 +27,7 @@ class Judge:
 
     Parameters
     ----------
-    classifier : Classifier
+    today : Remembered
         Today's model, whose scores are shown.
     acceptance : Acceptance
         Who must accept a plan.
@@ -35,7 +35,7 @@ class Judge:
         Where the drafts come from.
     """
 
-    classifier: Classifier
+    today: Remembered
     acceptance: Acceptance
     search: Search
 
@@ -59,9 +59,9 @@ class Judge:
             some = [k for one, k in new if one is draft]
             paths += routes(draft.targets.problem, draft.rows[some]) if some else []
         ends = np.cumsum([len(path) for path in paths])
-        scores = self.classifier.score(np.concatenate(paths))
+        scores = self.today.score(np.concatenate(paths))
         if self.acceptance.exact:
-            accepted = self.classifier.scale.enough(scores[ends - 1])
+            accepted = self.today.classifier.scale.enough(scores[ends - 1])
         else:
             accepted = self.acceptance.classifier.accepts(np.stack([path[-1] for path in paths]))
         made = [
@@ -81,7 +81,7 @@ class Judge:
         if not self.acceptance.exact and not problem.late:
             problem = Problem(
                 subject.space,
-                self.classifier,
+                self.today.classifier,
                 subject.z,
                 problem.max_changes,
                 problem.deadline,
@@ -99,7 +99,7 @@ class Judge:
                 else _("The best score that we found within reach is {best}; {needed} is needed.")
             )
             scale = subject.scale
-            best = scale.number(float(self.classifier.score(problem.nearest[None])[0]))
+            best = scale.number(float(self.today.score(problem.nearest[None])[0]))
             note = said.format(best=best, needed=scale.needed)
         return subject.refused(status, note)
 

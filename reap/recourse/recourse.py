@@ -14,6 +14,7 @@ from reap._arrays import unique_rows
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
+from reap.models.remembered import Remembered
 from reap.models.trees import read
 from reap.plan import Plan
 from reap.recourse.drafts import Draft
@@ -30,7 +31,7 @@ from reap.space import ActionSpace, Limits
 #: Accepted rows kept of the table given to ``fit``.
 _ROWS = 5_000
 #: What ``_forget`` makes; it is not written to files.
-_MADE = ("_search", "_judge", "_lock")
+_MADE = ("_search", "_judge", "_lock", "_remembered")
 
 
 class Recourse(Engine):
@@ -286,8 +287,12 @@ class Recourse(Engine):
         """Begin anew, with the settings of today: nobody's targets are known."""
         asked = self.acceptance_.classifier if self.reader_ is None else self.reader_.classifier
         self._search = Search(asked, self.reader_, self.rows_, self.max_changes, self.random_state)
-        self._judge = Judge(self.classifier_, self.acceptance_, self._search)
+        self._remembered = Remembered(self.classifier_)
+        self._judge = Judge(self._remembered, self.acceptance_, self._search)
         self._lock = threading.RLock()
+
+    def _scores(self, Z: Array) -> Array:
+        return self._remembered.score(Z)
 
     def _deadline(self) -> float:
         return np.inf if self.time_limit is None else time.monotonic() + self.time_limit

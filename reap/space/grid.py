@@ -71,6 +71,12 @@ class Numbers:
         place = np.rint((U * self.scale[of] + self.base[of]) / self.unit[of])
         return self._encoded(np.clip(place, self.first[of], self.last[of]), of)
 
+    @property
+    def counts(self) -> tuple[Array, Array]:
+        """How many values of each column are its start, and how many are not, (m,) both; without listing them."""
+        here = np.abs(self.on_grid(self.start) - self.start) <= 1e-9
+        return (here | self.stays).astype(float), self.last - self.first + 1.0 - here
+
     def values(self, j: int) -> Array:
         """Return all encoded values of one column."""
         places = np.arange(self.first[j], self.last[j] + 1)
@@ -81,9 +87,8 @@ class Numbers:
 
     def some_values(self, j: int, places: int | None) -> Array:
         """Return encoded values of one column, at most ``places`` to each side of the start, closer together near it."""
-        values = self.values(j)
         if places is None or self.last[j] - self.first[j] < places:
-            return values
+            return self.values(j)
         share = (np.arange(1, places + 1) / places) ** 1.5
         ways = [share * (end - self.start[j]) for end in (self.lower[j], self.upper[j])]
         some = self.snap(self.start[j] + np.concatenate([[0.0], *ways]), np.array([j]))

@@ -111,9 +111,14 @@ class Problem:
 
     def size(self, most: int | None = None, places: int | None = None) -> float:
         """Return how many rows there are with ``most`` changes or fewer, legal or not; see ``everything``."""
-        sizes = np.ones(1)  # by the number of changes
-        for stays, moves in self._axes(places):
-            same, moved = float(stays.sum()), float(moves.sum())
+        n, sizes = self.numbers, np.ones(1)  # by the number of changes
+        if places is None:  # a number may have a million values: they are counted, not listed
+            acts = self.acts[n.feature]
+            counts = [(a, b) if act else (a + b, 0.0) for a, b, act in zip(*n.counts, acts, strict=True)]
+            counts += [(float(c.own >= 0), len(c.options) - float(c.own >= 0)) for c in self.choices]
+        else:
+            counts = [(float(stays.sum()), float(moves.sum())) for stays, moves in self._axes(places)]
+        for same, moved in counts:
             sizes = np.append(same * sizes, 0.0) + np.append(0.0, moved * sizes)
         return float(sizes[: None if most is None else most + 1].sum())
 

@@ -69,20 +69,22 @@ class Search:
         most = len([f for f in subject.space.features if f.is_action])
         few = [] if self.max_changes is None else range(self.max_changes, min(most, self.max_changes + _MORE))
         for waits in (False, True) if subject.space.timed else (False,):
+            futile = 0  # changes that are known not to be enough
             for count in (*few, None):
                 problem = Problem(subject.space, self.classifier, subject.z, count, deadline, waits)
-                found = Targets(self._source(problem))
+                found = Targets(self._source(problem, futile))
                 if len(found):
                     return found
                 if found.pool.complete:  # all rows were looked at, those of more changes too
                     break
+                futile = count or 0
         return found
 
-    def _source(self, problem: Problem) -> Source:
+    def _source(self, problem: Problem, futile: int) -> Source:
         """Return where targets come from: trees where the model could be read, else the decision boundary."""
         rng = np.random.default_rng(self.seed)
         if self.reader is None:
             return Boundary(problem, self.rows, rng)
         if self.reader.quick and problem.size(problem.max_changes) <= QUICK:
             return Boundary(problem, self.rows, rng, QUICK)
-        return Trees(problem, self.reader, self.rows, rng)
+        return Trees(problem, self.reader, self.rows, rng, futile)

@@ -27,8 +27,8 @@ from reap.recourse.targets.trees.minimal import minimal
 
 #: Combinations looked at, at most; ladders are thinned to so many.
 _COMBINATIONS = 400_000
-#: Rows put through at a time, so that they stay in the processor's cache.
-_ROWS = 512
+#: Words put through at a time, so that they stay in the processor's cache.
+_WORDS = 60_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +125,9 @@ class Timed:
         known, which = np.unique(days, return_inverse=True)
         clock = np.array([self._days[int(day)] for day in known])
         out = np.zeros(len(rungs), dtype=bool)
-        for begin in range(0, len(rungs), _ROWS):
-            part = slice(begin, begin + _ROWS)
+        size = max(1, _WORDS // self.leaves.width)
+        for begin in range(0, len(rungs), size):
+            part = slice(begin, begin + size)
             words = clock[which[part]] & fixed
             for axis, arm in enumerate(arms):
                 words &= arm.words[rungs[part, axis]]

@@ -16,6 +16,7 @@ from reap._typing import Array, Bools, Ints
 from reap.effort import of_changes, size
 from reap.models.trees import Reader
 from reap.recourse.targets.between import lowered
+from reap.recourse.targets.boundary.boundary import Boundary
 from reap.recourse.targets.boundary.search import search
 from reap.recourse.targets.order import asks_no_more, undominated
 from reap.recourse.targets.people import people
@@ -47,21 +48,30 @@ class Trees:
     data : (n, d)
         Accepted rows of other people.
     rng : Generator
+    futile : int
+        Changes that are known not to be enough.
     """
 
-    def __init__(self, problem: Problem, reader: Reader, data: Array, rng: np.random.Generator) -> None:
+    def __init__(
+        self, problem: Problem, reader: Reader, data: Array, rng: np.random.Generator, futile: int = 0
+    ) -> None:
         self.problem, self.reader = problem, reader
         self.searches: list[Search] = []
         self.full: list[Ladder] = []
         budget = (problem.max_changes or len(problem.space.features)) - int(
             problem.counts(problem.base[None])[0]
         )
-        timed = self._timed(budget) if problem.space.timed and reader.quick and budget > 0 else None
+        whole = futile < 3 and budget > 0  # three changes are all that is looked at from the start
+        timed = self._timed(budget) if problem.space.timed and reader.quick and whole else None
         found = np.zeros((0, problem.space.dimension))
         if timed is None or not timed.whole or (budget > 3 and not len(timed.rows)):
-            if budget > 0:
+            if whole:
                 for anchor in (problem.base, *self._later()):
                     self._start(anchor, np.zeros(len(problem.space.features), dtype=bool), budget)
+            elif budget > 0:
+                self.full = Ladders(
+                    problem, reader, problem.base, np.zeros(len(problem.acts), dtype=bool)
+                ).all
             found = self._nearest()
             if len(found) == 0 and budget > 3:
                 for anchor, moved in self._climbs(budget - 3):
@@ -70,7 +80,12 @@ class Trees:
         if timed is not None:
             found = np.concatenate([found, timed.rows])
         self.tied = problem.tied or budget > 3
-        others = people(problem, data, rng)[0] if problem.tied or len(found) == 0 else found[:0]
+        if (
+            budget > 3 and problem.tied and reader.quick
+        ):  # reading knows little of so many changes that are tied
+            others = Boundary(problem, data, rng).pool.rows
+        else:
+            others = people(problem, data, rng)[0] if problem.tied or len(found) == 0 else found[:0]
         rows = np.concatenate([problem.base[None], found, others, self._joint(budget)])
         rows = rows[unique_rows(rows)]
         scores = problem.judge(rows)
