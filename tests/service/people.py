@@ -185,6 +185,7 @@ class Walk:
         self.counts["no plan"] += best.status != "ok"
         self.counts["with a plan"] += best.status == "ok"
         if best.status != "ok":
+            self.counts["no plan that holds, one of today"] += bool(offered)
             help_offered = "What would help" in said or "know of no way" in said or best.note[:30] in said
             self.rule("without a plan: what would help", help_offered, said[:200])
             return

@@ -63,10 +63,12 @@ def test_four_people_find_no_rule_broken(german, tmp_path):
 
 @pytest.mark.long
 @pytest.mark.timeout(7200)
-@pytest.mark.parametrize("name", ["german", "heloc"])
-def test_fifty_people_find_no_rule_broken(load, tmp_path, name, capsys):
+@pytest.mark.parametrize(("name", "least"), [("german", 30), ("heloc", 15)])
+def test_fifty_people_find_no_rule_broken(load, tmp_path, name, least, capsys):
     counts, broken = walked(load(name), tmp_path, 50)
     with capsys.disabled():
         print(f"\n{name}: {dict(counts)}\nbroken: {len(broken)}", *broken, sep="\n  ")
     assert broken == []
-    assert counts["with a plan"] >= 5  # somebody got one: on HELOC few features leave most people without
+    # of the same 50 on HELOC 37 have a plan within two years at all, 27 once two fifths of it are not possible for them, 24
+    # of these one that holds
+    assert counts["with a plan"] >= least
