@@ -24,11 +24,14 @@ PEOPLE = {
     "rank-one": 0.5,
     "diagonal": 1.0,
     "scaled": 1.0,
+    "causal": 2.0,
 }
 #: Families for people who hardly differ from one another, which only a learnt prior uses: `(1−ρ)B + ρI`, B ``gaussian``.
 ALIKE = {"alike-50": 0.5, "alike-80": 0.8, "alike-95": 0.95}
 #: The part of the identity added to the matrices of the family "scaled", beside their own trace.
 RIDGE = 0.3
+#: Half of standard normals are farther from 0.
+HALF = 0.6745
 
 
 class Factor(NamedTuple):
@@ -77,6 +80,13 @@ def _scaled(latents: Array) -> Factor:
     return Factor(rows, RIDGE / latents.shape[2] * _squares(rows))
 
 
+def _causal(latents: Array) -> Factor:
+    """Return `I − W`: changes bring others about, along the order of `u`, by half of the entries of g, the larger ones."""
+    own, order = latents[:, :-1], latents[:, -1]
+    later = order[:, :, None] > order[:, None, :]
+    return _factor(np.eye(own.shape[2]) - np.where(later & (np.abs(own) > HALF), own, 0.0))
+
+
 def _alike(share: float, latents: Array) -> Factor:
     rows, d = latents[:, :-1], latents.shape[2]
     return Factor(rows * np.sqrt((1 - share) * d / _squares(rows))[:, None, None], np.full(len(rows), share))
@@ -92,6 +102,7 @@ FAMILIES: dict[str, Callable[[Array], Factor]] = {
     ),  # in files only: without its sign it is "rank-one"
     "diagonal": _diagonal,
     "scaled": _scaled,
+    "causal": _causal,
     **{name: partial(_alike, share) for name, share in ALIKE.items()},
 }
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reap._errors import InputError
 from reap.belief.posterior import Posterior
 
-FAMILIES = ["gaussian", "positive", "rank-one", "diagonal", "scaled"]
+FAMILIES = ["gaussian", "positive", "rank-one", "diagonal", "scaled", "causal"]
 
 
 def truthful(A, options):

@@ -15,6 +15,8 @@ from reap.research.experiments.scope import Scope
 TITLE = "Calibration: stated probability of being within 5 % of the best, and how often it was"
 DATASETS = ("german", "student", "bank", "compas")
 NEEDS = ("excess", "factors")
+#: How far stated and observed may be apart.
+WITHIN = 0.05
 _BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
 
 
@@ -52,6 +54,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
         ),
         "“Best” is the oracle: the cheapest plan any method found for the person. All numbers of answers count.",
     ]
+    said += _by_people(frame)
     points = frame.groupby(bins, observed=True)[["within", "came"]].mean()
     line = (list(points["within"]), list(points["came"]), None, None)
     diagonal = (list(np.linspace(0, 1, 2)), list(np.linspace(0, 1, 2)), None, None)
@@ -59,3 +62,16 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
         {"all sessions": {"observed": line, "perfect": diagonal}}, "stated probability", "observed share"
     )
     return [Result(TITLE, pd.DataFrame(rows), "beyond the paper", said, plot)]
+
+
+def _by_people(frame: Frame) -> list[str]:
+    """Return what was stated and what came true for each kind of people."""
+    said = []
+    for (who, lapse), part in frame.groupby(["people", "lapse"], sort=False):
+        stated, came = part["within"].mean(), part["came"].mean()
+        met = "met" if abs(stated - came) <= WITHIN else "missed"
+        slips = f", {lapse:.0%} lapses".replace("%", " %") if lapse else ""
+        said.append(
+            f"{str(who).capitalize()} people{slips}: stated {stated:.2f}, observed {came:.2f}, {len(part):,} plans: {met}."
+        )
+    return said

@@ -27,6 +27,8 @@ DATASETS = ("synthetic", "german", "student", "bank", "compas", "adult", "gmc", 
 NEEDS = ("dialogues",)
 #: Sessions a data set at least.
 RUNS = 400
+#: Share of questions with at most 3 rows at least, and the median of rows at most.
+FEW, MEDIAN = 0.95, 2
 
 
 def cells(scope: Scope) -> list[dict[str, Any]]:
@@ -148,6 +150,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
                 "repeats": int(part["repeats"].sum()),
                 "beaten plans": int(part["beaten"].sum()),
                 "unannounced": int(part["unannounced"].sum()),
+                "met": "yes" if _met(part) else "no",
                 "predictions": len(told),
                 "stated": f"{told['predicted'].mean():.2f}" if len(told) else "–",
                 "came true": f"{told['hit'].mean():.2f}" if len(told) else "–",
@@ -159,3 +162,13 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
         "The design asks for at most 3 rows in 95 % of questions (median 2), and for no dominated option, repeat or beaten plan.",
     ]
     return [Result(TITLE, pd.DataFrame(lines), "beyond the paper", said)]
+
+
+def _met(part: Frame) -> bool:
+    """Return whether a data set's sessions meet what the design asks for."""
+    few = part["few"].sum() >= FEW * part["questions"].sum()
+    return bool(
+        few
+        and not part["rows"].median() > MEDIAN
+        and not part[["dominated", "repeats", "beaten"]].any(axis=None)
+    )

@@ -13,7 +13,7 @@ from reap.research.experiments.excess import BASE, RATIO
 from reap.research.experiments.measures import excess, same_oracle
 from reap.research.experiments.results import Result, between, percent
 from reap.research.experiments.scope import Scope
-from reap.research.experiments.targets import against_targets, tally, targets
+from reap.research.experiments.targets import against_targets, beside, tally, targets
 
 TITLE = "Quality of our default on every data set (its own action space, Gaussian people)"
 DATASETS = ("synthetic", "german", "student", "bank", "compas", "adult", "gmc", "heloc")
@@ -51,6 +51,6 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
         for t, each in found.items():
             row[f"after {t}"] = between(each)
             row[f"median, p90 ({t})"] = f"{percent(each['median'])}, {percent(each['p90'])}"
-        rows.append({**row, "targets": " / ".join(map(percent, asked.values())), "runs": first["runs"]})
+        rows.append({**row, **beside(found, asked), "runs": first["runs"]})
         said += against_targets(part, f"{dataset}, {options} options", asked)
     return [Result(TITLE, pd.DataFrame(rows), "beyond the paper", [RATIO, *tally(said)])]

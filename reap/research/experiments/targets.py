@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from reap._typing import Frame
 from reap.research.experiments.measures import excess
 from reap.research.experiments.results import percent
@@ -26,6 +28,20 @@ def targets(people: str, lapse: float, options: int) -> dict[int, float]:
         return {}
     asked = LAPSES if lapse else GAUSSIAN if people == "gaussian" else OTHERS
     return asked.get(options, {})
+
+
+def beside(found: Mapping[int, Mapping[str, float]], asked: Mapping[int, float]) -> dict[str, str]:
+    """Return the cells "targets" and "met" of a line, from the excess after some answers; empty where nothing is asked.
+
+    Examples
+    --------
+    >>> beside({5: {"excess": 0.03}, 10: {"excess": 0.02}}, {5: 0.04, 10: 0.015})
+    {'targets': '4.0 / 1.5 %', 'met': 'yes / no'}
+    """
+    both = [t for t in asked if t in found]
+    met = ["yes" if found[t]["excess"] <= asked[t] else "no" for t in both]
+    shown = [percent(asked[t]).removesuffix(" %") for t in both]
+    return {"targets": " / ".join(shown) + (" %" if shown else ""), "met": " / ".join(met)}
 
 
 def against_targets(runs: Frame, where: str, asked: dict[int, float]) -> list[str]:
