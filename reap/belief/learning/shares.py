@@ -22,7 +22,8 @@ from reap.belief.prior import ABSENT
 PSEUDO = 10.0
 #: Share of people who name options without looking, before any answer.
 GUESSING = 0.02
-_ROUNDS, _LEAST = 200, 1e-12
+#: Rounds at most, and a change of all shares that is none: those of guessing people are the last to settle.
+_ROUNDS, _STILL, _LEAST = 2_000, 1e-6, 1e-12
 #: Every family that a learnt prior may use, with its weight before any answer.
 FAMILIES = {**PEOPLE, **dict.fromkeys(ALIKE, 0.5)}
 
@@ -62,6 +63,10 @@ class Shares:
         parts = (states[:, None, None], self.families[:, None], self.kinds)
         return np.asarray(sum(np.log(np.maximum(part, _LEAST)) for part in parts))
 
+    @property
+    def _flat(self) -> Array:
+        return np.concatenate([self.families, self.kinds, [self.guessing], self.minders])
+
     def mixed(self, logs: Array) -> Array:
         """Return `log Σ share · exp(logs)` `(n,)` of log-likelihoods `(n, s, f, t)`."""
         return np.asarray(logsumexp(logs + self.logs, axis=(1, 2, 3)))
@@ -91,7 +96,7 @@ class Shares:
                     (PSEUDO * self.minders + on.T @ states) / (PSEUDO + looked),
                 ),
             )
-            if np.abs(now.families - before.families).max() < 1e-6:
+            if np.abs(now._flat - before._flat).max() < _STILL:
                 break
         return now
 
