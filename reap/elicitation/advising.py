@@ -118,6 +118,11 @@ class Advising(Asking):
         return self.recommend().confidence
 
     @property
+    def matrix(self) -> Array:
+        """What a change is expected to cost this person, (d, d), for ``engine.plans``; what they mind besides is not in it."""
+        return self._of_changes(self.belief.estimate())
+
+    @property
     def consistency(self) -> float | None:
         """How well the answers agree, 0 to 1; None where the belief does not say."""
         return self.belief.consistency if isinstance(self.belief, Posterior) else None
@@ -132,4 +137,4 @@ class Advising(Asking):
     def learned(self) -> Learned:
         """Return what the answers say about the person: which changes are hard, which go together."""
         minded = self.belief.minds if isinstance(self.belief, Posterior) and self._answers else np.zeros(0)
-        return learned(self.space, self._of_changes(self.belief.estimate()), self._z, minded)
+        return learned(self.space, self.matrix, self._z, minded)

@@ -85,6 +85,7 @@ def test_a_plan_is_priced_with_its_changes_and_its_time(session):
     )
     assert session.effort(plan) == pytest.approx(by_hand)
     assert plan.effort == pytest.approx(by_hand)
+    assert (session.matrix == A[:d, :d]).all()
 
 
 def test_scales_are_of_the_first_plans_and_come_back(session, german_engine):

@@ -204,10 +204,9 @@ def test_holding_has_a_price_that_is_said_and_the_easier_plan_is_offered_as_such
     model = MODELS["logistic"](space).fit(X, y)
     engine = reap.Recourse(model, space, durability=0.9, refits=10).fit(X, y)
     x = X[~engine.classifier_.accepts(space.encode(X))].iloc[[0]]
-    session = engine.elicit(x, questions=2)
+    session = engine.elicit(x, questions=2, minds=False)
     best, *_, easy = session.plans(2, today=True)
-    A = session.belief.estimate()
-    alone = reap.Recourse(model, space).fit(X).plans(x, A)[0]
+    alone = reap.Recourse(model, space).fit(X).plans(x, session.matrix)[0]
     assert best.price == pytest.approx(session.effort(best) / alone.effort - 1)
     assert best.price > 0.05
     assert "To hold, it asks" in str(best)
