@@ -20,7 +20,7 @@ from reap._typing import Array
 from reap.belief import ConfidenceSet, centers
 
 EPSILON = 0.01
-#: What is reached against cvxpy, with room for noise; 4 and 25 were hoped for. A single centre takes 25 steps of about 280 NumPy calls
+#: What is reached against cvxpy, with room for noise; 4 and 25 were hoped for. A single centre takes 25 steps of about 280 calls
 #: on matrices of 10 × 10: LAPACK is 3 % of its time, in a batch 31 %. The rest is calls, which only compiled code would save.
 SINGLE, BATCH = 2.0, 20.0
 #: Both sides are single-threaded: processor time is fair to both when the machine has other work.
