@@ -70,7 +70,8 @@ def test_directions_are_in_the_mean():
     mean = Posterior(2, prior, particles=4000).mean
     R = prior.root
     expected = R.T @ R * 2 / np.trace(R.T @ R)
-    assert mean[0, 1] == pytest.approx(expected[0, 1], abs=0.15)
+    # Every person is divided by their own trace, and those for whom both changes ask much have a large one: the mean is smaller.
+    assert 0.7 * expected[0, 1] < mean[0, 1] < expected[0, 1]
 
 
 def test_nothing_learnt_is_the_default_to_the_bit():
