@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from reap import _clock, effort
-from reap._arrays import row_keys, zero_missing
+from reap._arrays import zero_missing
 from reap._typing import Array, Bools, Ints
 from reap.models import Classifier
+from reap.recourse.targets.pretext import Pretexts
 from reap.space import ActionSpace
 from reap.space.grid import Levels, Numbers, columns_of, grid
 from reap.space.rules import Linear, parse
@@ -73,7 +74,7 @@ class Problem:
         #: Rows put together from the grid are legal but for their count, unless something ties features together.
         self.tied = bool(self.space.rules or len(self.derived))
         self.base = self._base()
-        self._judged: dict[tuple[float, int], bool] = {}  # see ``_idle``
+        self._pretexts = Pretexts(self)
 
     def _base(self) -> Array:
         """The subject's row with nothing changed but what limits force, (d,)."""
@@ -264,45 +265,12 @@ class Problem:
             self.closest, self.nearest = float(scores[best]), Z[best].copy()
 
     def honest(self, Z: Array, scores: Array) -> Array:
-        """Return the logits (n,) of legal rows (n, d), −inf where the slowest actions are a pretext for waiting.
+        """Return the logits (n,) of legal rows (n, d), −inf where the slowest actions are a pretext for waiting."""
+        return self._pretexts.refused(Z, scores) if self._clocks and not self.waits else scores
 
-        That is, without them the row is accepted, on the same day or sooner, but only because the person waits.
-        """
-        if self.waits or not self._clocks:
-            return scores
-        fine = np.flatnonzero(scores >= self.goal)
-        slow = self.space.slowest(self.z0, Z[fine])
-        fine, slow = fine[slow.any(axis=1)], slow[slow.any(axis=1)]
-        if len(fine) == 0:
-            return scores
-        scores = scores.copy()
-        scores[
-            fine[self._idle(np.where(np.repeat(slow, self._widths, axis=1), self.base, Z[fine]))]
-        ] = -np.inf
-        return scores
-
-    def _idle(self, without: Array) -> Bools:
-        """Return which rows (n, d), left without their slowest actions, are accepted only because the person waits, (n,).
-
-        Few rows are left once the slowest actions are out, and they come again: each is judged once.
-        """
-        keys, first, which = np.unique(row_keys(without), return_index=True, return_inverse=True)
-        new = np.array([(self.goal, key) not in self._judged for key in keys.tolist()], dtype=bool)
-        if new.any():
-            some = without[first[new]]
-            then = self.space.follow(some, self.z0)
-            soon = self.space.follow(some, self.z0, waiting=False)
-            same_day, at_once = np.split(self._legal_scores(np.concatenate([then, soon])), 2)
-            idle = (same_day >= self.goal) | (at_once >= self.goal)
-            idle &= self.honest(soon, at_once) < self.goal
-            self._judged.update(zip(((self.goal, key) for key in keys[new].tolist()), idle, strict=True))
-        return np.array([self._judged[self.goal, key] for key in keys.tolist()], dtype=bool)[which.ravel()]
-
-    def _legal_scores(self, Z: Array) -> Array:
-        """Return the logits (n,) of rows (n, d), −inf where a row is illegal."""
-        scores, legal = np.full(len(Z), -np.inf), self.space.allows(self.z0, Z)
-        scores[legal] = self.score(Z[legal])
-        return scores
+    def without(self, Z: Array, left_out: Bools) -> Array:
+        """Return rows (n, d) with some features (n, f) as they were; clocks stay where the rows have them."""
+        return np.where(np.repeat(left_out, self._widths, axis=1), self.base, Z)
 
     def gradient(self, Z: Array, of: Ints | None = None) -> Array:
         """Return the gradient (n, m) of the logit by the movable numbers, or (n, k) by those ``of`` (n, k) for each row.
