@@ -7,8 +7,8 @@ import pandas as pd
 
 import reap
 from reap.elicitation import Event, Question, events
+from reap.elicitation.acts import Acts
 from reap.elicitation.rounds import write_asked
-from reap.elicitation.state import State
 from reap.learning.reading import Deaf
 from reap.plan import Plan
 
@@ -34,7 +34,7 @@ def session(rules, draw, seed, *, answers=5, slip=0.05, guess=None, warm_up=Fals
     rng = np.random.default_rng(seed)
     z = rng.integers(0, 8, len(COLUMNS)) / 20
     started = events.started(rules, z, reap.Limits(), {}, [], {})
-    state = State(rules, started, answers, lambda _: Deaf(rules.dimension))
+    state = Acts(rules, started, answers, lambda _: Deaf(rules.dimension))
     A = draw(rng)
     each = 4 * TYPICAL * np.trace(A) / len(A) if rng.random() < counting else 0.0
     for i in range(answers):
