@@ -29,6 +29,8 @@ COUNT = int(os.environ.get("REAP_MUTATIONS", "300"))
 #: A session is replayed, which takes a tenth of a second.
 SESSIONS = int(os.environ.get("REAP_MUTATIONS", "100"))
 SEED = int(os.environ.get("REAP_SEED", "0"))
+#: Ten thousand files take as long as they take.
+pytestmark = pytest.mark.timeout(600 if COUNT <= 300 else 0)
 
 
 def trial(text, data, write, load, judge, count=COUNT):
