@@ -125,7 +125,9 @@ def test_no_question_of_a_session_has_a_dominated_option(german_engine, german_r
 
 
 def test_a_session_on_paths_shows_two_paths_to_one_row_last(german_graph, german_rejected):
-    session = german_graph.elicit(german_rejected.iloc[0], questions=3, minds=False)  # a path's effort is its moves'
+    session = german_graph.elicit(
+        german_rejected.iloc[0], questions=3, minds=False
+    )  # a path's effort is its moves'
     question = session.ask()
     assert all(option.along for option in question.options)
     assert not question.same_target
