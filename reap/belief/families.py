@@ -53,6 +53,7 @@ class Factor(NamedTuple):
     def efforts(self, V: Array) -> Array:
         """Return `vᵀAv` `(n, m)` of changes `(m, d)`."""
         n, r, d = self.rows.shape
+        V = V.astype(self.rows.dtype, copy=False)
         seen = (self.rows.reshape(n * r, d) @ V.T).reshape(n, r, len(V))  # one product, not n of them
         return np.asarray(np.einsum("nrm,nrm->nm", seen, seen) + self.ridge[:, None] * (V * V).sum(axis=1))
 
@@ -84,7 +85,9 @@ def _causal(latents: Array) -> Factor:
     """Return `I − W`: changes bring others about, along the order of `u`, by half of the entries of g, the larger ones."""
     own, order = latents[:, :-1], latents[:, -1]
     later = order[:, :, None] > order[:, None, :]
-    return _factor(np.eye(own.shape[2]) - np.where(later & (np.abs(own) > HALF), own, 0.0))
+    rows = own * -(later & (np.abs(own) > HALF)).astype(own.dtype)
+    np.einsum("nii->ni", rows)[:] += 1.0
+    return _factor(rows)
 
 
 def _alike(share: float, latents: Array) -> Factor:

@@ -134,6 +134,7 @@ class Particles:
                 self._accept(self._latents, self._prior.draw_families(len(self), rng), answers, power, rng)
                 continue
             step = np.minimum(1.0, self.step * rng.uniform(0.5, 1.5, size=len(self)))[:, None, None]
+            step = step.astype(noise.dtype)
             _antithetic(noise, rng)
             noise *= step
             np.multiply(self._latents, np.sqrt(1 - step**2), out=proposed)
@@ -150,7 +151,7 @@ class Particles:
         rows = slice(-self._prior.further, None)
         for step in (1.0, WEIGHTS):
             proposed = self._latents.copy()
-            noise = rng.standard_normal(proposed[:, rows].shape)
+            noise = rng.standard_normal(proposed[:, rows].shape, dtype=proposed.dtype.type)
             proposed[:, rows] = np.sqrt(1 - step**2) * proposed[:, rows] + step * noise
             self._accept(proposed, self._families, answers, power, rng)
 
@@ -206,7 +207,7 @@ def _antithetic(noise: Array, rng: np.random.Generator) -> None:
     To each particle its noise is as good as any: independent of where it stands. Drawing takes most of a move's time.
     """
     half = (len(noise) + 1) // 2
-    rng.standard_normal(out=noise[:half])
+    rng.standard_normal(dtype=noise.dtype.type, out=noise[:half])
     np.negative(noise[: len(noise) - half], out=noise[half:])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -18,6 +18,8 @@ from reap.belief.learned_prior import PLAIN, LearnedPrior, learned_prior
 DIFFICULTIES = {"very easy": 0.1, "easy": 0.4, "neither easy nor hard": 1.0, "hard": 2.5, "very hard": 10.0}
 #: Share of people who do not mind the number of changes at all; the same of waiting (p₀).
 ABSENT = 0.9
+#: From so many columns on latents are of single precision: half the time of a move, and digits enough for a sample.
+WIDE = 48
 
 #: Stated difficulties: factors, or words, one for each column.
 Difficulties: TypeAlias = Sequence[str] | Sequence[float] | Array
@@ -96,8 +98,9 @@ class Prior:
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Ints]:
         """Draw the latents `(n, d+1, d)` and families `(n,)` of n people; with rows for weights beside, where there are any."""
-        latents = rng.standard_normal((n, self.dimension + 1 + self.further, self.dimension))
-        return latents, self.draw_families(n, rng)
+        shape = n, self.dimension + 1 + self.further, self.dimension
+        precision: Any = np.float32 if self.dimension >= WIDE else np.float64
+        return rng.standard_normal(shape, dtype=precision), self.draw_families(n, rng)
 
     def draw_families(self, n: int, rng: np.random.Generator) -> Ints:
         """Draw n families `(n,)`, as positions in `families`."""
