@@ -12,7 +12,7 @@ answer        the position of the plan that is easiest (0 for the first), or "sa
 limits        optional, JSON: what the person cannot do, as in ``ActionSpace.limits``
 difficulties  optional, JSON: how hard they called features, from 1 (very easy) to 5 (very hard)
 start         optional, JSON: where the person stood then, in the features that have changed since
-scales        optional, JSON: ``session.scales``, on which the number of changes and waiting were weighed
+scales        optional, JSON: ``session.scales``, on which the number of changes and waiting were weighed; [] if not known
 ============  ========================================================================================
 
 Limits and difficulties on any line hold for the person. A line with nothing but these has no options and "skip" for an
@@ -93,7 +93,7 @@ class Answers:
             x,
             limits=limits.merge(self.limits),
             random_state=engine.random_state,
-            scales=self.scales,
+            scales=self.scales or None,
             minds=self.scales is not None,
         )
         for name, level in self.difficulties.items():
@@ -179,7 +179,9 @@ def _take(person: Answers, said: Any, space: ActionSpace) -> None:
 
 def _scales(text: Any, count: int) -> list[float]:
     given = _json(text, "scales", list)
-    if len(given) != count or not all(isinstance(s, int | float) and 0 <= s < math.inf for s in given):
+    if len(given) not in (0, count) or not all(
+        isinstance(s, int | float) and 0 <= s < math.inf for s in given
+    ):
         raise InputError(f"scales must be {count} numbers of at least 0; given was {text!r}")
     return [float(s) for s in given]
 
@@ -271,7 +273,10 @@ def answers_of(session: Elicitation, row_id: Any) -> Frame:
         "limits": _text(session.limits.to_dict()),
         "difficulties": _text(session.difficulties),
     }
-    scales = {"scales": _text(session.scales)}
+    minded = session.belief.dimension > session.space.dimension
+    scales = {
+        "scales": json.dumps(session.scales or []) if minded else None
+    }  # none yet: no plan was looked for
     lines = []
     for k, (question, choice) in enumerate(session.history):
         then = session.space.values(question.options[0].path[0])

@@ -28,6 +28,7 @@ from reap._errors import InputError
 from reap._typing import Array, Frame, Ints
 from reap.models.agreement import Rule
 from reap.models.classifier import Classifier, Scorer, Smooth
+from reap.models.composed import Composed
 from reap.models.declared import OnVectors
 from reap.models.network import Network
 from reap.models.together import OneByOne, Stacked, together
@@ -210,7 +211,8 @@ def enough(like: Classifier, rows: int) -> int:
     >>> enough(like, 2_000), enough(like, 5_000), enough(like, 100_000)
     (100, 40, 20)
     """
-    linear = isinstance(like.kernel, Network) and len(like.kernel.weights) == 1
+    kernel = like.kernel.inner if isinstance(like.kernel, Composed) else like.kernel
+    linear = isinstance(kernel, Network) and len(kernel.weights) == 1
     return min(max(_READ // max(rows, 1), _REFITS), _MOST) if linear else _REFITS
 
 

@@ -70,15 +70,17 @@ def test_mean_equals_a_long_random_walk_metropolis_run(d, k):
 def people_by_hand(n, d, rng):
     """Draw from the mixture, written from its definition."""
     G, u = rng.standard_normal((n, d, d)), rng.standard_normal((n, d))
-    family = rng.choice(7, size=n, p=np.array([2, 2, 1, 0.25, 0.25, 1, 1]) / 7.5)
-    A = G @ G.transpose(0, 2, 1)  # 0, 1
-    P = np.abs(G)
-    A[family == 2] = (P @ P.transpose(0, 2, 1))[family == 2]
-    A[family == 3] = (G[:, :, :1] @ G[:, :, :1].transpose(0, 2, 1))[family == 3]
-    A[family == 4] = (P[:, :, :1] @ P[:, :, :1].transpose(0, 2, 1))[family == 4]
-    A[family == 5] = (np.exp(u)[:, :, None] * np.eye(d))[family == 5]
-    F = np.exp(u / 2)[:, :, None] * G
-    A[family == 6] = (scaled(F @ F.transpose(0, 2, 1)) + 0.3 * np.eye(d))[family == 6]
+    family = rng.choice(6, size=n, p=np.array([4, 1, 0.5, 1, 1, 2]) / 9.5)
+    A = G.transpose(0, 2, 1) @ G  # 0
+    P = np.abs(G) * np.where(u < 0, -1.0, 1.0)[:, None, :]  # all rows share the signs of the columns
+    A[family == 1] = (P.transpose(0, 2, 1) @ P)[family == 1]
+    A[family == 2] = (G[:, :1].transpose(0, 2, 1) @ G[:, :1])[family == 2]
+    A[family == 3] = (np.exp(u)[:, :, None] * np.eye(d))[family == 3]
+    F = np.exp(u / 2)[:, None, :] * G
+    A[family == 4] = (scaled(F.transpose(0, 2, 1) @ F) + 0.3 * np.eye(d))[family == 4]
+    cause = (u[:, :, None] > u[:, None, :]) & (np.abs(G) > 0.6745)  # a change brings later ones about
+    C = np.eye(d) - np.where(cause, G, 0.0)
+    A[family == 5] = (C.transpose(0, 2, 1) @ C)[family == 5]
     return scaled(A)
 
 

@@ -174,7 +174,7 @@ def test_not_found_is_said_where_rows_are_many(hopeless):
     X, space, model = hopeless
     plan = reap.Recourse(model, space).fit(X).plans(X.iloc[0], np.eye(2))[0]
     assert plan.status == "none_found"
-    assert "the best scores 28; more than 50 is needed" in plan.note
+    assert "within reach is 28; more than 50 is needed" in plan.note
     assert len(plan.path) == 1
 
 

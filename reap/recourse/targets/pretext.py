@@ -1,12 +1,14 @@
 """Pretexts: actions that only pass the time.
 
 Somebody is accepted in ten months whatever they do, because a clock goes on. Then "reduce your cards by 1 % over ten months" is
-no advice. A row is refused where, without its slowest actions, it is accepted on the same day or sooner, but only because the
-person waits.
+no advice. A row is a pretext where, without its slowest actions, it is accepted on the same day or sooner, but only because the
+person waits. Nor is it better advice with an action on top that stands in the way: a row is refused, too, where it is
+accepted without one of its actions and is a pretext then.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,9 +30,27 @@ class Pretexts:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._known: dict[tuple[float, int], bool] = {}  # by the goal and the row
+        # by the goal and the row: each is judged once, since the few that are left come again and again
+        self._idle_rows: dict[tuple[float, int], bool] = {}
+        self._hollow_rows: dict[tuple[float, int], bool] = {}
 
     def refused(self, Z: Array, scores: Array) -> Array:
+        """Return the logits (n,) of legal rows (n, d), −inf where the slowest actions are a pretext, or an action hides one."""
+        scores = self._pretended(Z, scores)
+        fine = np.flatnonzero(scores >= self.problem.goal)
+        changed = self.problem.changed(Z[fine]) & self.problem.acts
+        fine, changed = fine[several := changed.sum(axis=1) > 1], changed[several]
+        if len(fine) == 0:
+            return scores
+        which, action = np.nonzero(changed)
+        kept = changed[which]
+        kept[np.arange(len(which)), action] = False
+        hollow = self._known(self._hollow_rows, self.problem.partly(Z[fine][which], kept), self._hollow)
+        scores = scores.copy()
+        scores[fine[which[hollow]]] = -np.inf
+        return scores
+
+    def _pretended(self, Z: Array, scores: Array) -> Array:
         """Return the logits (n,) of legal rows (n, d), −inf where the slowest actions are a pretext."""
         problem = self.problem
         fine = np.flatnonzero(scores >= problem.goal)
@@ -39,28 +59,37 @@ class Pretexts:
         if len(fine) == 0:
             return scores
         scores = scores.copy()
-        scores[fine[self._idle(problem.without(Z[fine], slow))]] = -np.inf
+        idle = self._known(self._idle_rows, problem.without(Z[fine], slow), self._idle)
+        scores[fine[idle]] = -np.inf
         return scores
 
-    def _idle(self, rows: Array) -> Bools:
-        """Return which rows (n, d), left without their slowest actions, are accepted only because the person waits, (n,).
-
-        Few rows are left once the slowest actions are out, and they come again: each is judged once.
-        """
+    def _known(
+        self, judged: dict[tuple[float, int], bool], rows: Array, judge: Callable[[Array], Bools]
+    ) -> Bools:
+        """Return what a judge says of rows (n, d), (n,); of what was judged before, what it said then."""
         goal = self.problem.goal
         keys, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
-        new = np.array([(goal, key) not in self._known for key in keys.tolist()], dtype=bool)
+        new = np.array([(goal, key) not in judged for key in keys.tolist()], dtype=bool)
         if new.any():
-            idle = self._judged(rows[first[new]])
-            self._known.update(zip(((goal, key) for key in keys[new].tolist()), idle, strict=True))
-        return np.array([self._known[goal, key] for key in keys.tolist()], dtype=bool)[which.ravel()]
+            said = judge(rows[first[new]])
+            judged.update(zip(((goal, key) for key in keys[new].tolist()), said, strict=True))
+        return np.array([judged[goal, key] for key in keys.tolist()], dtype=bool)[which.ravel()]
 
-    def _judged(self, rows: Array) -> Bools:
+    def _hollow(self, rows: Array) -> Bools:
+        """Return which rows (n, d) are accepted and a pretext, (n,)."""
+        scores = self._scores(rows)
+        return np.asarray((scores >= self.problem.goal) & ~np.isfinite(self._pretended(rows, scores)))
+
+    def _idle(self, rows: Array) -> Bools:
+        """Return which rows (n, d), left without their slowest actions, are accepted only because the person waits, (n,)."""
         space, z0, goal = self.problem.space, self.problem.z0, self.problem.goal
         then, soon = space.follow(rows, z0), space.follow(rows, z0, waiting=False)
-        every = np.concatenate([then, soon])
-        scores, legal = np.full(len(every), -np.inf), space.allows(z0, every)
-        scores[legal] = self.problem.score(every[legal])
-        same_day, at_once = np.split(scores, 2)
+        same_day, at_once = np.split(self._scores(np.concatenate([then, soon])), 2)
         idle = (same_day >= goal) | (at_once >= goal)
-        return np.asarray(idle & (self.refused(soon, at_once) < goal))
+        return np.asarray(idle & (self._pretended(soon, at_once) < goal))
+
+    def _scores(self, rows: Array) -> Array:
+        """Return the logits (n,) of rows (n, d), −inf where a row is illegal."""
+        scores, legal = np.full(len(rows), -np.inf), self.problem.space.allows(self.problem.z0, rows)
+        scores[legal] = self.problem.score(rows[legal])
+        return scores

@@ -16,8 +16,8 @@ from reap.recourse.targets.pool import Source, best_of_supports, supports
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.reduction import reduced
 
-#: Supports whose best row each matrix reduces: what is reducible may look better than it is.
-_SUPPORTS = 2
+#: Supports whose best row each matrix reduces, of few matrices more: what is reducible may look better than it is.
+_SUPPORTS, _FEW = 2, 8
 #: Rounds in which a row gives way to one of the pool that asks for less.
 _ROUNDS = 3
 
@@ -47,7 +47,8 @@ class Targets:
         found = found[unique_rows(found)]
         cells = supports(self.problem, found)
         found, cells = found[order := np.argsort(cells, kind="stable")], cells[order]
-        matrix, place = best_of_supports(cells, effort.of_changes(A, self.problem.moves(found)), _SUPPORTS)
+        count = int(np.clip(4 * _FEW // len(A), _SUPPORTS, _FEW))
+        matrix, place = best_of_supports(cells, effort.of_changes(A, self.problem.moves(found)), count)
         rows = self._settled(A[matrix], found[place])
         efforts = effort.of_changes(A, self.problem.moves(rows))
         place = efforts.argmin(axis=1)

@@ -15,6 +15,8 @@ from reap.recourse.targets.problem import Problem
 
 #: Supports in which each matrix descends, and rows around which it searches; see ``_tries``.
 _STARTS, _SEARCHES = 6, 3
+#: Effort of some numbers is next to free where the eigenvalues of its matrix differ by this factor.
+_NARROW = 1e6
 #: Steps below this share of the range are as good as continuous.
 _FINE = 0.02
 
@@ -41,8 +43,6 @@ class Boundary:
             rows, scores = climb(problem, self.pool.rejected, problem.judge(self.pool.rejected))
             fine = scores >= problem.goal
             self.pool = Pool(problem, rows[fine], scores[fine])
-        # where every support was looked at, single steps from there on find what the slope would
-        self.follows = problem.smooth and len(problem.numbers.columns) > 0 and not self.pool.dense
 
     def solve(self, A: Array) -> Best:
         """Return the accepted row of least effort for each matrix (b, d, d)."""
@@ -51,12 +51,24 @@ class Boundary:
             return best
         matrix, place = best_of_supports(self.pool.cells, best.of_pool, self._tries(_STARTS, len(A)))
         rows, scores = self.pool.rows[place], self.pool.logits[place]
-        if self.follows:
+        follows = self._follows(A)
+        if follows:
             matrix, rows, scores = self._descend(best, matrix, rows, scores)
         self._search(best, matrix, rows, scores)
-        if self.follows:
+        if follows:
             self._polish(best)
         return best
+
+    def _follows(self, A: Array) -> bool:
+        """Whether to follow the slope for matrices (b, d, d).
+
+        Where every support was looked at, single steps from there on find as much, unless some combination of numbers is
+        next to free: then the least effort lies in a narrow valley that steps do not follow.
+        """
+        columns = self.problem.numbers.columns
+        if not self.problem.smooth or len(columns) == 0:
+            return False
+        return not self.pool.dense or bool(np.linalg.cond(A[:, columns[:, None], columns]).max() > _NARROW)
 
     def _descend(self, best: Best, matrix: Ints, rows: Array, scores: Array) -> tuple[Ints, Array, Array]:
         """Walk along the boundary within the supports of the starts; add what it rounds to."""
