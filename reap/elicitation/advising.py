@@ -38,7 +38,8 @@ class Advising(Asking):
     def _plan(self) -> Plan:
         belief = self._consistent()
         if isinstance(belief, advice.Sampled):
-            self._search(belief)
+            if self._round.found is None:  # what is recommended is looked for, also where a question was not worth it
+                self._look(belief)
             if len(self.pool):
                 plan = advice.best_expected(belief, self.pool, self._verdicts())
                 if not hasattr(self.engine, "priced"):  # an engine that answers ``plans`` alone

@@ -75,10 +75,7 @@ def test_a_session_and_a_batch_with_its_answers_recommend_the_same_plan(engine, 
 
 
 def test_a_session_may_know_a_better_plan_from_an_earlier_round(X, rejected):
-    """Recourse searches: the session's plan is one of all its rounds, the batch's of one; they are within two per cent.
-
-    A session whose engine found next to nothing new in a round does not ask it again, so it need not be the better one.
-    """
+    """Recourse searches: the session's plan has at most the effort of the batch's, and seldom less."""
     first = people.nearest()[0]
     equal = []
     for i, person in zip(rejected.index[:6], people_of(first, 6), strict=True):
@@ -87,7 +84,7 @@ def test_a_session_may_know_a_better_plan_from_an_earlier_round(X, rejected):
         made = reap.batch.run(
             fresh, X.loc[[i]], preferences=reap.batch.answers_of(session, i), n_jobs=1
         ).iloc[0]
-        assert session.recommend().effort <= made["recourse_effort"] * 1.02
+        assert session.recommend().effort <= made["recourse_effort"] * (1 + 1e-9)
         equal.append(made["recourse_effort"] <= session.recommend().effort * (1 + 1e-9))
     assert np.mean(equal) >= 0.5
 
