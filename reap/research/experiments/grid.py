@@ -20,7 +20,7 @@ from reap.belief import ConfidenceSet, solve_centers
 from reap.questions import SimilarCost
 from reap.recourse import Engine
 from reap.research.experiments.oracle import oracles
-from reap.research.experiments.people import Place, person
+from reap.research.experiments.people import MINDING, READING, Place, person
 from reap.research.experiments.scope import Bench, make_bench
 from reap.research.experiments.sessions import Center, Outcome, RowSession, hold, hold_together
 from reap.research.subjects import Person
@@ -65,9 +65,9 @@ class Cell:
     def person(self, i: int, k: int, lapse: float | None = None) -> Person:
         """Return the k-th person in the place of the i-th subject."""
         share = self.lapse if lapse is None else lapse
-        return person(
-            self.people, self.made.dimension, k, self.seed, lapse=share, subject=i, place=self.place(i)
-        )
+        # A place takes a search, and only some kinds of people look where they stand.
+        place = self.place(i) if self.people in (*MINDING, *READING) else None
+        return person(self.people, self.made.dimension, k, self.seed, lapse=share, subject=i, place=place)
 
     def place(self, i: int) -> Place:
         """Return where the i-th subject stands, with the change of the plan for everybody."""
