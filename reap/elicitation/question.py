@@ -204,11 +204,8 @@ def _distance(change: Change) -> float:
 
 def _title(change: Change, compared: bool) -> str:
     """Return one change in a few words; with the value where another option changes the same feature."""
-    label = lowered(change.label)
-    if not change.signed.startswith(("+", "−")):
-        return f"{label}: {change.after_text}"
-    said = _("higher {label}") if change.signed.startswith("+") else _("lower {label}")
-    return said.format(label=label) + (f" ({change.after_text})" if compared else "")
+    said = compared and change.after_text not in change.title
+    return f"{change.title} ({change.after_text})" if said else change.title
 
 
 def why(gain: float) -> str:

@@ -71,7 +71,8 @@ class Feature:
         Transitions between levels that cannot be made.
     phrases : mapping
         Advice in the lender's own words, by "up", "down" or "change": "Repay over {after:month|months}". Fields:
-        before, after, by, unit; a field with two words after it says the number and the word that fits.
+        before, after, by, unit; a field with two words after it says the number and the word that fits. "more" and
+        "less" name an option of a question: "smaller loan".
     columns : sequence of str
         For tables that are one-hot encoded already: the columns of this feature, one a level.
     dtype : str, optional
@@ -183,6 +184,11 @@ class Feature:
         own = translated(self, "phrases")
         phrases = self.phrases if own is None else own
         return phrases.get("up" if rises else "down") or phrases.get("change")
+
+    def named(self, rises: bool) -> str | None:
+        """Return the lender's own name for more or less of it ("smaller loan"), in the language in use; None without one."""
+        own = translated(self, "phrases")
+        return (self.phrases if own is None else own).get("more" if rises else "less")
 
     def describe(self) -> str:
         """Return what the feature is and may do, in plain words."""

@@ -8,8 +8,9 @@ from typing import Any
 
 from reap._errors import InputError, unknown
 
-#: When a phrase is used, and what it may mention.
+#: When a phrase is used, and what it may mention; "more" and "less" name an option in a question ("smaller loan").
 PHRASES = ("up", "down", "change")
+NAMES = ("more", "less")
 FIELDS = ("before", "after", "by", "unit")
 
 
@@ -41,8 +42,8 @@ def check_phrases(name: str, phrases: Any) -> None:
     if not isinstance(phrases, Mapping):
         raise InputError(f'phrases of {name!r} is {phrases!r}; write {{ up = "…", down = "…" }}')
     for key, phrase in phrases.items():
-        if key not in PHRASES:
-            raise unknown(f"phrase for {name!r}", key, PHRASES)
+        if key not in (*PHRASES, *NAMES):
+            raise unknown(f"phrase for {name!r}", key, (*PHRASES, *NAMES))
         try:
             parts = list(string.Formatter().parse(phrase))
         except (TypeError, ValueError) as error:
@@ -52,6 +53,10 @@ def check_phrases(name: str, phrases: Any) -> None:
         for _, field, spec, conversion in parts:
             if field is None:
                 continue
+            if key in NAMES:
+                raise InputError(
+                    f"the name {phrase!r} of {name!r} mentions {{{field}}}; a name is plain text, such as \"smaller loan\""
+                )
             plain = not conversion and (not spec or (spec.count("|") == 1 and not set(spec) & set("{}")))
             if field not in FIELDS or not plain:
                 shown = field + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")

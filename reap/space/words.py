@@ -25,8 +25,8 @@ class Change:
     >>> change = Change.of(loan, 5951, 3200)
     >>> print(change)
     Reduce loan amount from 5,951 to 3,200 DM
-    >>> change.signed
-    '−2,751 DM'
+    >>> change.signed, change.title
+    ('−2,751 DM', 'lower loan amount')
     """
 
     feature: str
@@ -38,6 +38,7 @@ class Change:
     signed: str
     before_text: str
     after_text: str
+    title: str
 
     def __str__(self) -> str:
         return self.text
@@ -60,6 +61,7 @@ class Change:
             signed=signed,
             before_text=old,
             after_text=new,
+            title=_title(feature, new, rises, known=None not in (before, after)),
         )
 
 
@@ -69,6 +71,16 @@ def _rises(feature: Feature, before: Any, after: Any) -> bool:
     if feature.is_number:
         return bool(after > before)
     return feature.levels.index(after) > feature.levels.index(before)
+
+
+def _title(feature: Feature, after: str, rises: bool, known: bool) -> str:
+    """Return a change in a few words, without its numbers; of a value that was not ``known``, what it becomes."""
+    label = lowered(feature.label)
+    if not (known and (feature.is_number or feature.named(rises))):
+        return f"{label}: {after}"
+    if named := feature.named(rises):
+        return named
+    return (_("higher {label}") if rises else _("lower {label}")).format(label=label)
 
 
 def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reap._errors import InputError
+from reap.language import speaking
 from reap.space import ActionSpace, Change, Feature
 
 
@@ -70,3 +71,33 @@ def test_phrases_of_levels_and_missing_values():
     assert str(Change.of(job, "none", "some")) == "Go from none to some"
     number = Feature("x", range=(0, 9), missing=True, phrases={"change": "{before} → {after} ({by})"})
     assert str(Change.of(number, None, 2.0)) == "not known → 2 ()"
+
+
+def test_options_are_named_by_content():
+    """ "Smaller loan", not "lower loan amount": where the space says so, also for levels; else by the label."""
+    loan = Feature("amount", "integer", range=(0, 9000), label="Loan amount", phrases={"less": "smaller loan"})
+    assert Change.of(loan, 5000, 3000).title == "smaller loan"
+    assert Change.of(loan, 3000, 5000).title == "higher loan amount"
+    job = Feature("job", "ordinal", levels=("none", "some", "years"), phrases={"more": "longer in the job"})
+    assert Change.of(job, "none", "some").title == "longer in the job"
+    assert Change.of(job, "years", "some").title == "job: some"
+    assert str(Change.of(job, "none", "some")) == "Raise job from “none” to “some”"
+    unknown = Feature("x", range=(0, 9), missing=True, phrases={"less": "fewer"})
+    assert Change.of(unknown, None, 2.0).title == "x: 2"
+
+
+def test_a_name_is_plain_text():
+    with pytest.raises(InputError, match="'duration' mentions {after}; a name is plain text"):
+        months(phrases={"less": "within {after}"})
+
+
+def test_names_are_translated_and_kept_in_files():
+    space = ActionSpace.from_toml(
+        "[features.amount]\nrange = [0, 9000]\nphrases = { less = 'smaller loan' }\n"
+        "[features.amount.de]\nphrases = { less = 'kleinerer Kredit' }\n"
+    )
+    again = ActionSpace.from_toml(space.to_toml())
+    with speaking("de"):
+        assert Change.of(again.feature("amount"), 5.0, 3.0).title == "kleinerer Kredit"
+    with speaking("es"):
+        assert Change.of(again.feature("amount"), 5.0, 3.0).title == "smaller loan"
