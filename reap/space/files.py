@@ -30,7 +30,7 @@ _HEADER = """\
 #   range      = …          what was seen
 #   span       = …          the scale of effort: leave it as it is once people have answered questions
 #   derived    = "a / b"    follows from others;  missing = true: may be empty;  forbidden = [["own", "rent"]]
-#   phrases    = { up = "Repay over {after:month|months}" }   advice in your own words; less = "shorter loan" names it in a question
+#   phrases    = { up = "Repay over {after:month|months}", more = "longer loan" }   advice, and names in questions, in your words
 # Words in other languages: [features.NAME.de] with label, unit ("Monat|Monate"), levels (in the same order), phrases.
 # Under [space] go the horizon (months within which a plan must be done) and rules across features:
 #   rules = ["existing + 2 * new <= 5", "if job becomes self-employed then savings is at least 5000"]

@@ -55,7 +55,7 @@ def check_phrases(name: str, phrases: Any) -> None:
                 continue
             if key in NAMES:
                 raise InputError(
-                    f"the name {phrase!r} of {name!r} mentions {{{field}}}; a name is plain text, such as \"smaller loan\""
+                    f'the name {phrase!r} of {name!r} mentions {{{field}}}; a name is plain text, such as "smaller loan"'
                 )
             plain = not conversion and (not spec or (spec.count("|") == 1 and not set(spec) & set("{}")))
             if field not in FIELDS or not plain:

@@ -75,7 +75,9 @@ def test_phrases_of_levels_and_missing_values():
 
 def test_options_are_named_by_content():
     """ "Smaller loan", not "lower loan amount": where the space says so, also for levels; else by the label."""
-    loan = Feature("amount", "integer", range=(0, 9000), label="Loan amount", phrases={"less": "smaller loan"})
+    loan = Feature(
+        "amount", "integer", range=(0, 9000), label="Loan amount", phrases={"less": "smaller loan"}
+    )
     assert Change.of(loan, 5000, 3000).title == "smaller loan"
     assert Change.of(loan, 3000, 5000).title == "higher loan amount"
     job = Feature("job", "ordinal", levels=("none", "some", "years"), phrases={"more": "longer in the job"})
@@ -87,7 +89,7 @@ def test_options_are_named_by_content():
 
 
 def test_a_name_is_plain_text():
-    with pytest.raises(InputError, match="'duration' mentions {after}; a name is plain text"):
+    with pytest.raises(InputError, match=r"'duration' mentions .after.; a name is plain text"):
         months(phrases={"less": "within {after}"})
 
 
