@@ -88,3 +88,20 @@ def test_clocks_agree_plans_have_months_and_a_limit_on_time_is_obeyed(load, name
             assert "at once" in str(plan) if months == 0 else "month" in str(plan)
     assert found[6] <= found[None]
     assert found[None] >= people / 5
+
+
+def test_who_clears_every_card_owes_nothing_on_cards(load):
+    """A file in which no card has a balance and cards are at 30 % of their limits cannot occur."""
+    data = load("heloc")
+    X, y = data.X.iloc[:2500], data.y.iloc[:2500]
+    model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=1000)).fit(X, y)
+    engine = reap.Recourse(model, data.space).fit(X)
+    cards, owed = "NumRevolvingTradesWBalance", "NetFractionRevolvingBurden"
+    # So that clearing every card is cheap, and is advised where it may be.
+    A = np.eye(data.space.dimension)
+    A[data.space.slices[cards], data.space.slices[cards]] *= 1e-3
+    rejected = X[(model.predict(X) == 0) & X[cards].between(1, 3) & (X[owed] > 5)].iloc[:12]
+    plans = [engine.plans(rejected.iloc[[i]], A)[0] for i in range(len(rejected))]
+    ends = [plan.target for plan in plans if plan.status == "ok"]
+    assert len(ends) >= 4
+    assert [end for end in ends if end[cards] == 0 and end[owed] > 0] == []
