@@ -104,14 +104,22 @@ class Question:
 
     @property
     def promise(self) -> str:
-        """What is equal for all options, and whether they lead to a yes."""
-        two = len(self.options) == 2
+        """What is equal for all options, and whether they lead to a yes; by when, where that is the same and takes time."""
+        two, months = len(self.options) == 2, {option.months for option in self.options}
+        took = months.pop() if len(months) == 1 else None
         if not self.whole:
             if two:
                 return _(
                     "Everything not shown is the same. These are parts of plans; neither is enough by itself."
                 )
             return _("Everything not shown is the same. These are parts of plans; none is enough by itself.")
+        if took:
+            said = (
+                _("Everything not shown is the same. Both lead to a yes, in {time}.")
+                if two
+                else _("Everything not shown is the same. All of them lead to a yes, in {time}.")
+            )
+            return said.format(time=ngettext("{n} month", "{n} months", took).format(n=took))
         if two:
             return _("Everything not shown is the same. Both lead to a yes.")
         return _("Everything not shown is the same. All of them lead to a yes.")
@@ -215,7 +223,7 @@ def why(gain: float) -> str:
             "As far as we know these take you about the same effort; your answer tells which you mind more."
         )
     if gain < 0.05:
-        return _("Each of these could suit you best; your answer may make your plan a little easier.")
+        return _("Your answer may make your plan a little easier.")
     if gain < 0.2:
-        return _("Each of these could suit you best; your answer may make your plan noticeably easier.")
-    return _("Each of these could suit you best; your answer may make your plan a lot easier.")
+        return _("Your answer may make your plan noticeably easier.")
+    return _("Your answer may make your plan a lot easier.")

@@ -93,7 +93,7 @@ def _check_words(feature: Feature) -> None:
     if not all(isinstance(column, str) for column in feature.columns):
         raise InputError(f"columns of {feature.name!r} is {list(feature.columns)!r}; give names of columns")
     _check_dtype(feature)
-    check_phrases(feature.name, feature.phrases)
+    check_phrases(feature.name, feature.phrases, feature.levels)
 
 
 def _check_dtype(feature: Feature) -> None:

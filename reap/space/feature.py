@@ -71,8 +71,8 @@ class Feature:
         Transitions between levels that cannot be made.
     phrases : mapping
         Advice in the lender's own words, by "up", "down" or "change": "Repay over {after:month|months}". Fields:
-        before, after, by, unit; a field with two words after it says the number and the word that fits. "more" and
-        "less" name an option of a question: "smaller loan".
+        before, after, by, unit; a field with two words after it says the number and the word that fits. A level may
+        have its own, for a change to it. "more" and "less" name an option of a question: "smaller loan".
     columns : sequence of str
         For tables that are one-hot encoded already: the columns of this feature, one a level.
     dtype : str, optional
@@ -179,11 +179,12 @@ class Feature:
         text = localized(text)
         return united(text, self.unit, number) if unit else text
 
-    def phrase(self, rises: bool) -> str | None:
-        """Return the lender's own words for a change, in the language in use where there are some."""
+    def phrase(self, rises: bool, after: Any = None) -> str | None:
+        """Return the lender's own words for a change to a value, in the language in use where there are some."""
         own = translated(self, "phrases")
         phrases = self.phrases if own is None else own
-        return phrases.get("up" if rises else "down") or phrases.get("change")
+        to_level = None if self.is_number else phrases.get(str(after))
+        return to_level or phrases.get("up" if rises else "down") or phrases.get("change")
 
     def named(self, rises: bool) -> str | None:
         """Return the lender's own name for more or less of it ("smaller loan"), in the language in use; None without one."""

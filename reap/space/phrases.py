@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reap._errors import InputError, unknown
 
-#: When a phrase is used, and what it may mention; "more" and "less" name an option in a question ("smaller loan").
+#: When a phrase is used, and what it may mention. A level may have a phrase of its own, for a change to it ("Find a job").
+#: "more" and "less" name an option in a question ("smaller loan").
 PHRASES = ("up", "down", "change")
 NAMES = ("more", "less")
 FIELDS = ("before", "after", "by", "unit")
@@ -37,13 +38,13 @@ class Counted(str):
         return f"{self} {one if self.single else many}" if bar else str(self)
 
 
-def check_phrases(name: str, phrases: Any) -> None:
+def check_phrases(name: str, phrases: Any, levels: Sequence[Any] = ()) -> None:
     """Refuse a phrase that could not be said, in a sentence that names the feature and what is allowed."""
     if not isinstance(phrases, Mapping):
         raise InputError(f'phrases of {name!r} is {phrases!r}; write {{ up = "…", down = "…" }}')
     for key, phrase in phrases.items():
-        if key not in (*PHRASES, *NAMES):
-            raise unknown(f"phrase for {name!r}", key, (*PHRASES, *NAMES))
+        if key not in (known := (*PHRASES, *NAMES, *map(str, levels))):
+            raise unknown(f"phrase for {name!r}", key, known)
         try:
             parts = list(string.Formatter().parse(phrase))
         except (TypeError, ValueError) as error:

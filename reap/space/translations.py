@@ -92,7 +92,7 @@ def check(name: str, levels: tuple[Any, ...], given: Any) -> dict[str, dict[str,
                 raise unknown(f"word in [features.{name}.{language}]", word, WORDS)
             if word in ("label", "unit") and (not isinstance(said, str) or not said):
                 raise InputError(f"{word} of {name!r} in {language!r} is {said!r}; it must be text")
-        check_phrases(name, words.get("phrases", {}))
+        check_phrases(name, words.get("phrases", {}), levels)
         whole = {**words, **({"levels": _levels(name, language, levels, words)} if levels else {})}
         made[language] = {word: said for word, said in whole.items() if said}  # a file holds no empty table
     return made

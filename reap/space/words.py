@@ -85,7 +85,7 @@ def _title(feature: Feature, after: str, rises: bool, known: bool) -> str:
 
 def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
     old, new = feature.show(before, unit=False), feature.show(after, unit=False)
-    phrase = feature.phrase(rises)
+    phrase = feature.phrase(rises, after)
     unit = united("", feature.unit, float(after)) if feature.is_number and after is not None else ""
     if phrase:
         by = abs(after - before) if feature.is_number and None not in (before, after) else None

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import reap
 from reap import Elicitation, InputError
-from reap.elicitation import Event, difficulty
+from reap.elicitation import Event, Question, difficulty
 from reap.elicitation.pool import saved
+from reap.plan import Plan
 from reap.space.words import lowered
 
 ANSWERS = st.lists(
@@ -280,6 +281,29 @@ def test_a_damaged_or_foreign_file_is_refused_with_a_reason(start, german_engine
     session.ask()
     with pytest.raises(InputError, match=sentence):
         Elicitation.from_json(damage(json.loads(session.to_json())), german_engine)
+
+
+def test_a_question_says_by_when_where_that_is_the_same_for_all():
+    space = reap.ActionSpace.from_toml(
+        "[features.debts]\nrange = [0, 9]\nkind = 'integer'\ndirection = 'down'\npace = '1 every 2 months'\n"
+        "[features.hours]\nrange = [0, 9]\nkind = 'integer'\ndirection = 'up'\npace = '1 a month'\n"
+        "[features.loan]\nrange = [0, 9]\nkind = 'integer'\nwhen = 'application'\n"
+    )
+    now = {"debts": 5, "hours": 3, "loan": 5}
+
+    def promise(*changed):
+        rows = space.encode(pd.DataFrame([now, *({**now, **each} for each in changed)]))
+        plans = [Plan(space, np.stack([rows[0], row]), np.array([0.2, 0.8])) for row in rows[1:]]
+        return Question("0-1", 1, tuple(plans)).promise
+
+    assert promise({"debts": 4}, {"hours": 5}).endswith("Both lead to a yes, in 2 months.")
+    assert promise({"debts": 4}, {"hours": 4}).endswith(
+        "Both lead to a yes."
+    )  # the rows say how long each takes
+    assert promise({"loan": 4}, {"loan": 3}).endswith("Both lead to a yes.")
+    assert promise({"debts": 4}, {"hours": 5}, {"hours": 5, "loan": 4}).endswith(
+        "All of them lead to a yes, in 2 months."
+    )
 
 
 def test_a_question_reads_well(start):

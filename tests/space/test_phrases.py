@@ -103,3 +103,19 @@ def test_names_are_translated_and_kept_in_files():
         assert Change.of(again.feature("amount"), 5.0, 3.0).title == "kleinerer Kredit"
     with speaking("es"):
         assert Change.of(again.feature("amount"), 5.0, 3.0).title == "smaller loan"
+
+
+def test_a_level_has_words_of_its_own():
+    job = Feature(
+        "job",
+        "ordinal",
+        levels=("unemployed", "some", "years"),
+        phrases={"up": "Stay until “{after}”", "some": "Find a job (now: {before})", "more": "work"},
+        translations={"de": {"phrases": {"some": "Eine Stelle finden"}}},
+    )
+    assert str(Change.of(job, "unemployed", "some")) == "Find a job (now: unemployed)"
+    assert str(Change.of(job, "some", "years")) == "Stay until “years”"
+    with speaking("de"):
+        assert str(Change.of(job, "unemployed", "some")) == "Eine Stelle finden"
+    with pytest.raises(InputError, match="none"):
+        Feature("job", "ordinal", levels=("a", "b"), phrases={"none": "Find a job"})
