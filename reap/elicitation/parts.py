@@ -12,6 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from reap import effort
+from reap._arrays import row_keys
 from reap._typing import Array
 from reap.elicitation.comparisons import Comparisons
 from reap.elicitation.minds import beside, extended
@@ -24,7 +25,9 @@ PLANS, CHANGES, PARTS = 25, 2, 80
 
 
 class Parts:
-    """What can be asked about beside whole plans; none of it leads to a yes by itself, so it is never recommended.
+    """What can be asked about beside whole plans, and is never recommended: one may not be enough by itself.
+
+    A plan of one or two changes is among them, since it may meet a part of a longer plan: three rows instead of four.
 
     Parameters
     ----------
@@ -47,7 +50,9 @@ class Parts:
     ) -> None:
         self._space = space.tighten(limits)
         self._start = plans[0].path[0]
-        ends = self._ends([plan.path[-1] for plan in plans[:PLANS] if not plan.along])
+        targets = [plan.path[-1] for plan in plans[:PLANS] if not plan.along]
+        ends = self._ends(targets)
+        self._whole = np.isin(row_keys(ends), row_keys(np.array(targets))) if len(ends) else np.zeros(0, bool)
         unknown = np.full(2, np.nan)
         self.plans = [
             Plan(space, np.stack([self._start, end]), unknown, scale=plans[0].scale) for end in ends
@@ -63,7 +68,8 @@ class Parts:
         """Return in how many rows two parts differ, (m, m), infinite where they must not stand together; see ``Comparisons``."""
         if self._compared is None:
             return np.empty((0, 0))
-        return self._compared.burden(most, asked)
+        two_plans = self._whole[:, None] & self._whole  # these are compared as plans, which lead to a yes
+        return np.where(two_plans, np.inf, self._compared.burden(most, asked))
 
     def _ends(self, targets: Sequence[Array]) -> Array:
         """Return where the parts lead (m, d): legal, and each different from the others by what one can feel."""
@@ -76,7 +82,7 @@ class Parts:
                 for name in actions
                 if (effort.changes(target, start)[space.slices[name]] != 0).any()
             ]
-            for size in range(1, min(CHANGES, len(changed) - 1) + 1):
+            for size in range(1, min(CHANGES, len(changed)) + 1):
                 for chosen in combinations(changed, size):
                     row = start.copy()
                     for columns in chosen:

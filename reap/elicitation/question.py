@@ -108,11 +108,9 @@ class Question:
         two, months = len(self.options) == 2, {option.months for option in self.options}
         took = months.pop() if len(months) == 1 else None
         if not self.whole:
-            if two:
-                return _(
-                    "Everything not shown is the same. These are parts of plans; neither is enough by itself."
-                )
-            return _("Everything not shown is the same. These are parts of plans; none is enough by itself.")
+            return _(
+                "Everything not shown is the same. These are parts of plans; one alone may not be enough."
+            )
         if took:
             said = (
                 _("Everything not shown is the same. Both lead to a yes, in {time}.")
