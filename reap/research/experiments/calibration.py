@@ -13,8 +13,10 @@ from reap.research.experiments.results import Plot, Result
 from reap.research.experiments.scope import Scope
 
 TITLE = "Calibration: stated probability of being within 5 % of the best, and how often it was"
-DATASETS = ("german", "student", "bank", "compas")
-NEEDS = ("excess", "factors")
+DATASETS = ("synthetic", "german", "student", "bank", "compas", "adult", "gmc", "heloc")
+NEEDS = ("quality", "factors")
+#: What tells one plan from another: the two tables share sessions.
+_ONE = ["dataset", "own", "people", "lapse", "options", "subject", "matrix", "answers"]
 #: How far stated and observed may be apart.
 WITHIN = 0.05
 _BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
@@ -25,7 +27,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     frame = pd.concat([same_oracle(runs[name]) for name in NEEDS if len(runs[name])], ignore_index=True)
     frame = frame[
         (frame["method"] == "ours") & frame["found"] & frame["within"].notna() & (frame["people"] != "l1")
-    ]
+    ].drop_duplicates(_ONE)
     if len(frame) == 0:
         return []
     frame = frame.assign(came=frame["effort"] <= 1.05 * frame["oracle"] + 1e-12)
@@ -43,7 +45,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     last = frame[frame["answers"].isin([5, frame["answers"].max()])]
     by = last.groupby("answers")[["within", "came"]].mean()
     off = (frame["within"].mean() - frame["came"].mean()) * 100
-    sessions = frame[["dataset", "own", "people", "lapse", "options", "subject", "matrix"]].drop_duplicates()
+    sessions = frame[_ONE[:-1]].drop_duplicates()
     said = [
         f"Over all {len(frame):,} plans of {len(sessions):,} sessions the stated probability is {abs(off):.1f} points "
         f"{'above' if off > 0 else 'below'} what happened; the design asks for at most 5 points over at least 1,000 sessions"
