@@ -13,7 +13,7 @@ from reap.recourse.targets.order import asks_no_more
 from reap.space import ActionSpace
 
 #: Rows that differ in a question at most; one more where nothing else helps and it gains this share of the effort.
-ROWS, WORTH_A_ROW = 3, 0.02
+ROWS, WORTH_A_ROW = 3, 0.15
 
 
 class Comparisons:

@@ -112,9 +112,14 @@ def _no_further(one: Array, other: Array) -> bool:
 
 
 def beaten(plan: Plan, asked: Sequence[tuple[Question, int | str]]) -> bool:
-    """Return whether a plan lost a comparison to one that has not lost, or been set aside, since."""
+    """Return whether a plan lost a comparison to one that has not lost, or been set aside, since.
+
+    A part of a plan leads to no yes: a plan may take more effort than a part of another, and less than all of it.
+    """
     end = plan.path[-1].tobytes()
     for i, (question, choice) in enumerate(asked):
+        if not question.whole:
+            continue
         ends = [option.path[-1].tobytes() for option in question.options]
         if not isinstance(choice, int) or end not in ends or ends[choice] == end:
             continue
