@@ -36,9 +36,7 @@ def solve(cuts: Reduced, form: Form, slack: Array | None = None, *, deadline: fl
     return _solve(a, b, np.where(on, rooms, 1.0), on * cuts.ball, form, deadline=deadline)
 
 
-def solve_many(
-    sets: Sequence[Reduced], form: Form, gap: float = GAP, *, deadline: float = np.inf
-) -> list[Solution]:
+def solve_many(sets: Sequence[Reduced], form: Form, gap: float = GAP) -> list[Solution]:
     """Centres of many different sets; those of the same dimension are solved together."""
     for cuts in sets:
         check_size(len(cuts), cuts.dimension)
@@ -52,7 +50,7 @@ def solve_many(
             cuts = sets[i]
             a[j, : len(cuts), : cuts.a.shape[1]], b[j, : len(cuts), : cuts.a.shape[1]] = cuts.a, cuts.b
             slack[j, : len(cuts)], ball[j, : len(cuts)] = cuts.slack, cuts.ball
-        found = _solve(a, b, slack, ball, form, gap, deadline)
+        found = _solve(a, b, slack, ball, form, gap)
         for j, i in enumerate(rows):
             out[i] = Solution(found.A[j : j + 1], found.r[j : j + 1], found.u[j : j + 1, : len(sets[i])])
     return [out[i] for i in range(len(sets))]
