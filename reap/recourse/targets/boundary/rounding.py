@@ -7,6 +7,7 @@ import numpy as np
 from reap._typing import Array, Bools
 from reap.effort import of_each
 from reap.recourse.targets.problem import Problem
+from reap.recourse.targets.slopes import gradient
 from reap.space.grid import Numbers
 
 #: Partial roundings kept while columns are rounded, and rows scored at the end.
@@ -25,7 +26,7 @@ def roundings(problem: Problem, A: Array, rows: Array, scores: Array, free: Bool
     if len(rows) == 0 or len(n.columns) == 0:
         return rows[:, None], problem.judge(rows)[:, None]
     U = rows[:, n.columns]
-    slope = problem.gradient(rows)
+    slope = gradient(problem, rows)
     H, centre = _rounding_form(problem, A, rows, slope, scores, free)
     upward = n.snap(U + np.where(free, 0.5 * n.step * np.sign(slope), 0.0))  # accepted if any rounding is
     options = np.concatenate([upward[:, None], _nearest_planes(n, H, U, centre, free)], axis=1)
