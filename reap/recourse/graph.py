@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +31,7 @@ from reap.space import ActionSpace, Limits
 _MEMORY, _FEWEST, _MOST = 2**27, 8, 512
 
 
+@dataclass(eq=False, repr=False)
 class GraphRecourse(Engine):
     """Paths along a graph of rows, as in the paper: every stage is near to what somebody already is.
 
@@ -83,46 +84,25 @@ class GraphRecourse(Engine):
     ('ok', True)
     """
 
-    def __init__(
-        self,
-        model: Any,
-        space: ActionSpace,
-        *,
-        target: Any = 1,
-        threshold: Threshold = 0.5,
-        output: Output = "probability",
-        unit: str = "",
-        n_neighbors: int = 10,
-        max_neighbors: int = 160,
-        anonymity: int | None = None,
-        approximate: bool = False,
-        durability: float = 0.0,
-        refits: int | None = None,
-        models: Sequence[Any] | None = None,
-        margin: float = 0.0,
-        n_jobs: int | None = None,
-        random_state: int = 0,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.model = model
-        self.space = space
-        self.target = target
-        self.threshold = threshold
-        self.output = output
-        self.unit = unit
-        self.n_neighbors = n_neighbors
-        self.max_neighbors = max_neighbors
-        self.anonymity = anonymity
-        self.approximate = approximate
-        self.durability = durability
-        self.refits = refits
-        self.models = models
-        self.margin = margin
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.verbose = verbose
+    model: Any
+    space: ActionSpace
+    _: KW_ONLY
+    target: Any = 1
+    threshold: Threshold = 0.5
+    output: Output = "probability"
+    unit: str = ""
+    n_neighbors: int = 10
+    max_neighbors: int = 160
+    anonymity: int | None = None
+    approximate: bool = False
+    durability: float = 0.0
+    refits: int | None = None
+    models: Sequence[Any] | None = None
+    margin: float = 0.0
+    n_jobs: int | None = None
+    random_state: int = 0
+    time_limit: float | None = None
+    verbose: bool = False
 
     def fit(self, X: Frame, y: Any = None) -> Self:
         """Link every row of other people, usually those the model was trained on, with its nearest ones.
@@ -175,19 +155,7 @@ class GraphRecourse(Engine):
     # answers -----------------------------------------------------------------------------------------
 
     def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return the path of least effort for each matrix.
-
-        Parameters
-        ----------
-        x : Series, one-row DataFrame, or (d,) array for an encoded space
-        matrices : (b, d, d) or (d, d)
-        limits : Limits, optional
-            What this person cannot or will not do.
-
-        Returns
-        -------
-        list of Plan, b of them
-        """
+        """Return the path of least effort for each matrix (b, d, d) or (d, d)."""
         deadline = self._deadline()
         subject = self._subject(x, limits)
         matrices = self._matrices(matrices)
@@ -244,12 +212,9 @@ class GraphRecourse(Engine):
         """Return the accepted rows the subject could become, as one-step plans, nearest first."""
         subject = self._subject(x, limits)
         if subject.verdict is not None:
-            return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
+            return Candidates.none(subject)
         with self._paths(subject, limits) as paths:
             return paths.candidates()
-
-    def _deadline(self) -> float:
-        return np.inf if self.time_limit is None else time.monotonic() + self.time_limit
 
     @contextmanager
     def _paths(self, subject: Subject, limits: Limits | None) -> Iterator[Paths]:

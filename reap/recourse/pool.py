@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -24,10 +25,11 @@ from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
 from reap.words import counted
 
-#: Subjects whose counterfactuals are kept for the rest of a dialogue.
+#: Subjects whose counterfactuals are kept for the rest of a session.
 _KEPT = 32
 
 
+@dataclass(eq=False, repr=False)
 class PoolRecourse(Engine):
     """Makes the counterfactuals of another generator answer to a person's preferences.
 
@@ -67,38 +69,21 @@ class PoolRecourse(Engine):
     {'income': 3000, 'debts': 0}
     """
 
-    def __init__(
-        self,
-        generate: Callable[[Frame], Frame] | Frame,
-        model: Any,
-        space: ActionSpace,
-        *,
-        target: Any = 1,
-        threshold: Threshold = 0.5,
-        output: Output = "probability",
-        unit: str = "",
-        repair: bool = True,
-        durability: float = 0.0,
-        refits: int | None = None,
-        models: Sequence[Any] | None = None,
-        margin: float = 0.0,
-        n_jobs: int | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.generate = generate
-        self.model = model
-        self.space = space
-        self.target = target
-        self.threshold = threshold
-        self.output = output
-        self.unit = unit
-        self.repair = repair
-        self.durability = durability
-        self.refits = refits
-        self.models = models
-        self.margin = margin
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    generate: Callable[[Frame], Frame] | Frame
+    model: Any
+    space: ActionSpace
+    _: KW_ONLY
+    target: Any = 1
+    threshold: Threshold = 0.5
+    output: Output = "probability"
+    unit: str = ""
+    repair: bool = True
+    durability: float = 0.0
+    refits: int | None = None
+    models: Sequence[Any] | None = None
+    margin: float = 0.0
+    n_jobs: int | None = None
+    random_state: int = 0
 
     def fit(self, X: Frame | None = None, y: Any = None) -> Self:
         """Check the model, the generator and the table; of rows it keeps only who is typically accepted.
@@ -175,7 +160,7 @@ class PoolRecourse(Engine):
         """Return the legal and accepted rows of the generator as one-step plans, nearest first."""
         subject = self._subject(x, limits)
         if subject.verdict is not None:
-            return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
+            return Candidates.none(subject)
         return Candidates(subject, *self._pool(subject))
 
     # how ---------------------------------------------------------------------------------------------
