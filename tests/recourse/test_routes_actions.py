@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 import reap
-from reap.checks.worlds import four_things_world
+from reap.checks.known_worlds import four_things_world
 from reap.recourse.routes.actions import routes
 from reap.recourse.targets.problem import Problem
 
