@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-import numpy as np
 import pandas as pd
 
 from reap import effort
@@ -27,6 +26,7 @@ from reap.recourse.acceptance import Acceptance
 from reap.recourse.estimator import SpaceEstimator
 from reap.recourse.fingerprint import fingerprint
 from reap.recourse.reasons import Reason, reasons
+from reap.recourse.robust.worst_case import Objective
 from reap.recourse.relaxation import advice, relaxations
 from reap.recourse.subject import Candidates, Subject
 from reap.recourse.table import plan_all, table
@@ -37,7 +37,6 @@ from reap.space.inputs import as_frame, as_given
 if TYPE_CHECKING:
     from reap.elicitation import Elicitation
 
-Objective = Literal["worst-case", "minimax"]
 #: Accepted rows kept of the table given to ``fit``.
 ROWS = 5_000
 

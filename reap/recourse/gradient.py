@@ -16,9 +16,9 @@ from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan
 from reap.recourse.algorithm1 import Algorithm1, Loss
-from reap.recourse.engine import ROWS, Engine, Objective
+from reap.recourse.engine import ROWS, Engine
 from reap.recourse.reasons import typical
-from reap.recourse.robust.worst_case import check_robust
+from reap.recourse.robust.worst_case import Objective, check_robust
 from reap.recourse.subject import Candidates, Subject
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits

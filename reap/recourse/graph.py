@@ -15,11 +15,11 @@ from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan
-from reap.recourse.engine import Engine, Objective
+from reap.recourse.engine import Engine
+from reap.recourse.paths import Paths, StepEffort
 from reap.recourse.reasons import typical
-from reap.recourse.robust.worst_case import check_robust
+from reap.recourse.robust.worst_case import Objective, check_robust
 from reap.recourse.routes.path.neighbours import NeighbourLists
-from reap.recourse.routes.path.paths import Paths, StepEffort
 from reap.recourse.routes.path.positions import Positions
 from reap.recourse.subject import Candidates, Subject
 from reap.recourse.targets.prototypes import prototypes

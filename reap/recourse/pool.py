@@ -17,9 +17,9 @@ from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan
-from reap.recourse.engine import Engine, Objective
+from reap.recourse.engine import Engine
 from reap.recourse.reasons import typical
-from reap.recourse.robust.worst_case import WorstCase, check_robust
+from reap.recourse.robust.worst_case import Objective, WorstCase, check_robust
 from reap.recourse.subject import Candidates, Subject
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
@@ -34,7 +34,7 @@ class PoolRecourse(Engine):
     """Makes the counterfactuals of another generator answer to a person's preferences.
 
     The generator is asked once a subject; its rows are checked against the action space and scored by the model, whatever it
-    says about them, and the plan for a matrix is the cheapest of those that pass.
+    says about them, and the plan for a matrix is the one of least effort among those that pass.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class PoolRecourse(Engine):
     # answers -----------------------------------------------------------------------------------------
 
     def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return the cheapest of the generator's rows for each matrix (b, d, d)."""
+        """Return the generator's row of least effort for each matrix (b, d, d)."""
         subject = self._subject(x, limits)
         matrices = self._matrices(matrices)
         if subject.verdict is not None:
@@ -129,11 +129,11 @@ class PoolRecourse(Engine):
         rows, scores = self._pool(subject)
         if len(rows) == 0:
             return [self._nothing(subject)] * len(matrices)
-        costs = effort.of_changes(matrices, effort.changes(rows, subject.z))
+        efforts = effort.of_changes(matrices, effort.changes(rows, subject.z))
         return self.acceptance_.told(
             [
-                subject.plan_to(rows[i], scores[i], cost[i])
-                for i, cost in zip(costs.argmin(axis=1), costs, strict=True)
+                subject.plan_to(rows[i], scores[i], each[i])
+                for i, each in zip(efforts.argmin(axis=1), efforts, strict=True)
             ]
         )
 
@@ -153,8 +153,8 @@ class PoolRecourse(Engine):
         if len(rows) == 0:
             return self._nothing(subject)
         moves = effort.changes(rows, subject.z)
-        place, cost = WorstCase(confidence_set).cheapest(moves, most=len(rows))
-        return self.acceptance_.told([subject.plan_to(rows[place], scores[place], cost)])[0]
+        place, worst = WorstCase(confidence_set).least(moves, most=len(rows))
+        return self.acceptance_.told([subject.plan_to(rows[place], scores[place], worst)])[0]
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
         """Return the legal and accepted rows of the generator as one-step plans, nearest first."""

@@ -18,10 +18,11 @@ from reap.models.remembered import Remembered
 from reap.models.trees import read
 from reap.plan import Plan
 from reap.recourse.drafts import Draft
-from reap.recourse.engine import ROWS, Engine, Objective
+from reap.recourse.engine import ROWS, Engine
 from reap.recourse.judging import Judge
 from reap.recourse.reasons import typical
-from reap.recourse.robust.worst_case import check_robust
+from reap.recourse.robust import whole_change
+from reap.recourse.robust.worst_case import Objective, check_robust
 from reap.recourse.subject import Candidates, Subject
 from reap.recourse.table import TOGETHER
 from reap.recourse.targets.prototypes import prototypes
@@ -230,7 +231,7 @@ class Recourse(Engine):
             targets = self._search.targets(subject, limits, deadline)
             if len(targets) == 0:
                 return self._judge.nothing(subject, targets)
-            row, worst = targets.robust(confidence_set)
+            row, worst = whole_change.robust(targets, confidence_set)
             return self._judge.plans([Draft.of(subject, targets, row[None], np.array([worst]))])[0][0]
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
@@ -280,4 +281,4 @@ class Recourse(Engine):
         targets = self._search.targets(subject, limits, deadline)
         if len(targets) == 0:
             return [self._judge.nothing(subject, targets)] * len(matrices)
-        return Draft.of(subject, targets, *targets.cheapest(matrices))
+        return Draft.of(subject, targets, *targets.least(matrices))
