@@ -11,13 +11,14 @@ from typing import Literal, Self
 import numpy as np
 
 from reap import effort
+from reap._clock import deadline
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.belief import centers, relaxed, worst_case
 from reap.belief.belief import Moves, Others
 from reap.belief.cuts import as_moves, make_cut
 from reap.belief.results import Center, RelaxedCenter, WorstCasePlan, WorstCases
-from reap.belief.solutions import Solutions, deadline
+from reap.belief.solutions import Solutions
 
 #: Seconds that a search over subsets of the answers takes at most, unless another limit is given.
 PATIENCE = 10.0
@@ -124,7 +125,7 @@ class ConfidenceSet:
         cuts = [cut for cut in cuts if cut.norm > 0]
         if not cuts:
             raise InputError(
-                "the options are identical or cost the same to everybody, so the answer says nothing; "
+                "the options are identical or ask the same effort of everybody, so the answer says nothing; "
                 "compare options that differ"
             )
         self.answers.append(answer)

@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 
-from reap._errors import InputError
 from reap._typing import Array
 from reap.belief import centers
 from reap.belief.cuts import Cut, Reduced, reduce
@@ -71,6 +70,7 @@ class Solutions:
         spectrum = np.linalg.eigvalsh(matrix)
         if spectrum[0] < -tolerance or spectrum[-1] > 1 + tolerance:
             return False
+        # aᵀAb of the factors, as in ``Reduced.values``
         values = (float(np.sum((cut.a @ matrix) * cut.b)) - self.epsilon / cut.norm for cut in self.cuts)
         return all(value <= tolerance for value in values)
 
@@ -104,12 +104,3 @@ class Solutions:
             spectrum = np.linalg.eigvalsh(B)
             r = float(min([0.5, *spectrum, *(1 - spectrum), *(cuts.slack - cuts.values(B))]))
         return Center(cuts.lift(B), r, centers.upper_bound(cuts, u, form))
-
-
-def deadline(time_limit: float | None) -> float:
-    """Return the time of ``time.monotonic`` at which a computation has to end."""
-    if time_limit is None:
-        return np.inf
-    if not time_limit > 0:
-        raise InputError(f"time_limit is {time_limit!r}; give seconds above 0, or None")
-    return time.monotonic() + float(time_limit)

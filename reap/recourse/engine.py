@@ -6,7 +6,6 @@ An engine answers ``fit``, ``plans``, ``robust`` and ``candidates``; it gets ``e
 from __future__ import annotations
 
 import copy
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import pandas as pd
 
 from reap import effort
+from reap._clock import deadline
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import Belief, ConfidenceSet
@@ -26,8 +26,8 @@ from reap.recourse.acceptance import Acceptance
 from reap.recourse.estimator import SpaceEstimator
 from reap.recourse.fingerprint import fingerprint
 from reap.recourse.reasons import Reason, reasons
-from reap.recourse.robust.worst_case import Objective
 from reap.recourse.relaxation import advice, relaxations
+from reap.recourse.robust.worst_case import Objective
 from reap.recourse.subject import Candidates, Subject
 from reap.recourse.table import plan_all, table
 from reap.scores import Threshold
@@ -128,9 +128,8 @@ class Engine(SpaceEstimator, ABC):
         return self.classifier_.score(Z)
 
     def _deadline(self) -> float:
-        """Return the time of ``time.monotonic`` at which a call that begins now has to end."""
-        seconds = getattr(self, "time_limit", None)
-        return np.inf if seconds is None else time.monotonic() + seconds
+        """Return the time of ``time.monotonic`` at which a call that begins now has to end; refuse a wrong limit."""
+        return deadline(getattr(self, "time_limit", None))
 
     def _matrices(self, matrices: Array) -> Array:
         """Return matrices as (b, d, d), checked, symmetric."""

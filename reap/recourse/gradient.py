@@ -119,14 +119,13 @@ class GradientRecourse(Engine):
         for name, allowed in (("method", ("algorithm1",)), ("loss", ("quadratic", "hinge"))):
             if getattr(self, name) not in allowed:
                 raise unknown(name, getattr(self, name), allowed)
-        for name in ("learning_rate", "time_limit"):
-            value = getattr(self, name)
-            if not (value is None and name == "time_limit") and not value > 0:
-                raise InputError(f"{name} is {value!r}; give a number above 0")
+        if not self.learning_rate > 0:
+            raise InputError(f"learning_rate is {self.learning_rate!r}; give a number above 0")
         if not self.weight >= 0:
             raise InputError(f"weight is {self.weight!r}; give a number of at least 0")
         if isinstance(self.max_iterations, bool) or not self.max_iterations >= 1:
             raise InputError(f"max_iterations is {self.max_iterations!r}; give a whole number of at least 1")
+        self._deadline()
 
     # answers -----------------------------------------------------------------------------------------
 

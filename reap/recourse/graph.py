@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
-import numpy as np
 from cachetools import LRUCache
 
-from reap._errors import InputError
+from reap._errors import InputError, whole
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan
@@ -126,12 +125,9 @@ class GraphRecourse(Engine):
 
     def _check(self) -> None:
         for name in ("n_neighbors", "max_neighbors", "anonymity"):
-            value = getattr(self, name)
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
-            if not whole and not (name == "anonymity" and value is None):
-                raise InputError(f"{name} is {value!r}; give a whole number of at least 1")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise InputError(f"time_limit is {self.time_limit!r}; give seconds above 0, or None")
+            if whole(name, getattr(self, name)) is None and name != "anonymity":
+                raise InputError(f"{name} is None; give a whole number of at least 1")
+        self._deadline()
 
     def _forget(self) -> None:
         size = len(self.rows_) * (16 * self.space.dimension + 64)  # bytes, about, of one subject

@@ -11,7 +11,7 @@ import numpy as np
 
 from reap import effort
 from reap._arrays import some_rows
-from reap._errors import InputError
+from reap._errors import InputError, whole
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.models.remembered import Remembered
@@ -141,12 +141,8 @@ class Recourse(Engine):
 
     def _check(self) -> None:
         for name in ("max_changes", "anonymity"):
-            value = getattr(self, name)
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not (whole and value >= 1) and value is not None:
-                raise InputError(f"{name} is {value!r}; give a whole number of at least 1, or None")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise InputError(f"time_limit is {self.time_limit!r}; give seconds above 0, or None")
+            whole(name, getattr(self, name))
+        self._deadline()
 
     def edge(self) -> Self:
         """Return the same fitted engine for which today's model alone decides: its plans ask for less and may not hold."""
