@@ -190,7 +190,7 @@ class Descent:
             todo = todo[tries[todo] < 2]
 
     def _target(self, which: Ints, n: Array, t: Array) -> Array:
-        """Return the cheapest numbers (k, m) of some rows in the box, beyond ``n·u = t``, within linear rules."""
+        """Return the numbers (k, m) of least effort of some rows in the box, beyond ``n·u = t``, within linear rules."""
         H, c, low, high = self.H[which], self.c[which], self.low[which], self.high[which]
         v, _ = halfspace_in_box(H, c, n, t, low, high)
         L, side = self.problem.lines
