@@ -157,11 +157,6 @@ class Plan:
         return self.score
 
     @property
-    def probabilities(self) -> Array:
-        """The scores, by their name for models that give probabilities."""
-        return self.scores
-
-    @property
     def valid(self) -> bool:
         """Whether the model accepts the target row."""
         return self.status in ("ok", "already_accepted") and bool(self.scale.enough(self.score))

@@ -37,7 +37,7 @@ class GraphRecourse(Engine):
     ``fit`` links each row with its K nearest, once. For a subject each row becomes what *this person* would become
     (what cannot change takes the person's own value) and is scored again. The plan is the legal path of least effort
     to an accepted row. A step from ``x_i`` to ``x_j`` asks ``(x_j − x_i)ᵀA(x_j − x_i)``, and a path the sum of its
-    steps, so many small steps ask less than one large one: never compare this effort with that of another engine.
+    steps. Many small steps therefore ask less than one large one: never compare this effort with that of another engine.
     Where no accepted row is linked, K doubles, and the plan says so. For people use ``reap.Recourse``.
 
     Parameters

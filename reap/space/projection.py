@@ -19,7 +19,7 @@ from reap.space.rules import Rule
 class Projection:
     """The legal rows of one person, and the nearest of them to any vector.
 
-    Made once a person and kept: engines ask it hundreds of times a second.
+    Made once for each person and kept: engines ask it hundreds of times a second.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The subject's pool: accepted legal rows of few changes, from every support, or those worth a look, and from real people.
 
-Built once a subject, whatever the matrix, and then only read: the same question always gets the same answer.
+Built once for each subject, whatever the matrix, and then only read: the same question always gets the same answer.
 """
 
 from __future__ import annotations
