@@ -101,9 +101,8 @@ FAMILIES: dict[str, Callable[[Array], Factor]] = {
     "gaussian": lambda latents: _factor(latents[:, :-1]),
     "positive": lambda latents: _factor(_positive(latents)),
     "rank-one": lambda latents: _factor(latents[:, :1]),
-    "rank-one-positive": lambda latents: _factor(
-        latents[:, :1]
-    ),  # in files only: without its sign it is "rank-one"
+    # in files only: without its sign it is "rank-one"
+    "rank-one-positive": lambda latents: _factor(latents[:, :1]),
     "diagonal": _diagonal,
     "scaled": _scaled,
     "causal": _causal,

@@ -121,9 +121,8 @@ def search(cuts: Reduced, violations: int, deadline: float = np.inf) -> Search:
                 best, radius, certain = node.gone, float(found.r[i]), ceiling
             gains = family.gains(slack[i], found.u[i], node.gone)
             waiting += _children(node, ceiling, gains, violations - len(node.gone))
-        if (
-            time.monotonic() > deadline
-        ):  # cut short: these radii can be had, but what lies beyond them is not known
+        # cut short: these radii can be had, but what lies beyond them is not known
+        if time.monotonic() > deadline:
             waiting += batch
         waiting = [node for node in waiting if node.reach > radius + TOLERANCE]
     bound = max([certain, radius, *(node.reach for node in waiting)])

@@ -157,9 +157,8 @@ class Engine(SpaceEstimator, ABC):
 
         Begin with ``session.screen(…)``: what the person could change at all (``session.changeable``) and how hard it is.
         """
-        from reap.elicitation import (
-            Elicitation,  # the one import against the order of layers, named in pyproject.toml
-        )
+        # the one import against the order of layers, named in pyproject.toml
+        from reap.elicitation import Elicitation
 
         return Elicitation(
             self,

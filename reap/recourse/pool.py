@@ -33,8 +33,8 @@ _KEPT = 32
 class PoolRecourse(Engine):
     """Makes the counterfactuals of another generator answer to a person's preferences.
 
-    The generator is asked once for each subject; its rows are checked against the action space and scored by the model, whatever it
-    says about them, and the plan for a matrix is the one of least effort among those that pass.
+    The generator is asked once for each subject. Its rows are checked against the action space and scored by the model,
+    whatever it says about them; the plan for a matrix is the one of least effort among those that pass.
 
     Parameters
     ----------

@@ -182,9 +182,8 @@ class Marginal:
             for case, more in zip(cases, added, strict=True)
         ]
         answered = [Answered(past, each, single(who)) for each in minding]
-        totals = [
-            np.add.reduceat(each.logs, past.first, axis=1).astype(float) for each in answered
-        ]  # (m, n, t)
+        # (m, n, t)
+        totals = [np.add.reduceat(each.logs, past.first, axis=1).astype(float) for each in answered]
         logs = np.stack(
             [
                 logsumexp(total.reshape(self._families, case.each, len(past), -1), axis=1) - np.log(case.each)

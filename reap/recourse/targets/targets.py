@@ -57,9 +57,8 @@ class Targets:
         first = unique_rows(rows)
         rows, A = rows[first], A[first]
         whole = self.pool.complete  # then nothing can be taken back that the pool does not hold
-        uneven = (
-            self.problem.tied and not self.problem.smooth
-        )  # scores that do not rise steadily, and a pool that misses some
+        # scores that do not rise steadily, and a pool that misses some
+        uneven = self.problem.tied and not self.problem.smooth
         for _ in range(_ROUNDS if not whole else 100):
             if not whole:
                 if uneven:
