@@ -273,7 +273,7 @@ def test_whatever_is_asked_the_matrices_are_in_the_set(
     [
         (lambda s: s.add([1.0, 2.0], [1.0, 2.0]), "identical"),
         (lambda s: s.add([1.0, 2.0], [-1.0, -2.0]), "ask the same effort of everybody"),
-        (lambda s: s.add_same([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]), "cost the same"),
+        (lambda s: s.add_same([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]), "ask the same effort"),
         (lambda s: s.add([1.0, 2.0, 3.0], [1.0, 2.0]), r"shape \(2,\) or \(steps, 2\)"),
         (lambda s: s.add([1.0, np.nan], [1.0, 2.0]), "not finite"),
         (lambda s: s.add(["a", "b"], [1.0, 2.0]), "must be numbers"),
