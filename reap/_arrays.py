@@ -20,6 +20,16 @@ def zero_missing(values: Array) -> Array:
     return np.where(np.isnan(values), 0.0, values)
 
 
+def transpose(X: Array) -> Array:
+    """Swap the last two axes."""
+    return np.swapaxes(X, -1, -2)
+
+
+def symmetric(X: Array) -> Array:
+    """Return the symmetric part of each matrix (…, d, d)."""
+    return np.asarray(0.5 * (X + transpose(X)))
+
+
 def row_keys(rows: Array) -> Ints:
     """Return a number for each row (n, d): the same for rows that agree to 1e-9, and, but for chance, for no others.
 
@@ -41,3 +51,17 @@ def _odd(width: int) -> Ints:
 def unique_rows(rows: Array) -> Ints:
     """Return the indices of the first of each set of equal rows (n, d), in order."""
     return np.sort(np.unique(row_keys(rows), return_index=True)[1])
+
+
+def some_rows(rows: Array, most: int, seed: int) -> Array:
+    """Return the distinct ones of rows (n, d), in order; where they are more than ``most``, that many drawn at random.
+
+    Examples
+    --------
+    >>> some_rows(np.array([[1.0], [2.0], [1.0]]), 5, seed=0).tolist()
+    [[1.0], [2.0]]
+    """
+    rows = rows[unique_rows(rows)] if len(rows) else rows
+    if len(rows) > most:
+        rows = rows[np.sort(np.random.default_rng(seed).choice(len(rows), most, replace=False))]
+    return rows

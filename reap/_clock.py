@@ -12,7 +12,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from reap._errors import InputError
+
 _DEADLINE: ContextVar[float] = ContextVar("reap_deadline", default=math.inf)
+
+
+def deadline(time_limit: float | None) -> float:
+    """Return the time of ``time.monotonic`` at which what begins now has to end; None: never."""
+    if time_limit is None:
+        return math.inf
+    if not time_limit > 0:
+        raise InputError(f"time_limit is {time_limit!r}; give seconds above 0, or None")
+    return time.monotonic() + float(time_limit)
 
 
 class LateError(Exception):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Integral
+from typing import Any
 
 #: Characters of a sentence that people still read; a file from outside may quote itself at any length.
 _LONGEST = 1000
@@ -23,6 +25,23 @@ class InputError(ValueError):
         if len(said) > _LONGEST:  # what was given stands first, what to do last
             said = said[: _LONGEST // 2 - 2] + " … " + said[-(_LONGEST // 2 - 1) :]
         super().__init__(said)
+
+
+def whole(name: str, given: Any, least: int = 1) -> int | None:
+    """Return a whole number that is large enough, or None; anything else is an error.
+
+    Examples
+    --------
+    >>> whole("max_changes", 2.5)
+    Traceback (most recent call last):
+    ...
+    reap._errors.InputError: max_changes is 2.5; give a whole number of at least 1
+    """
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
+        raise InputError(f"{name} is {given!r}; give a whole number of at least {least}")
+    return int(given)
 
 
 def unknown(what: str, given: object, allowed: Iterable[object]) -> InputError:

@@ -35,7 +35,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, named: bool = 
 
 
 def plan_html(plan: Plan) -> str:
-    """Return a plan as a table: a row an action, with the score once it is done; the stages of a path are folded below."""
+    """Return a plan as a table: one row for each action, with the score once it is done; the stages of a path below, folded."""
     if plan.status != "ok":
         return f"<p><strong>{escape(str(plan))}</strong></p>"
     done = {c.feature: step for step in plan.steps for c in step.changes} if words.stepwise(plan) else {}

@@ -1,8 +1,8 @@
 """Effort, in one place: what a change asks of a person whose matrix is A.
 
-*A plan* costs ``ΔᵀAΔ`` of its whole change ``Δ = x − x0``, whatever its steps. *A path* of the paper's graph, with moves
-``V (s, d)``, costs ``Σ vᵀAv = ⟨A, VᵀV⟩``. A plan is a path of one move, so both are ``⟨A, VᵀV⟩``, and they agree
-there and nowhere else: four even steps of a path cost a quarter of their whole change. Never compare one with the other.
+*A plan* asks ``ΔᵀAΔ`` of its whole change ``Δ = x − x0``, whatever its steps. *A path* of the paper's graph, with moves
+``V (s, d)``, asks ``Σ vᵀAv = ⟨A, VᵀV⟩``. A plan is a path of one move, so both are ``⟨A, VᵀV⟩``, and they agree
+there and nowhere else: four even steps of a path ask a quarter of their whole change. Never compare one with the other.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the subject receives: what to change, in which steps, and the truth about it.
 
-A plan costs the effort of its *whole change* (``reap.effort``), whatever its steps. Only the paper's graph paths, marked by
-``along``, cost the effort of each of their moves.
+The effort of a plan is that of its *whole change* (``reap.effort``), whatever its steps. Only that of the paper's graph
+paths, marked by ``along``, is the sum over their moves.
 """
 
 from __future__ import annotations
@@ -155,11 +155,6 @@ class Plan:
     def probability(self) -> float:
         """The score, by its name for models that give probabilities."""
         return self.score
-
-    @property
-    def probabilities(self) -> Array:
-        """The scores, by their name for models that give probabilities."""
-        return self.scores
 
     @property
     def valid(self) -> bool:

@@ -54,11 +54,6 @@ class Step:
     def __str__(self) -> str:
         return f"{self.number}. {words.step(self)}"
 
-    @property
-    def probability(self) -> float:
-        """The score, by its name for models that give probabilities."""
-        return self.score
-
 
 @dataclass(frozen=True)
 class Cliff:

@@ -12,8 +12,9 @@ from reap._errors import InputError
 from reap._typing import Array, Frame, Series
 from reap.auditing import figures
 from reap.auditing.cliffs import model_cliffs
+from reap.auditing.grouping import Grouping
 from reap.auditing.population import Population, population
-from reap.auditing.result import Audit, Grouping
+from reap.auditing.result import Audit
 from reap.space import ActionSpace
 
 

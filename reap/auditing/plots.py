@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from reap._errors import InputError
-from reap.auditing.result import Grouping
+from reap.auditing.grouping import Grouping
 
 #: Okabe and Ito's palette; grey for all the rest.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6D31", "#999999")

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from reap.auditing import plots
-from reap.auditing.result import Grouping, effort, said
+from reap.auditing.grouping import Grouping, effort, said
 from reap.language import _
 from reap.space import ActionSpace
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from reap.belief.belief import Belief
-from reap.belief.confidence_set import Answer, ConfidenceSet, solve_centers
+from reap.belief.confidence_set import Answer, ConfidenceSet
 from reap.belief.learned_prior import LearnedPrior
+from reap.belief.many_centers import solve_centers
 from reap.belief.posterior import Posterior
 from reap.belief.results import Center, RelaxedCenter, WorstCasePlan, WorstCases
 

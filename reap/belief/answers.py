@@ -158,7 +158,7 @@ class Answers:
         return Answers(moves, firsts, {**self.groups, (same, k): (rows, columns)}, self.count + 1)
 
     def efforts(self, each: Array) -> Array:
-        """Return the efforts `(n, m)` of all options from those `(n, r)` of their moves: a path costs the sum of its moves'."""
+        """Return the efforts `(n, m)` of all options from those `(n, r)` of their moves: the sum over a path."""
         return each if len(self.firsts) == len(self.moves) else np.add.reduceat(each, self.firsts, axis=1)
 
     def log_likelihood(self, efforts: Array, who: People) -> Array:

@@ -31,14 +31,12 @@ def solve(cuts: Reduced, form: Form, slack: Array | None = None, *, deadline: fl
     check_size(len(cuts), cuts.dimension)
     rooms = cuts.slack[None] if slack is None else slack
     on = np.isfinite(rooms)
-    # A cut that is left out becomes 0 ≤ 1: it weighs nothing, and the batch stays rectangular.
+    # A cut that is left out becomes 0 ≤ 1: it binds nothing, and the batch stays rectangular.
     a, b = (np.where(on[:, :, None, None], X, 0.0) for X in (cuts.a, cuts.b))
     return _solve(a, b, np.where(on, rooms, 1.0), on * cuts.ball, form, deadline=deadline)
 
 
-def solve_many(
-    sets: Sequence[Reduced], form: Form, gap: float = GAP, *, deadline: float = np.inf
-) -> list[Solution]:
+def solve_many(sets: Sequence[Reduced], form: Form, gap: float = GAP) -> list[Solution]:
     """Centres of many different sets; those of the same dimension are solved together."""
     for cuts in sets:
         check_size(len(cuts), cuts.dimension)
@@ -52,7 +50,7 @@ def solve_many(
             cuts = sets[i]
             a[j, : len(cuts), : cuts.a.shape[1]], b[j, : len(cuts), : cuts.a.shape[1]] = cuts.a, cuts.b
             slack[j, : len(cuts)], ball[j, : len(cuts)] = cuts.slack, cuts.ball
-        found = _solve(a, b, slack, ball, form, gap, deadline)
+        found = _solve(a, b, slack, ball, form, gap)
         for j, i in enumerate(rows):
             out[i] = Solution(found.A[j : j + 1], found.r[j : j + 1], found.u[j : j + 1, : len(sets[i])])
     return [out[i] for i in range(len(sets))]
@@ -93,7 +91,7 @@ def _multiple(slack: Array, trace: Array, which: Bools, p: int) -> Array:
 
 def multiple(cuts: Reduced, form: Form) -> tuple[Array, float]:
     """Return a multiple of I (p, p) that is in the set whatever the cuts, and the radius of its ball: what needs no solving."""
-    trace = np.einsum("kmi,kmi->k", cuts.a, cuts.b)
+    trace = np.einsum("kmi,kmi->k", cuts.a, cuts.b)  # tr Mₖ from the factors of the cuts
     everywhere = np.ones((1, len(cuts)), dtype=bool)
     B = _multiple(cuts.slack[None], trace[None], everywhere, cuts.dimension)[0]
     share = float(B[0, 0]) if len(B) else 0.5

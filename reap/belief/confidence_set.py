@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 
 from reap import effort
+from reap._clock import deadline
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.belief import centers, relaxed, worst_case
 from reap.belief.belief import Moves, Others
-from reap.belief.cuts import Cut, Reduced, as_moves, make_cut, reduce
+from reap.belief.cuts import as_moves, make_cut
 from reap.belief.results import Center, RelaxedCenter, WorstCasePlan, WorstCases
+from reap.belief.solutions import Solutions
 
 #: Seconds that a search over subsets of the answers takes at most, unless another limit is given.
 PATIENCE = 10.0
@@ -67,8 +68,8 @@ class ConfidenceSet:
         self.dimension = int(dimension)
         self.epsilon = float(epsilon)
         self.answers: list[Answer] = []
-        self._cuts: list[Cut] = []
-        self._known: dict[str, Any] = {}
+        #: The answers as cuts, and what has been solved of them.
+        self.solutions = Solutions((), self.dimension, self.epsilon)
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -79,7 +80,7 @@ class ConfidenceSet:
     def copy(self) -> Self:
         """Return an independent copy; cheap, because answers and solutions are never changed in place."""
         other = copy.copy(self)
-        other.answers, other._cuts, other._known = self.answers.copy(), self._cuts.copy(), self._known.copy()
+        other.answers, other.solutions = self.answers.copy(), self.solutions.copy()
         return other
 
     # Answers ----------------------------------------------------------------------------------------------------
@@ -124,12 +125,11 @@ class ConfidenceSet:
         cuts = [cut for cut in cuts if cut.norm > 0]
         if not cuts:
             raise InputError(
-                "the options are identical or cost the same to everybody, so the answer says nothing; "
+                "the options are identical or ask the same effort of everybody, so the answer says nothing; "
                 "compare options that differ"
             )
         self.answers.append(answer)
-        self._cuts += cuts
-        self._known = {}
+        self.solutions = self.solutions.with_(cuts)
 
     # Centres ----------------------------------------------------------------------------------------------------
 
@@ -158,24 +158,7 @@ class ConfidenceSet:
         """
         if form not in centers.FORMS:
             raise unknown("form of centre", form, centers.FORMS)
-        if form not in self._known:
-            cuts, deadline = self._reduced, _deadline(time_limit)
-            found = centers.solve(cuts, form, deadline=deadline)
-            B, r = found.A[0], float(found.r[0])
-            if time.monotonic() > deadline:  # perhaps not the end of the path, so it is not kept
-                simple, least = centers.multiple(cuts, form)
-                B, r = (B, r) if form == "analytic" or r >= least else (simple, least)
-                return self.copy()._as_center(cuts, form, B, r, found.u[0])
-            self._known[form] = self._as_center(cuts, form, B, r, found.u[0])
-        known: Center = self._known[form]
-        return Center(known.matrix.copy(), known.radius, known.bound)
-
-    def _as_center(self, cuts: Reduced, form: centers.Form, B: Array, r: float, u: Array) -> Center:
-        if form == "analytic":
-            spectrum = np.linalg.eigvalsh(B)
-            r = float(min([0.5, *spectrum, *(1 - spectrum), *(cuts.slack - cuts.values(B))]))
-        self._known[f"reduced {form}"] = B
-        return Center(cuts.lift(B), r, centers.upper_bound(cuts, u, form))
+        return self.solutions.center(form, deadline(time_limit))
 
     def estimate(self) -> Array:
         """Return the Chebyshev centre (d, d), the matrix to plan with."""
@@ -186,13 +169,7 @@ class ConfidenceSet:
         matrix = np.asarray(A, dtype=np.float64)
         if matrix.shape != (self.dimension, self.dimension):
             raise InputError(f"A has shape {matrix.shape}; give ({self.dimension}, {self.dimension})")
-        if not np.allclose(matrix, matrix.T, rtol=0, atol=max(tolerance, 1e-12)):
-            return False
-        spectrum = np.linalg.eigvalsh(matrix)
-        if spectrum[0] < -tolerance or spectrum[-1] > 1 + tolerance:
-            return False
-        values = (float(np.sum((cut.a @ matrix) * cut.b)) - self.epsilon / cut.norm for cut in self._cuts)
-        return all(value <= tolerance for value in values)
+        return self.solutions.contains(matrix, tolerance)
 
     # Worst cases ------------------------------------------------------------------------------------------------
 
@@ -211,10 +188,11 @@ class ConfidenceSet:
         [0.0033, 9.0]
         """
         rows = as_moves(V, self.dimension, "V")
-        if not self._cuts:
+        if not self.solutions.cuts:
             return worst_case.without_cuts(rows)
+        known = self.solutions
         return worst_case.directions(
-            self._reduced, rows, self._point("published"), lambda: self._point("analytic")
+            known.reduced, rows, known.point("published"), lambda: known.point("analytic")
         )
 
     def worst_case_plan(self, moves: Moves) -> WorstCasePlan:
@@ -228,9 +206,9 @@ class ConfidenceSet:
         """
         V = as_moves(moves, self.dimension, "the plan")
         size = float(effort.size(V.ravel()))
-        if size == 0 or not self._cuts:
+        if size == 0 or not self.solutions.cuts:
             return WorstCasePlan(size, size, effort.identity(self.dimension))
-        return worst_case.plan(self._reduced, V, self._point("analytic"))
+        return worst_case.plan(self.solutions.reduced, V, self.solutions.point("analytic"))
 
     # Contradictions ---------------------------------------------------------------------------------------------
 
@@ -254,15 +232,14 @@ class ConfidenceSet:
         >>> beliefs.relaxed_center(violations=1).dropped
         (0,)
         """
-        allowed = self._allowed(violations)
-        if not self._cuts or allowed == 0:
+        allowed = relaxed.allowed(violations, len(self))
+        if not self.answers or allowed == 0:
             known = self.center(time_limit=time_limit)
             return RelaxedCenter(known.matrix, known.radius, known.bound)
-        deadline = _deadline(time_limit)
-        every = reduce(self._cuts, self.dimension, self.epsilon, distinct=False)
-        found = relaxed.search(every, allowed, deadline)
-        kept = self._without(found.dropped)
-        center = kept.center(time_limit=None if time_limit is None else max(SHARE * time_limit, 0.1))
+        end = deadline(time_limit)
+        found = relaxed.search(self.solutions.every, allowed, end)
+        kept = self.solutions.without(found.dropped)
+        center = kept.center("chebyshev", deadline(time_limit and max(SHARE * time_limit, 0.1)))
         proven = found.bound <= center.radius + relaxed.PROVEN
         return RelaxedCenter(
             center.matrix, center.radius, max(found.bound, center.radius), found.dropped, found.nodes, proven
@@ -287,78 +264,7 @@ class ConfidenceSet:
             raise InputError(
                 f"largest is {largest}; give the size of the largest groups to look for, at least 1"
             )
-        if not self._cuts:
+        if not self.answers:
             return []
-        every = reduce(self._cuts, self.dimension, self.epsilon, distinct=False)
-        same = np.array([self.answers[cut.answer].kind == "same" for cut in self._cuts])
-        return relaxed.conflicts(every, same, largest, _deadline(time_limit))
-
-    # Inside -----------------------------------------------------------------------------------------------------
-
-    def _allowed(self, violations: int | float) -> int:
-        if isinstance(violations, float) and not violations.is_integer():
-            if not 0 <= violations < 1:
-                raise InputError(f"violations is {violations}; give a whole number, or a share from 0 to 1")
-            return int(np.floor(violations * len(self) + 1e-9))
-        if violations < 0:
-            raise InputError(f"violations is {violations}; give 0 or more")
-        return min(int(violations), len(self))
-
-    def _without(self, dropped: Sequence[int]) -> ConfidenceSet:
-        kept = ConfidenceSet(self.dimension, self.epsilon)
-        kept._cuts = [cut for cut in self._cuts if cut.answer not in dropped]
-        return kept
-
-    @property
-    def _reduced(self) -> Reduced:
-        """The cuts in the coordinates of their span, kept while no answer is added."""
-        if "cuts" not in self._known:
-            self._known["cuts"] = reduce(self._cuts, self.dimension, self.epsilon)
-        cuts: Reduced = self._known["cuts"]
-        return cuts
-
-    def _point(self, form: centers.Form) -> Array:
-        """Return the centre in reduced coordinates (p, p)."""
-        self.center(form)
-        B: Array = self._known[f"reduced {form}"]
-        return B
-
-
-def _deadline(time_limit: float | None) -> float:
-    """Return the time of ``time.monotonic`` at which a computation has to end."""
-    if time_limit is None:
-        return np.inf
-    if not time_limit > 0:
-        raise InputError(f"time_limit is {time_limit!r}; give seconds above 0, or None")
-    return time.monotonic() + float(time_limit)
-
-
-def solve_centers(sets: Sequence[ConfidenceSet], form: centers.Form = "chebyshev") -> None:
-    """Solve the centres of many sets together; afterwards ``center(form)`` of each of them is at hand.
-
-    One batch takes about a tenth of the time of one solution after the other. Sets whose centre is known are left as
-    they are. Sets with equally many answers go together, so that no centre depends on who else is in the batch.
-
-    Parameters
-    ----------
-    sets : any number of sets, of any dimensions
-    form : as in `ConfidenceSet.center`
-
-    Examples
-    --------
-    >>> one, two = ConfidenceSet(2), ConfidenceSet(2)
-    >>> two.add([1.0, 0.0], [0.0, 1.0])
-    >>> solve_centers([one, two])
-    >>> round(two.center().radius, 3)
-    0.296
-    """
-    if form not in centers.FORMS:
-        raise unknown("form of centre", form, centers.FORMS)
-    alike: dict[tuple[int, ...], dict[int, ConfidenceSet]] = {}
-    for one in sets:
-        if form not in one._known:
-            alike.setdefault(one._reduced.a.shape, {})[id(one)] = one
-    for group in alike.values():
-        todo = list(group.values())
-        for one, found in zip(todo, centers.solve_many([one._reduced for one in todo], form), strict=True):
-            one._known[form] = one._as_center(one._reduced, form, found.A[0], float(found.r[0]), found.u[0])
+        same = np.array([self.answers[cut.answer].kind == "same" for cut in self.solutions.cuts])
+        return relaxed.conflicts(self.solutions.every, same, largest, deadline(time_limit))

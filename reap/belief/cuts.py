@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from reap._arrays import symmetric, transpose
 from reap._errors import InputError
 from reap._typing import Array, Ints
 
@@ -131,16 +132,12 @@ class Reduced:
 
     def matrices(self) -> Array:
         """Normalised cuts (k, p, p), for small p only."""
-        M = np.swapaxes(self.a, 1, 2) @ self.b
-        out: Array = 0.5 * (M + np.swapaxes(M, 1, 2))
-        return out
+        return symmetric(transpose(self.a) @ self.b)
 
     def lift(self, B: Array, basis: Array | None = None) -> Array:
         """Return ``QBQᵀ + ½(I − QQᵀ)`` (d, d) for B (p, p), in another `basis` where one is given."""
         Q = self.basis if basis is None else basis
-        A = Q @ (B - 0.5 * np.eye(len(B))) @ Q.T + 0.5 * np.eye(len(Q))
-        out: Array = 0.5 * (A + A.T)
-        return out
+        return symmetric(Q @ (B - 0.5 * np.eye(len(B))) @ Q.T + 0.5 * np.eye(len(Q)))
 
     def widen(self, extra: int) -> tuple[Array, Array]:
         """Return the factors with `extra` more coordinates, in which the cuts are zero."""

@@ -43,7 +43,7 @@ class Factor(NamedTuple):
     def matrices(self) -> Array:
         """Return `A` `(n, d, d)`."""
         A: Array = self.rows.transpose(0, 2, 1) @ self.rows
-        np.einsum("nii->ni", A)[:] += self.ridge[:, None]
+        np.einsum("nii->ni", A)[:] += self.ridge[:, None]  # a view of the diagonals
         return A
 
     def trace(self) -> Array:
@@ -54,6 +54,7 @@ class Factor(NamedTuple):
         """Return `vᵀAv` `(n, m)` of changes `(m, d)`."""
         n, r, d = self.rows.shape
         V = V.astype(self.rows.dtype, copy=False)
+        # |Fv|² + ρ|v|² from the factors: the matrices that ``reap.effort`` takes are never made
         seen = (self.rows.reshape(n * r, d) @ V.T).reshape(n, r, len(V))  # one product, not n of them
         return np.asarray(np.einsum("nrm,nrm->nm", seen, seen) + self.ridge[:, None] * (V * V).sum(axis=1))
 
@@ -64,7 +65,7 @@ def _factor(rows: Array) -> Factor:
 
 def _squares(rows: Array) -> Array:
     """Return `tr FᵀF` `(n,)`."""
-    return np.asarray(np.einsum("nrd,nrd->n", rows, rows))
+    return np.asarray(np.einsum("nrd,nrd->n", rows, rows))  # without a copy of the squares
 
 
 def _positive(latents: Array) -> Array:
@@ -86,7 +87,7 @@ def _causal(latents: Array) -> Factor:
     own, order = latents[:, :-1], latents[:, -1]
     later = order[:, :, None] > order[:, None, :]
     rows = own * -(later & (np.abs(own) > HALF)).astype(own.dtype)
-    np.einsum("nii->ni", rows)[:] += 1.0
+    np.einsum("nii->ni", rows)[:] += 1.0  # a view of the diagonals
     return _factor(rows)
 
 
@@ -100,9 +101,8 @@ FAMILIES: dict[str, Callable[[Array], Factor]] = {
     "gaussian": lambda latents: _factor(latents[:, :-1]),
     "positive": lambda latents: _factor(_positive(latents)),
     "rank-one": lambda latents: _factor(latents[:, :1]),
-    "rank-one-positive": lambda latents: _factor(
-        latents[:, :1]
-    ),  # in files only: without its sign it is "rank-one"
+    # in files only: without its sign it is "rank-one"
+    "rank-one-positive": lambda latents: _factor(latents[:, :1]),
     "diagonal": _diagonal,
     "scaled": _scaled,
     "causal": _causal,

@@ -14,7 +14,8 @@ import numpy as np
 
 from reap import _clock, effort
 from reap._typing import Array, Bools
-from reap.belief.spectral import Point, Problems, Steps
+from reap.belief.spectral import Point, Problems
+from reap.belief.steps import Steps
 
 #: Relative duality gap at which a solution is the point of the path we mean by "the centre".
 GAP = 1e-8

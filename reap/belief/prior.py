@@ -18,7 +18,7 @@ from reap.belief.learned_prior import PLAIN, LearnedPrior, learned_prior
 DIFFICULTIES = {"very easy": 0.1, "easy": 0.4, "neither easy nor hard": 1.0, "hard": 2.5, "very hard": 10.0}
 #: Share of people who do not mind the number of changes at all; the same of waiting (p₀).
 ABSENT = 0.9
-#: From so many columns on latents are of single precision: half the time of a move, and digits enough for a sample.
+#: With this many columns or more latents are of single precision: half the time of a move, and digits enough for a sample.
 WIDE = 48
 
 #: Stated difficulties: factors, or words, one for each column.
@@ -115,8 +115,8 @@ class Prior:
         whole = np.zeros((len(latents), d + self.beside, d + self.beside))
         for of, factor, turn in self._people(latents, families):
             A = factor.matrices()
-            A = A if turn is None else turn.T @ A @ turn
-            A *= (d / np.einsum("nii->n", A))[:, None, None]
+            A = A if turn is None else turn.T @ A @ turn  # in other coordinates; no effort
+            A *= (d / np.einsum("nii->n", A))[:, None, None]  # to trace d
             whole[of, :d, :d] = A
         if self.beside:
             r = self._minded(latents)

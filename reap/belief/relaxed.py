@@ -13,6 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
+from reap._errors import InputError
 from reap._typing import Array, Bools
 from reap.belief import centers
 from reap.belief.cuts import Reduced, parallel
@@ -27,6 +28,17 @@ BATCH, GROUPS = 32, 256
 TENSION = 1e-6
 
 Answers = frozenset[int]
+
+
+def allowed(violations: int | float, answers: int) -> int:
+    """Return how many of the answers may be left out; a float under 1 is a share of them, rounded down."""
+    if isinstance(violations, float) and not violations.is_integer():
+        if not 0 <= violations < 1:
+            raise InputError(f"violations is {violations}; give a whole number, or a share from 0 to 1")
+        return int(np.floor(violations * answers + 1e-9))
+    if violations < 0:
+        raise InputError(f"violations is {violations}; give 0 or more")
+    return min(int(violations), answers)
 
 
 @dataclass(frozen=True)
@@ -109,9 +121,8 @@ def search(cuts: Reduced, violations: int, deadline: float = np.inf) -> Search:
                 best, radius, certain = node.gone, float(found.r[i]), ceiling
             gains = family.gains(slack[i], found.u[i], node.gone)
             waiting += _children(node, ceiling, gains, violations - len(node.gone))
-        if (
-            time.monotonic() > deadline
-        ):  # cut short: these radii can be had, but what lies beyond them is not known
+        # cut short: these radii can be had, but what lies beyond them is not known
+        if time.monotonic() > deadline:
             waiting += batch
         waiting = [node for node in waiting if node.reach > radius + TOLERANCE]
     bound = max([certain, radius, *(node.reach for node in waiting)])

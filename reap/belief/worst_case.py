@@ -10,11 +10,12 @@ from collections.abc import Callable
 import numpy as np
 
 from reap import effort
+from reap._arrays import symmetric, transpose
 from reap._typing import Array, Bools
 from reap.belief.cuts import Reduced, check_size
 from reap.belief.path import Solution, follow
 from reap.belief.results import WorstCasePlan, WorstCases
-from reap.belief.spectral import Problems, symmetric, transpose
+from reap.belief.spectral import Problems
 
 #: Relative duality gap of worst cases.
 GAP = 1e-7

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from reap.checks.cases import CASES, WITH_TIME_LIMIT, Make
+from reap.checks.calls import Make
+from reap.checks.cases import CASES, WITH_TIME_LIMIT
 from reap.checks.people import FOR_PEOPLE
 from reap.checks.suite import summary
 

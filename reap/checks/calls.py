@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from reap._typing import Array, Frame
 from reap.checks.judge import Judge
-from reap.checks.legality import Row
+from reap.checks.values import Row
 from reap.checks.worlds import World
 from reap.plan import Plan
 from reap.recourse import Engine
 from reap.space import Limits
+
+#: From a model and a space to an engine that is not fitted yet; and a single check of such engines.
+Make = Callable[[Any, Any], Engine]
+Case = Callable[[Make], None]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,9 @@ import pandas as pd
 from scipy.special import logit
 
 from reap._typing import Array, Bools, Frame
-from reap.checks.legality import Row, actions, at, missing, needed, rank, same, time_of, violations
+from reap.checks.legality import actions, at, violations
+from reap.checks.timing import needed, time_of
+from reap.checks.values import Row, missing, rank, same
 from reap.checks.worlds import World
 from reap.models import Classifier, wrap
 from reap.models.agreement import Rule

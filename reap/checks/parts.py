@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from reap._typing import Array, Frame
-from reap.checks.legality import same, violations
+from reap.checks.legality import violations
 from reap.checks.report import Line, Report
+from reap.checks.values import same
 from reap.models import Classifier, wrap
 from reap.space import ActionSpace
 

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from reap import effort
-from reap.checks.calls import asked
-from reap.checks.cases import Case, Make, calls
+from reap.checks.calls import Case, Make, asked
+from reap.checks.cases import calls
 from reap.checks.judge import dominates
+from reap.checks.known_worlds import four_things_world
 from reap.checks.promises import EVERY, keep
 from reap.checks.promises import FOR_PEOPLE as OF_PLANS
 from reap.checks.report import require
-from reap.checks.worlds import World, four_things_world, random_world
+from reap.checks.worlds import World, random_world
 from reap.plan import Plan
 
 

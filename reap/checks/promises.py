@@ -14,8 +14,10 @@ import numpy as np
 from reap import effort
 from reap.checks.calls import Call
 from reap.checks.judge import dominates
-from reap.checks.legality import Row, actions, at, needed, same, time_of, violations
+from reap.checks.legality import actions, at, violations
 from reap.checks.report import require
+from reap.checks.timing import needed, time_of
+from reap.checks.values import Row, same
 from reap.models.agreement import needed as enough
 from reap.plan import Plan
 

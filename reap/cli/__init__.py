@@ -52,7 +52,7 @@ _EXTRAS = {
 app = typer.Typer(
     cls=Group,
     help="Recourse that learns what effort means to the person who has to make it.\n\n"
-    "Start with `reap demo`. Then `reap ask` holds the dialogue with you; `reap recommend` gives a plan without questions.",
+    "Start with `reap demo`. Then `reap ask` holds a session with you; `reap recommend` gives a plan without questions.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",

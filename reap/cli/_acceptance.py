@@ -71,9 +71,8 @@ class Accepted:
     def scale(self) -> dict[str, Any]:
         """Return the settings of an engine that say what a score means."""
         threshold = _threshold(self.threshold)
-        Scale(
-            threshold, cast(Output, self.output), self.unit
-        )  # says what is wrong before anything is trained
+        # says what is wrong before anything is trained
+        Scale(threshold, cast(Output, self.output), self.unit)
         return {"threshold": threshold, "output": self.output, "unit": self.unit}
 
     def holding(self, model: Any, target: Any, y: Any) -> tuple[dict[str, Any], Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from reap._errors import InputError
+from reap._errors import InputError, whole
 from reap._typing import Array, Frame
 from reap.language import _, localized
 from reap.models import Classifier
@@ -63,9 +63,7 @@ class Acceptance:
         verbose: bool = False,
     ) -> Acceptance:
         """Return who must accept, by an engine's settings; retrainings are made here, of rows X and labels y."""
-        whole = isinstance(refits, int | np.integer) and not isinstance(refits, bool)
-        if refits is not None and not (whole and refits >= 1):
-            raise InputError(f"refits is {refits!r}; give a whole number of at least 1, or None")
+        whole("refits", refits)
         durable(today, [], share=durability, margin=margin)  # says what is wrong before the work
         others: list[Classifier] = []
         if models is not None:

@@ -1,6 +1,6 @@
 """The paper's Algorithm 1: projected gradient descent on loss plus effort.
 
-``x ← Π(x − α(∇l(f(x), 1) + 2λA*(x − x0)))``, where A* is the matrix of a fixed cost or the worst case at x (Danskin).
+``x ← Π(x − α(∇l(f(x), 1) + 2λA*(x − x0)))``, where A* is one fixed matrix or the worst case at x (Danskin).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class Draft:
     targets : Targets
     rows : (n, d)
     keys : list of int
-        One a row: the plan to a row is made once a person, since its route does not depend on the matrix.
+        One for each row: a person's plan to a row is made once, since its route does not depend on the matrix.
     which : (b,) the row of each matrix
     efforts : (b,)
     """

@@ -6,18 +6,14 @@ An engine answers ``fit``, ``plans``, ``robust`` and ``candidates``; it gets ``e
 from __future__ import annotations
 
 import copy
-import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from rich.progress import track
-from sklearn.base import BaseEstimator
 
-from reap import effort, words
+from reap import effort
+from reap._clock import deadline
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import Belief, ConfidenceSet
@@ -25,12 +21,15 @@ from reap.belief.learned_prior import LearnedPriorLike
 from reap.models import Classifier, wrap
 from reap.plan import Plan
 from reap.questions import Strategy
+from reap.recourse import holding
 from reap.recourse.acceptance import Acceptance
+from reap.recourse.estimator import SpaceEstimator
 from reap.recourse.fingerprint import fingerprint
 from reap.recourse.reasons import Reason, reasons
 from reap.recourse.relaxation import advice, relaxations
+from reap.recourse.robust.worst_case import Objective
 from reap.recourse.subject import Candidates, Subject
-from reap.recourse.table import table
+from reap.recourse.table import plan_all, table
 from reap.scores import Threshold
 from reap.space import ActionSpace, Limits
 from reap.space.inputs import as_frame, as_given
@@ -38,12 +37,11 @@ from reap.space.inputs import as_frame, as_given
 if TYPE_CHECKING:
     from reap.elicitation import Elicitation
 
-Objective = Literal["worst-case", "minimax"]
-#: People whose plans the model judges together.
-TOGETHER = 32
+#: Accepted rows kept of the table given to ``fit``.
+ROWS = 5_000
 
 
-class Engine(BaseEstimator, ABC):  # type: ignore[misc]
+class Engine(SpaceEstimator, ABC):
     """A recourse generator that can be asked for plans under many matrices.
 
     Subclasses set ``model, space, target, threshold, random_state`` in ``__init__`` (and nothing else there); those that also
@@ -52,12 +50,10 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     model: Any
-    space: ActionSpace
     target: Any
     threshold: Threshold
     random_state: int
-    #: Today's model, and who must accept a plan: set by ``_accept``.
-    classifier_: Classifier
+    #: Who must accept a plan: set by ``_accept``, as ``classifier_`` is.
     acceptance_: Acceptance
     #: The typical accepted person (d,), kept by ``fit``; None where there is nobody.
     typical_: Array | None = None
@@ -114,12 +110,6 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             unit=getattr(self, "unit", ""),
         )
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "classifier_"):
-            raise InputError(
-                f"this {type(self).__name__} is not fitted; call fit(X) with rows of other people first"
-            )
-
     def _subject(self, x: Any, limits: Limits | None = None) -> Subject:
         """Return the subject checked, scored, and the space within their limits; the engine must be fitted."""
         self._check_fitted()
@@ -137,31 +127,13 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         """Return what the model returns of vectors (n, d), (n,)."""
         return self.classifier_.score(Z)
 
+    def _deadline(self) -> float:
+        """Return the time of ``time.monotonic`` at which a call that begins now has to end; refuse a wrong limit."""
+        return deadline(getattr(self, "time_limit", None))
+
     def _matrices(self, matrices: Array) -> Array:
         """Return matrices as (b, d, d), checked, symmetric."""
         return effort.matrices(matrices, self.space.dimension)
-
-    def __sklearn_clone__(self) -> Self:
-        # The model is fitted already and stays; scikit-learn would otherwise clone it unfitted.
-        return type(self)(**self.get_params(deep=False))
-
-    def __sklearn_tags__(self) -> Any:
-        # A frame with the space's columns: texts, levels, empty cells.
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
-        return tags
-
-    @property
-    def feature_names_in_(self) -> Array:
-        """The columns that a row needs, in the space's order (f,); known once the engine is fitted."""
-        if not hasattr(self, "classifier_"):
-            raise AttributeError(f"this {type(self).__name__} is not fitted")
-        return np.array([feature.name for feature in self.space.features], dtype=object)
-
-    @property
-    def n_features_in_(self) -> int:
-        """How many columns a row needs."""
-        return len(self.feature_names_in_)
 
     # for users ---------------------------------------------------------------------------------------
 
@@ -185,9 +157,8 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
 
         Begin with ``session.screen(…)``: what the person could change at all (``session.changeable``) and how hard it is.
         """
-        from reap.elicitation import (
-            Elicitation,  # the one import against the order of layers, named in pyproject.toml
-        )
+        # the one import against the order of layers, named in pyproject.toml
+        from reap.elicitation import Elicitation
 
         return Elicitation(
             self,
@@ -233,13 +204,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
 
     def priced(self, plan: Plan, x: Any, matrix: Array, limits: Limits | None = None) -> Plan:
         """Return a plan with what holding asks for: its effort against that of the plan today's model alone accepts."""
-        if plan.status != "ok" or plan.along or not hasattr(self, "acceptance_") or self.acceptance_.exact:
-            return plan
-        easier = self.edge().plans(x, matrix, limits)[0]
-        least, own = easier.effort, effort.of_moves(matrix, plan.moves)
-        if easier.status != "ok" or not least > 0:
-            return plan
-        return plan.with_(price=max(0.0, own / least - 1))
+        return holding.priced(self, plan, x, matrix, limits)
 
     def easier(self, plan: Plan, x: Any, matrix: Array, limits: Limits | None = None) -> Plan | None:
         """Return the plan that today's model alone accepts, said as one that may not hold.
@@ -247,17 +212,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         None where nothing must hold, or where it is not notably easier than the ``plan`` that holds. Where none was found that
         holds, it is all there is.
         """
-        if plan.along or not hasattr(self, "acceptance_") or self.acceptance_.exact:
-            return None
-        if plan.status == "ok" and not (plan.price is not None and plan.price >= words.NOTABLE):
-            return None
-        if plan.status not in ("ok", "none_found", "infeasible"):
-            return None
-        found = self.edge().plans(x, matrix, limits)[0]
-        if found.status != "ok":
-            return None
-        (found,) = self.acceptance_.told([found])
-        return found.with_(note=words.fragile(found))
+        return holding.easier(self, plan, x, matrix, limits)
 
     def reasons(self, x: Any, n: int = 4) -> list[Reason]:
         """Return the principal reasons of a refusal, most important first: the factors that the model really scored.
@@ -312,19 +267,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             raise InputError("give the subjects as a DataFrame with at least one row")
         A = self._matrices(effort.identity(self.space.dimension) if matrix is None else matrix)[0]
         self.space.encode(X)  # bad rows are refused before any work is done
-        parts = [X.iloc[i : i + TOGETHER] for i in range(0, len(X), TOGETHER)]
-        if n_jobs in (None, 1):
-            listed = track(parts, "Looking for plans") if verbose else parts
-            found = [self.plan_each(part, A, limits) for part in listed]
-        else:
-            found = Parallel(n_jobs=n_jobs, verbose=10 if verbose else 0)(
-                delayed(self.plan_each)(part, A, limits) for part in parts
-            )
-        plans = list[Plan]()
-        for one in itertools.chain.from_iterable(found):
-            if isinstance(one, Exception):
-                raise one
-            plans.append(one)
+        plans = plan_all(self, X, A, limits, n_jobs, verbose)
         return as_given(self.table(X, plans), given)
 
     def plan_each(self, X: Frame, A: Array, limits: Limits | None = None) -> list[Plan | Exception]:

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from reap import effort
-from reap._arrays import unique_rows, zero_missing
+from reap._arrays import some_rows, unique_rows, zero_missing
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan
 from reap.recourse.algorithm1 import Algorithm1, Loss
-from reap.recourse.engine import Engine, Objective
+from reap.recourse.engine import ROWS, Engine
 from reap.recourse.reasons import typical
-from reap.recourse.robust.worst_case import check_robust
+from reap.recourse.robust.worst_case import Objective, check_robust
 from reap.recourse.subject import Candidates, Subject
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
 
 Method = Literal["algorithm1"]
-#: Accepted rows kept of the table given to ``fit``, for ``candidates``.
-_ROWS = 5_000
 
 
+@dataclass(eq=False, repr=False)
 class GradientRecourse(Engine):
     """The paper's gradient plans: ``x ← Π(x − α(∇l(f(x), 1) + 2λA(x − x0)))``, then the nearest legal row.
 
@@ -71,52 +71,28 @@ class GradientRecourse(Engine):
     ('ok', True)
     """
 
-    def __init__(
-        self,
-        model: Any,
-        space: ActionSpace,
-        *,
-        target: Any = 1,
-        threshold: Threshold = 0.5,
-        output: Output = "probability",
-        unit: str = "",
-        method: Method = "algorithm1",
-        loss: Loss = "quadratic",
-        learning_rate: float = 0.01,
-        weight: float = 1.0,
-        max_iterations: int = 1000,
-        stop_early: bool = False,
-        constraints: bool = True,
-        durability: float = 0.0,
-        refits: int | None = None,
-        models: Sequence[Any] | None = None,
-        margin: float = 0.0,
-        n_jobs: int | None = None,
-        random_state: int = 0,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.model = model
-        self.space = space
-        self.target = target
-        self.threshold = threshold
-        self.output = output
-        self.unit = unit
-        self.method = method
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.weight = weight
-        self.max_iterations = max_iterations
-        self.stop_early = stop_early
-        self.constraints = constraints
-        self.durability = durability
-        self.refits = refits
-        self.models = models
-        self.margin = margin
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.verbose = verbose
+    model: Any
+    space: ActionSpace
+    _: KW_ONLY
+    target: Any = 1
+    threshold: Threshold = 0.5
+    output: Output = "probability"
+    unit: str = ""
+    method: Method = "algorithm1"
+    loss: Loss = "quadratic"
+    learning_rate: float = 0.01
+    weight: float = 1.0
+    max_iterations: int = 1000
+    stop_early: bool = False
+    constraints: bool = True
+    durability: float = 0.0
+    refits: int | None = None
+    models: Sequence[Any] | None = None
+    margin: float = 0.0
+    n_jobs: int | None = None
+    random_state: int = 0
+    time_limit: float | None = None
+    verbose: bool = False
 
     def fit(self, X: Frame, y: Any = None) -> Self:
         """Keep the accepted rows, which are what ``candidates`` offers.
@@ -134,27 +110,22 @@ class GradientRecourse(Engine):
         self.classifier_.gradient(zero_missing(rows[:1]))  # says now that there is none
         rows = rows[careful.accepts(rows)]
         self.typical_ = typical(self.classifier_, rows)
-        rows = rows[unique_rows(rows)] if len(rows) else rows
-        if len(rows) > _ROWS:
-            chosen = np.random.default_rng(self.random_state).choice(len(rows), _ROWS, replace=False)
-            rows = rows[np.sort(chosen)]
-        self.rows_ = rows
+        self.rows_ = some_rows(rows, ROWS, self.random_state)
         if self.verbose:
-            print(f"{len(rows):,} accepted rows kept of {len(X):,}")
+            print(f"{len(self.rows_):,} accepted rows kept of {len(X):,}")
         return self
 
     def _check(self) -> None:
         for name, allowed in (("method", ("algorithm1",)), ("loss", ("quadratic", "hinge"))):
             if getattr(self, name) not in allowed:
                 raise unknown(name, getattr(self, name), allowed)
-        for name in ("learning_rate", "time_limit"):
-            value = getattr(self, name)
-            if not (value is None and name == "time_limit") and not value > 0:
-                raise InputError(f"{name} is {value!r}; give a number above 0")
+        if not self.learning_rate > 0:
+            raise InputError(f"learning_rate is {self.learning_rate!r}; give a number above 0")
         if not self.weight >= 0:
             raise InputError(f"weight is {self.weight!r}; give a number of at least 0")
         if isinstance(self.max_iterations, bool) or not self.max_iterations >= 1:
             raise InputError(f"max_iterations is {self.max_iterations!r}; give a whole number of at least 1")
+        self._deadline()
 
     # answers -----------------------------------------------------------------------------------------
 
@@ -192,14 +163,13 @@ class GradientRecourse(Engine):
         """Return the accepted rows that the subject could become, as plans, nearest first."""
         subject = self._subject(x, limits)
         if subject.verdict is not None or len(self.rows_) == 0:
-            return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
+            return Candidates.none(subject)
         rows = subject.space.project(self.rows_, subject.z)
         rows = rows[unique_rows(rows)]
         fine = self.acceptance_.classifier.accepts(rows) & subject.space.allows(subject.z, rows)
         rows = rows[fine]
         scores = self.classifier_.score(rows) if len(rows) else np.empty(0)
-        order = np.argsort(effort.size(effort.changes(rows, subject.z)), kind="stable")
-        return Candidates(subject, rows[order], scores[order])
+        return Candidates.nearest_first(subject, rows, scores)
 
     # how ---------------------------------------------------------------------------------------------
 
@@ -208,7 +178,7 @@ class GradientRecourse(Engine):
 
         ``matrix(which, moves)`` gives the matrices (k, d, d) of the problems ``which`` (k,) at moves (k, d).
         """
-        deadline = np.inf if self.time_limit is None else time.monotonic() + self.time_limit
+        deadline = self._deadline()
 
         def project(Z: Array) -> Array:
             return subject.space.relax(Z, subject.z) if self.constraints else np.clip(Z, 0.0, 1.0)

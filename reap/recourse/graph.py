@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
-import numpy as np
 from cachetools import LRUCache
 
-from reap._errors import InputError
+from reap._errors import InputError, whole
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan
-from reap.recourse.engine import Engine, Objective
+from reap.recourse.engine import Engine
+from reap.recourse.paths import Paths, StepEffort
 from reap.recourse.reasons import typical
-from reap.recourse.robust.worst_case import check_robust
+from reap.recourse.robust.worst_case import Objective, check_robust
 from reap.recourse.routes.path.neighbours import NeighbourLists
-from reap.recourse.routes.path.paths import Paths, StepEffort
 from reap.recourse.routes.path.positions import Positions
 from reap.recourse.subject import Candidates, Subject
 from reap.recourse.targets.prototypes import prototypes
@@ -31,13 +30,14 @@ from reap.space import ActionSpace, Limits
 _MEMORY, _FEWEST, _MOST = 2**27, 8, 512
 
 
+@dataclass(eq=False, repr=False)
 class GraphRecourse(Engine):
     """Paths along a graph of rows, as in the paper: every stage is near to what somebody already is.
 
     ``fit`` links each row with its K nearest, once. For a subject each row becomes what *this person* would become
     (what cannot change takes the person's own value) and is scored again. The plan is the legal path of least effort
     to an accepted row. A step from ``x_i`` to ``x_j`` asks ``(x_j − x_i)ᵀA(x_j − x_i)``, and a path the sum of its
-    steps, so many small steps ask less than one large one: never compare this effort with that of another engine.
+    steps. Many small steps therefore ask less than one large one: never compare this effort with that of another engine.
     Where no accepted row is linked, K doubles, and the plan says so. For people use ``reap.Recourse``.
 
     Parameters
@@ -83,46 +83,25 @@ class GraphRecourse(Engine):
     ('ok', True)
     """
 
-    def __init__(
-        self,
-        model: Any,
-        space: ActionSpace,
-        *,
-        target: Any = 1,
-        threshold: Threshold = 0.5,
-        output: Output = "probability",
-        unit: str = "",
-        n_neighbors: int = 10,
-        max_neighbors: int = 160,
-        anonymity: int | None = None,
-        approximate: bool = False,
-        durability: float = 0.0,
-        refits: int | None = None,
-        models: Sequence[Any] | None = None,
-        margin: float = 0.0,
-        n_jobs: int | None = None,
-        random_state: int = 0,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.model = model
-        self.space = space
-        self.target = target
-        self.threshold = threshold
-        self.output = output
-        self.unit = unit
-        self.n_neighbors = n_neighbors
-        self.max_neighbors = max_neighbors
-        self.anonymity = anonymity
-        self.approximate = approximate
-        self.durability = durability
-        self.refits = refits
-        self.models = models
-        self.margin = margin
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.verbose = verbose
+    model: Any
+    space: ActionSpace
+    _: KW_ONLY
+    target: Any = 1
+    threshold: Threshold = 0.5
+    output: Output = "probability"
+    unit: str = ""
+    n_neighbors: int = 10
+    max_neighbors: int = 160
+    anonymity: int | None = None
+    approximate: bool = False
+    durability: float = 0.0
+    refits: int | None = None
+    models: Sequence[Any] | None = None
+    margin: float = 0.0
+    n_jobs: int | None = None
+    random_state: int = 0
+    time_limit: float | None = None
+    verbose: bool = False
 
     def fit(self, X: Frame, y: Any = None) -> Self:
         """Link every row of other people, usually those the model was trained on, with its nearest ones.
@@ -146,12 +125,9 @@ class GraphRecourse(Engine):
 
     def _check(self) -> None:
         for name in ("n_neighbors", "max_neighbors", "anonymity"):
-            value = getattr(self, name)
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
-            if not whole and not (name == "anonymity" and value is None):
-                raise InputError(f"{name} is {value!r}; give a whole number of at least 1")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise InputError(f"time_limit is {self.time_limit!r}; give seconds above 0, or None")
+            if whole(name, getattr(self, name)) is None and name != "anonymity":
+                raise InputError(f"{name} is None; give a whole number of at least 1")
+        self._deadline()
 
     def _forget(self) -> None:
         size = len(self.rows_) * (16 * self.space.dimension + 64)  # bytes, about, of one subject
@@ -175,19 +151,7 @@ class GraphRecourse(Engine):
     # answers -----------------------------------------------------------------------------------------
 
     def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return the path of least effort for each matrix.
-
-        Parameters
-        ----------
-        x : Series, one-row DataFrame, or (d,) array for an encoded space
-        matrices : (b, d, d) or (d, d)
-        limits : Limits, optional
-            What this person cannot or will not do.
-
-        Returns
-        -------
-        list of Plan, b of them
-        """
+        """Return the path of least effort for each matrix (b, d, d) or (d, d)."""
         deadline = self._deadline()
         subject = self._subject(x, limits)
         matrices = self._matrices(matrices)
@@ -244,12 +208,9 @@ class GraphRecourse(Engine):
         """Return the accepted rows the subject could become, as one-step plans, nearest first."""
         subject = self._subject(x, limits)
         if subject.verdict is not None:
-            return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
+            return Candidates.none(subject)
         with self._paths(subject, limits) as paths:
             return paths.candidates()
-
-    def _deadline(self) -> float:
-        return np.inf if self.time_limit is None else time.monotonic() + self.time_limit
 
     @contextmanager
     def _paths(self, subject: Subject, limits: Limits | None) -> Iterator[Paths]:

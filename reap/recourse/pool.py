@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -16,23 +17,24 @@ from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan
-from reap.recourse.engine import Engine, Objective
+from reap.recourse.engine import Engine
 from reap.recourse.reasons import typical
-from reap.recourse.robust.worst_case import WorstCase, check_robust
+from reap.recourse.robust.worst_case import Objective, WorstCase, check_robust
 from reap.recourse.subject import Candidates, Subject
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
 from reap.words import counted
 
-#: Subjects whose counterfactuals are kept for the rest of a dialogue.
+#: Subjects whose counterfactuals are kept for the rest of a session.
 _KEPT = 32
 
 
+@dataclass(eq=False, repr=False)
 class PoolRecourse(Engine):
     """Makes the counterfactuals of another generator answer to a person's preferences.
 
-    The generator is asked once a subject; its rows are checked against the action space and scored by the model, whatever it
-    says about them, and the plan for a matrix is the cheapest of those that pass.
+    The generator is asked once for each subject. Its rows are checked against the action space and scored by the model,
+    whatever it says about them; the plan for a matrix is the one of least effort among those that pass.
 
     Parameters
     ----------
@@ -67,38 +69,21 @@ class PoolRecourse(Engine):
     {'income': 3000, 'debts': 0}
     """
 
-    def __init__(
-        self,
-        generate: Callable[[Frame], Frame] | Frame,
-        model: Any,
-        space: ActionSpace,
-        *,
-        target: Any = 1,
-        threshold: Threshold = 0.5,
-        output: Output = "probability",
-        unit: str = "",
-        repair: bool = True,
-        durability: float = 0.0,
-        refits: int | None = None,
-        models: Sequence[Any] | None = None,
-        margin: float = 0.0,
-        n_jobs: int | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.generate = generate
-        self.model = model
-        self.space = space
-        self.target = target
-        self.threshold = threshold
-        self.output = output
-        self.unit = unit
-        self.repair = repair
-        self.durability = durability
-        self.refits = refits
-        self.models = models
-        self.margin = margin
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    generate: Callable[[Frame], Frame] | Frame
+    model: Any
+    space: ActionSpace
+    _: KW_ONLY
+    target: Any = 1
+    threshold: Threshold = 0.5
+    output: Output = "probability"
+    unit: str = ""
+    repair: bool = True
+    durability: float = 0.0
+    refits: int | None = None
+    models: Sequence[Any] | None = None
+    margin: float = 0.0
+    n_jobs: int | None = None
+    random_state: int = 0
 
     def fit(self, X: Frame | None = None, y: Any = None) -> Self:
         """Check the model, the generator and the table; of rows it keeps only who is typically accepted.
@@ -136,7 +121,7 @@ class PoolRecourse(Engine):
     # answers -----------------------------------------------------------------------------------------
 
     def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return the cheapest of the generator's rows for each matrix (b, d, d)."""
+        """Return the generator's row of least effort for each matrix (b, d, d)."""
         subject = self._subject(x, limits)
         matrices = self._matrices(matrices)
         if subject.verdict is not None:
@@ -144,11 +129,11 @@ class PoolRecourse(Engine):
         rows, scores = self._pool(subject)
         if len(rows) == 0:
             return [self._nothing(subject)] * len(matrices)
-        costs = effort.of_changes(matrices, effort.changes(rows, subject.z))
+        efforts = effort.of_changes(matrices, effort.changes(rows, subject.z))
         return self.acceptance_.told(
             [
-                subject.plan_to(rows[i], scores[i], cost[i])
-                for i, cost in zip(costs.argmin(axis=1), costs, strict=True)
+                subject.plan_to(rows[i], scores[i], each[i])
+                for i, each in zip(efforts.argmin(axis=1), efforts, strict=True)
             ]
         )
 
@@ -168,14 +153,14 @@ class PoolRecourse(Engine):
         if len(rows) == 0:
             return self._nothing(subject)
         moves = effort.changes(rows, subject.z)
-        place, cost = WorstCase(confidence_set).cheapest(moves, most=len(rows))
-        return self.acceptance_.told([subject.plan_to(rows[place], scores[place], cost)])[0]
+        place, worst = WorstCase(confidence_set).least(moves, most=len(rows))
+        return self.acceptance_.told([subject.plan_to(rows[place], scores[place], worst)])[0]
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
         """Return the legal and accepted rows of the generator as one-step plans, nearest first."""
         subject = self._subject(x, limits)
         if subject.verdict is not None:
-            return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
+            return Candidates.none(subject)
         return Candidates(subject, *self._pool(subject))
 
     # how ---------------------------------------------------------------------------------------------

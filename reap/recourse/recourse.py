@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from reap import effort
-from reap._arrays import unique_rows
-from reap._errors import InputError
+from reap._arrays import some_rows
+from reap._errors import InputError, whole
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.models.remembered import Remembered
 from reap.models.trees import read
 from reap.plan import Plan
 from reap.recourse.drafts import Draft
-from reap.recourse.engine import TOGETHER, Engine, Objective
+from reap.recourse.engine import ROWS, Engine
 from reap.recourse.judging import Judge
 from reap.recourse.reasons import typical
-from reap.recourse.robust.worst_case import check_robust
+from reap.recourse.robust import whole_change
+from reap.recourse.robust.worst_case import Objective, check_robust
 from reap.recourse.subject import Candidates, Subject
+from reap.recourse.table import TOGETHER
 from reap.recourse.targets.prototypes import prototypes
 from reap.recourse.targets.search import Search
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
 
-#: Accepted rows kept of the table given to ``fit``.
-_ROWS = 5_000
 #: What ``_forget`` makes; it is not written to files.
 _MADE = ("_search", "_judge", "_lock", "_remembered")
 
 
+@dataclass(eq=False, repr=False)
 class Recourse(Engine):
     """Plans for people: at most three actions where such a plan exists, of least effort ``ΔᵀAΔ`` of the whole change.
 
@@ -94,42 +95,23 @@ class Recourse(Engine):
     ('ok', True)
     """
 
-    def __init__(
-        self,
-        model: Any,
-        space: ActionSpace,
-        *,
-        target: Any = 1,
-        threshold: Threshold = 0.5,
-        output: Output = "probability",
-        unit: str = "",
-        max_changes: int | None = 3,
-        anonymity: int | None = None,
-        durability: float = 0.0,
-        refits: int | None = None,
-        models: Sequence[Any] | None = None,
-        margin: float = 0.0,
-        n_jobs: int | None = None,
-        random_state: int = 0,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.model = model
-        self.space = space
-        self.target = target
-        self.threshold = threshold
-        self.output = output
-        self.unit = unit
-        self.max_changes = max_changes
-        self.anonymity = anonymity
-        self.durability = durability
-        self.refits = refits
-        self.models = models
-        self.margin = margin
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.verbose = verbose
+    model: Any
+    space: ActionSpace
+    _: KW_ONLY
+    target: Any = 1
+    threshold: Threshold = 0.5
+    output: Output = "probability"
+    unit: str = ""
+    max_changes: int | None = 3
+    anonymity: int | None = None
+    durability: float = 0.0
+    refits: int | None = None
+    models: Sequence[Any] | None = None
+    margin: float = 0.0
+    n_jobs: int | None = None
+    random_state: int = 0
+    time_limit: float | None = None
+    verbose: bool = False
 
     def fit(self, X: Frame, y: Any = None) -> Self:
         """Keep accepted rows of other people, from which some plans begin.
@@ -148,27 +130,19 @@ class Recourse(Engine):
             rows = prototypes(self.space, rows, self.anonymity)
         rows = rows[careful.accepts(rows)]
         self.typical_ = typical(self.classifier_, rows)
-        rows = rows[unique_rows(rows)] if len(rows) else rows
-        if len(rows) > _ROWS:
-            chosen = np.random.default_rng(self.random_state).choice(len(rows), _ROWS, replace=False)
-            rows = rows[np.sort(chosen)]
-        self.rows_ = rows
+        self.rows_ = some_rows(rows, ROWS, self.random_state)
         self.reader_ = read(careful, self.space, X)
         exact = self.acceptance_.exact
         self._reader_today = self.reader_ if exact else read(self.classifier_, self.space, X)
         self._forget()
         if self.verbose:
-            print(f"{len(rows):,} accepted rows kept of {len(X):,}")
+            print(f"{len(self.rows_):,} accepted rows kept of {len(X):,}")
         return self
 
     def _check(self) -> None:
         for name in ("max_changes", "anonymity"):
-            value = getattr(self, name)
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not (whole and value >= 1) and value is not None:
-                raise InputError(f"{name} is {value!r}; give a whole number of at least 1, or None")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise InputError(f"time_limit is {self.time_limit!r}; give seconds above 0, or None")
+            whole(name, getattr(self, name))
+        self._deadline()
 
     def edge(self) -> Self:
         """Return the same fitted engine for which today's model alone decides: its plans ask for less and may not hold."""
@@ -253,14 +227,14 @@ class Recourse(Engine):
             targets = self._search.targets(subject, limits, deadline)
             if len(targets) == 0:
                 return self._judge.nothing(subject, targets)
-            row, worst = targets.robust(confidence_set)
+            row, worst = whole_change.robust(targets, confidence_set)
             return self._judge.plans([Draft.of(subject, targets, row[None], np.array([worst]))])[0][0]
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
         """Return the accepted legal rows known for the subject, as plans, nearest first."""
         subject = self._subject(x, limits)
         if subject.verdict is not None:
-            return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
+            return Candidates.none(subject)
         with self._lock:
             targets = self._search.targets(subject, limits, self._deadline())
             order = np.argsort(effort.size(targets.problem.moves(targets.pool.rows)), kind="stable")
@@ -294,9 +268,6 @@ class Recourse(Engine):
     def _scores(self, Z: Array) -> Array:
         return self._remembered.score(Z)
 
-    def _deadline(self) -> float:
-        return np.inf if self.time_limit is None else time.monotonic() + self.time_limit
-
     def _draft(
         self, subject: Subject, matrices: Array, limits: Limits | None, deadline: float
     ) -> Draft | list[Plan]:
@@ -306,4 +277,4 @@ class Recourse(Engine):
         targets = self._search.targets(subject, limits, deadline)
         if len(targets) == 0:
             return [self._judge.nothing(subject, targets)] * len(matrices)
-        return Draft.of(subject, targets, *targets.cheapest(matrices))
+        return Draft.of(subject, targets, *targets.least(matrices))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from reap.language import _, listed
 from reap.space import ActionSpace, Limits
 
-#: So many sets of limits are tried for a smaller one.
+#: Sets of limits that are tried at most to find a smaller one.
 _TRIES = 60
 
 

@@ -27,11 +27,6 @@ class Subject:
     obstacle: str | None
 
     @property
-    def probability(self) -> float:
-        """The score, by its name for models that give probabilities."""
-        return self.score
-
-    @property
     def verdict(self) -> Plan | None:
         """The plan of somebody who needs none or can have none; None where an engine has work to do."""
         if self.accepted:
@@ -69,10 +64,16 @@ class Candidates(Sequence[Plan]):
     def __init__(self, subject: Subject, targets: Array, scores: Array) -> None:
         self.subject, self.targets, self.scores = subject, targets, scores
 
-    @property
-    def probabilities(self) -> Array:
-        """The scores, by their name for models that give probabilities."""
-        return self.scores
+    @classmethod
+    def none(cls, subject: Subject) -> Candidates:
+        """Return the candidates of somebody who has none, or needs none."""
+        return cls(subject, np.empty((0, len(subject.z))), np.empty(0))
+
+    @classmethod
+    def nearest_first(cls, subject: Subject, rows: Array, scores: Array) -> Candidates:
+        """Return rows (N, d) with scores (N,) as candidates, in the order of their effort at the identity."""
+        order = np.argsort(effort.size(effort.changes(rows, subject.z)), kind="stable")
+        return cls(subject, rows[order], scores[order])
 
     @property
     def moves(self) -> Array:

@@ -1,14 +1,44 @@
-"""Plans as a table: one line a person."""
+"""Plans for a table of people, and plans as a table: one line a person."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from joblib import Parallel, delayed
+from rich.progress import track
 
-from reap._typing import Frame
+from reap._typing import Array, Frame
 from reap.plan import Plan
-from reap.space import ActionSpace
+from reap.space import ActionSpace, Limits
+
+if TYPE_CHECKING:
+    from reap.recourse.engine import Engine
+
+#: People whose plans the model judges together.
+TOGETHER = 32
+
+
+def plan_all(
+    engine: Engine, X: Frame, A: Array, limits: Limits | None, n_jobs: int | None, verbose: bool
+) -> list[Plan]:
+    """Return the plan of everybody in a frame for one matrix (d, d); the first error ends it."""
+    parts = [X.iloc[i : i + TOGETHER] for i in range(0, len(X), TOGETHER)]
+    if n_jobs in (None, 1):
+        listed = track(parts, "Looking for plans") if verbose else parts
+        found = [engine.plan_each(part, A, limits) for part in listed]
+    else:
+        found = Parallel(n_jobs=n_jobs, verbose=10 if verbose else 0)(
+            delayed(engine.plan_each)(part, A, limits) for part in parts
+        )
+    plans = list[Plan]()
+    for one in itertools.chain.from_iterable(found):
+        if isinstance(one, Exception):
+            raise one
+        plans.append(one)
+    return plans
 
 
 def table(space: ActionSpace, X: Frame, plans: Sequence[Plan]) -> Frame:

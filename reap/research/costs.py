@@ -16,7 +16,7 @@ def lqr(Q: Array, R: Array, horizon: int | None = None) -> Array:
 
     What is left to do from z, `zᵀAz`, solves `Q = A(R+A)⁻¹A`. In the basis `WᵀRW = I`, `WᵀQW = diag σ` this falls apart into
     `x²/(1+x) = σ`, so `A = (RW) diag((σ + √(σ²+4σ))/2) (RW)ᵀ`, for singular Q too. With a finite horizon
-    `x ← σ + x/(1+x)` from 0, once a step.
+    `x ← σ + x/(1+x)` from 0, once for every step.
 
     Examples
     --------

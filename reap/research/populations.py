@@ -65,7 +65,7 @@ class Population:
             G = rng.standard_normal((2 * k, k))
             A = G.T @ G
             if self.kind == "directions":
-                A = self._factor @ A @ self._factor.T
+                A = self._factor @ A @ self._factor.T  # turned towards the common directions; no effort
             else:
                 of = int(rng.integers(2)) if self.kind == "clusters" else 0
                 A = A * np.sqrt(self._scales[of][:, None] * self._scales[of])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reap._errors import InputError
+from reap._errors import InputError, whole
 from reap._typing import Frame
 from reap.space import files, infer
 from reap.space.clocks import Clocks
@@ -20,7 +20,7 @@ from reap.space.encoding import Encoding
 from reap.space.feature import Clock, Feature
 from reap.space.inputs import names_of
 from reap.space.legality import Legality
-from reap.space.limits import Limits, checked, whole
+from reap.space.limits import Limits, checked
 from reap.space.review import Finding, review
 from reap.space.rules import parse
 from reap.space.words import table

@@ -130,9 +130,8 @@ class Clocks:
         room = np.nan_to_num((self._stop - start[self.which]) * self._unit, nan=0.0)  # months before it stops
         if not (room > 0).any():
             return None
-        return int(
-            np.argmax(np.minimum(room, self.horizon))
-        )  # the first, so the finest, that goes far enough
+        # the first, so the finest, that goes far enough
+        return int(np.argmax(np.minimum(room, self.horizon)))
 
     def waited(self, start: Array, values: Array) -> Array:
         """Return the months (n,) of waiting that values (n,) of the leading clock ask for."""

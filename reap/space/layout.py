@@ -57,6 +57,11 @@ class Layout:
         return self.feature(name).is_action
 
     @property
+    def encoding(self) -> Encoding:
+        """How the values of rows become codes, and codes vectors."""
+        return self._encoding
+
+    @property
     def origins(self) -> Array:
         """The value of each feature that is encoded as 0, (f,): units, or the index of a level."""
         return self._encoding.origin

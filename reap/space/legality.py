@@ -165,7 +165,7 @@ class Legality(Timing):
 
     def relax(self, Z: Array, z0: Array) -> Array:
         """Return the projection of ``Z`` on the continuous relaxation, (n, d): box, direction, one-hot simplex, clocks."""
-        return self._of(z0).relax(self._vectors(Z))
+        return self._of(z0).relaxation.relax(self._vectors(Z))
 
     def box(self, z0: Array) -> tuple[Array, Array]:
         """Return the least and greatest value of every encoded column (d,), (d,) the subject may reach.
@@ -173,7 +173,7 @@ class Legality(Timing):
         One-hot columns: 0 and 1 for a level that can be reached, 0 and 0 for one that cannot. Derived columns and
         clocks stay where they are: nobody sets them; only the leading clock is open, for waiting (see ``clocks.py``).
         """
-        lower, upper = self._of(z0).box
+        lower, upper = self._of(z0).relaxation.box
         return lower.copy(), upper.copy()
 
     def reachable(self, name: str, z0: Array) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reap._errors import InputError, unknown
+from reap._errors import InputError, unknown, whole
 from reap.space.declaration import plain
 from reap.space.feature import Feature
 from reap.space.phrases import united
@@ -175,15 +175,6 @@ def checked(limits: Limits, features: Sequence[Feature]) -> Limits:
         max_changes=whole("max_changes", limits.max_changes, 1),
         within_months=whole("within_months", limits.within_months, 0),
     )
-
-
-def whole(name: str, given: Any, least: int) -> int | None:
-    """Return a whole number that is large enough, or None; anything else is an error."""
-    if given is None:
-        return None
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
-        raise InputError(f"{name} is {given!r}; give a whole number of at least {least}")
-    return int(given)
 
 
 def _check_bound(feature: Feature, value: Any) -> None:

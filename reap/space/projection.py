@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -13,13 +12,14 @@ from reap._typing import Array, Bools, Ints
 from reap.space.clocks import Clocks
 from reap.space.nearest import NearestRow
 from reap.space.reach import Reach, Room
+from reap.space.relaxation import Relaxation
 from reap.space.rules import Rule
 
 
 class Projection:
     """The legal rows of one person, and the nearest of them to any vector.
 
-    Made once a person and kept: engines ask it hundreds of times a second.
+    Made once for each person and kept: engines ask it hundreds of times a second.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Projection:
 
     def codes(self, Z: Array, exact: bool) -> Array:
         """Return the codes (n, f) of the legal rows nearest to vectors (n, d); derived features not yet."""
-        self._check_open()
+        self.check_open()
         Z = np.where(np.isnan(Z), self.z0, Z)
         codes = self._separable(Z)
         if exact and self.rules:
@@ -89,7 +89,7 @@ class Projection:
         return np.asarray(self._calendar[months.astype(np.intp)])
 
     @cached_property
-    def _leading(self) -> tuple[int, int, int] | None:
+    def leading(self) -> tuple[int, int, int] | None:
         """The leading clock: its place among the clocks, its feature and its column; None where there is none."""
         place = self.clocks.leading(self.start)
         if place is None:
@@ -99,16 +99,17 @@ class Projection:
 
     def _waits(self, Z: Array) -> Array:
         """Return the months (n,) that vectors (n, d) ask to wait: what their clocks agree on, else what the leading one says."""
-        if self._leading is None:
+        if self.leading is None:
             return np.zeros(len(Z))
-        i = self._leading[1]
+        i = self.leading[1]
         encoding, which = self.reach.encoding, self.clocks.which
         shown = np.repeat(self.start[None], len(Z), axis=0)
         shown[:, which] = encoding.origin[which] + Z[:, encoding.starts[which]] * encoding.scale[which]
         agreed = self.clocks.months(self.start[None], shown)
         return np.where(np.isnan(agreed), self.clocks.waited(self.start, shown[:, i]), agreed)
 
-    def _check_open(self) -> None:
+    def check_open(self) -> None:
+        """Refuse limits that leave a feature no value at all."""
         for feature in self.reach.closed(self.room, self.start):
             raise InputError(
                 f"no value of {feature.label!r} is left to choose: the limits exclude all; relax one"
@@ -139,6 +140,11 @@ class Projection:
     @cached_property
     def _rows(self) -> NearestRow:
         return NearestRow(self, self.rules, self.max_changes)
+
+    @cached_property
+    def relaxation(self) -> Relaxation:
+        """The continuous relaxation of what is legal."""
+        return Relaxation(self)
 
     @cached_property
     def _choices(self) -> tuple[Bools, Bools]:
@@ -237,82 +243,3 @@ class Projection:
             return np.full(len(Z), float(allowed[0])), distance[:, 0]
         best = (distance - 1e-12 * (allowed == self.start[i])).argmin(axis=1)
         return allowed[best].astype(float), distance[np.arange(len(Z)), best]
-
-    # the continuous relaxation ------------------------------------------------------------------------
-
-    @cached_property
-    def box(self) -> tuple[Array, Array]:
-        """Least and greatest value of every encoded column, (d,) and (d,)."""
-        self._check_open()
-        encoding = self.reach.encoding
-        lower, upper = self.z0.copy(), self.z0.copy()
-        for i in self.reach.free:
-            columns, open_ = encoding.slices[self.reach.features[i].name], self.room.levels[i]
-            if np.isnan(self.start[i]):
-                continue
-            if open_ is None:
-                ends = np.array([self.room.low[i], self.room.high[i]])
-                lower[columns], upper[columns] = (ends - encoding.origin[i]) / encoding.scale[i]
-            elif self.reach.features[i].kind == "categorical":
-                lower[columns], upper[columns] = 0.0, open_
-            else:
-                lower[columns], upper[columns] = self.room.open[i][[0, -1]] / encoding.scale[i]
-        if self._leading is not None:
-            _, i, column = self._leading
-            ends = self.clocks.advance(self.start[None], np.array([self.first, self.last]))[:, i]
-            lower[column], upper[column] = (ends - encoding.origin[i]) / encoding.scale[i]
-        return lower, upper
-
-    def relax(self, Z: Array) -> Array:
-        """Return the nearest points (n, d) of the box and of every categorical feature's simplex."""
-        lower, upper = self.box
-        out = np.clip(np.where(np.isnan(Z), self.z0, Z), lower, upper)
-        for i, columns in self.reach.encoding.hot:
-            if np.isnan(self.start[i]):
-                out[:, columns] = self.z0[columns]
-            else:
-                wanted = np.where(np.isnan(Z[:, columns]), self.z0[columns], Z[:, columns])
-                out[:, columns] = simplex(wanted, self.room.levels[i])
-        if self._leading is not None:
-            self._let_go(out)
-        return out
-
-    def _let_go(self, Z: Array) -> None:
-        """Put the clocks of relaxed vectors (n, d) where the actions' time, or the leading clock if later, puts them."""
-        encoding, (place, _, column) = self.reach.encoding, self._leading or (0, 0, 0)
-        away = np.abs(np.nan_to_num(Z - self.z0))
-        flow = [
-            self.clocks.flow(k) / encoding.scale[i] for k, i in enumerate(self.clocks.which)
-        ]  # encoded, a month
-        months = away[:, column] / flow[place]
-        for i in self.reach.free:
-            first = encoding.starts[i]  # of a category: half of what moves leaves its own level
-            moved = away[:, first] * encoding.scale[i]
-            if self.reach.features[i].kind == "categorical":
-                moved = away[:, encoding.slices[self.reach.features[i].name]].sum(axis=1) / 2
-            months = np.maximum(months, moved * self.clocks.pace(i))
-        for k, i in enumerate(self.clocks.which):
-            to = encoding.starts[i]
-            stop = (self.clocks.stop(k) - encoding.origin[i]) / encoding.scale[i]
-            Z[:, to] = np.maximum(self.z0[to], np.minimum(self.z0[to] + months * flow[k], stop))
-
-
-def simplex(block: Array, allowed: Any) -> Array:
-    """Return the projection of rows (n, k) on the simplex over the allowed columns.
-
-    Subtract the one threshold that makes the positive parts sum to one; it is found by sorting.
-
-    Examples
-    --------
-    >>> simplex(np.array([[0.9, 0.5, 0.4]]), np.array([True, True, False])).round(2)
-    array([[0.7, 0.3, 0. ]])
-    """
-    part = block[:, allowed]
-    ordered = -np.sort(-part, axis=1)
-    excess = np.cumsum(ordered, axis=1) - 1.0
-    count = np.arange(1, part.shape[1] + 1)
-    active = (ordered - excess / count > 0).sum(axis=1)
-    threshold = excess[np.arange(len(part)), active - 1] / active
-    out = np.zeros_like(block)
-    out[:, allowed] = np.maximum(part - threshold[:, None], 0.0)
-    return out

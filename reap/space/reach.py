@@ -126,9 +126,8 @@ class Reach:
     def _numbers_allow(self, old: Array, new: Array) -> Bools:
         low, high = self.interval(old)
         inside = (new >= low - self.tolerance) & (new <= high + self.tolerance)
-        inside &= ~self.stepped | (
-            np.abs(new / self.step - np.rint(new / self.step)) <= 1e-4
-        )  # float32 rounds more than 1e-6
+        # float32 rounds more than 1e-6
+        inside &= ~self.stepped | (np.abs(new / self.step - np.rint(new / self.step)) <= 1e-4)
         legal = inside & ~self.fixed | (np.abs(new - old) <= self.tolerance)
         legal &= (new >= self.hard_low - self.tolerance) & (new <= self.hard_high + self.tolerance)
         return np.where(np.isnan(old), np.isnan(new), legal)

@@ -149,9 +149,8 @@ class Implication:
         """Return the restrictions, any one of which makes the rule hold for a subject with codes (f,)."""
         found = []
         for condition, truth in ((self.when, False), (self.then, True)):
-            if not np.isnan(
-                start[condition.index]
-            ):  # what is missing stays so, and can neither refuse nor comply
+            # what is missing stays so, and can neither refuse nor comply
+            if not np.isnan(start[condition.index]):
                 found += [(condition.index, d) for d in condition.domains(start[condition.index], truth)]
         return [(i, d) for i, d in found if not d.empty]
 

@@ -187,9 +187,9 @@ def test_centres_of_many_sets_at_once_are_those_of_each() -> None:
     rng = np.random.default_rng(2)
     sets = [instance(int(rng.integers(1, 6)), int(rng.integers(1, 7)), rng, steps=2) for _ in range(30)]
     for form in ("chebyshev", "published", "analytic"):
-        found = centers.solve_many([belief._reduced for belief in sets], form)
+        found = centers.solve_many([belief.solutions.reduced for belief in sets], form)
         for belief, solution in zip(sets, found, strict=True):
-            lifted = belief._reduced.lift(solution.A[0])
+            lifted = belief.solutions.reduced.lift(solution.A[0])
             assert lifted == pytest.approx(belief.center(form).matrix, abs=2e-5)
             if form != "analytic":
                 assert solution.r[0] == pytest.approx(belief.center(form).radius, rel=1e-7)
@@ -272,8 +272,8 @@ def test_whatever_is_asked_the_matrices_are_in_the_set(
     ("call", "words"),
     [
         (lambda s: s.add([1.0, 2.0], [1.0, 2.0]), "identical"),
-        (lambda s: s.add([1.0, 2.0], [-1.0, -2.0]), "cost the same to everybody"),
-        (lambda s: s.add_same([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]), "cost the same"),
+        (lambda s: s.add([1.0, 2.0], [-1.0, -2.0]), "ask the same effort of everybody"),
+        (lambda s: s.add_same([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]), "ask the same effort"),
         (lambda s: s.add([1.0, 2.0, 3.0], [1.0, 2.0]), r"shape \(2,\) or \(steps, 2\)"),
         (lambda s: s.add([1.0, np.nan], [1.0, 2.0]), "not finite"),
         (lambda s: s.add(["a", "b"], [1.0, 2.0]), "must be numbers"),

@@ -7,6 +7,7 @@ import pytest
 
 from reap import InputError
 from reap.belief import ConfidenceSet, solve_centers
+from reap.belief.solutions import Solutions
 from tests.belief.test_confidence_set import instance
 
 
@@ -19,7 +20,7 @@ def test_a_batch_gives_what_each_alone_gives(form):
     alone = [one.copy() for one in sets]
     solve_centers(sets, form)
     for one, other in zip(sets, alone, strict=True):
-        assert form in one._known
+        assert form in one.solutions
         found, wanted = one.center(form), other.center(form)
         np.testing.assert_allclose(found.matrix, wanted.matrix, atol=1e-6)
         assert found.radius == pytest.approx(wanted.radius, abs=1e-6)
@@ -43,20 +44,20 @@ def test_what_is_known_is_not_solved_again(monkeypatch):
     sets = [instance(4, 3, np.random.default_rng(s)) for s in range(3)]
     sets[0].center()
     solved = []
-    kept = ConfidenceSet._as_center
+    kept = Solutions.keep
 
     def counted(self, *rest):
         solved.append(id(self))
         return kept(self, *rest)
 
-    monkeypatch.setattr(ConfidenceSet, "_as_center", counted)
+    monkeypatch.setattr(Solutions, "keep", counted)
     solve_centers([sets[0], sets[1], sets[1], sets[2]])  # one of them twice
-    assert solved == [id(sets[1]), id(sets[2])]
+    assert solved == [id(sets[1].solutions), id(sets[2].solutions)]
     solve_centers(sets)
     assert len(solved) == 2
     sets[0].add([1, 0, 0, 0], [0, 1, 0, 0])  # what was known is known no more
     solve_centers(sets)
-    assert solved[2:] == [id(sets[0])]
+    assert solved[2:] == [id(sets[0].solutions)]
 
 
 def test_nothing_to_do_and_misspelt_forms():

@@ -19,7 +19,9 @@ def enumerate_subsets(belief: ConfidenceSet, violations: int) -> float:
     n = len(belief)
     dropped = [set(D) for k in range(violations + 1) for D in combinations(range(n), k)]
     sets = [
-        reduce([cut for cut in belief._cuts if cut.answer not in D], belief.dimension, belief.epsilon)
+        reduce(
+            [cut for cut in belief.solutions.cuts if cut.answer not in D], belief.dimension, belief.epsilon
+        )
         for D in dropped
     ]
     return max(float(found.r[0]) for found in centers.solve_many(sets, "chebyshev"))
@@ -69,7 +71,7 @@ def test_answers_that_agree_need_not_be_left_out_to_be_understood() -> None:
         options = sorted(rng.normal(size=(2, 4)), key=lambda v: float(v @ A @ v))
         belief.add(*(options[::-1] if i in wrong else options))
     found = belief.relaxed_center(4)
-    truth = belief._without(sorted(wrong)).center().radius
+    truth = belief.solutions.without(wrong).center("chebyshev").radius
     assert found.radius >= truth - 1e-8
     assert found.radius > 2 * belief.center().radius
     assert found.gap <= 1e-6

@@ -39,7 +39,7 @@ def test_twenty_contradictory_answers_end_at_the_limit_with_a_bound() -> None:
     assert time.process_time() - begin < 1.0 + SLACK
     assert not found.proven
     assert found.radius < found.bound <= 0.5
-    kept = belief._without(found.dropped)
+    kept = belief.solutions.without(found.dropped)
     assert kept.contains(found.matrix)
     assert np.linalg.eigvalsh(found.matrix)[0] >= found.radius - 1e-9
 

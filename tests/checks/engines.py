@@ -48,5 +48,5 @@ class Rows(Engine):
     def robust(self, x, confidence_set, objective="worst-case", limits=None):
         check_robust(confidence_set, objective, self.space.dimension)
         found = self.candidates(x, limits)
-        place, worst = WorstCase(confidence_set).cheapest(found.moves, most=len(found))
+        place, worst = WorstCase(confidence_set).least(found.moves, most=len(found))
         return found.subject.plan_to(found.targets[place], found.scores[place], worst)

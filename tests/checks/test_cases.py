@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import reap
-from reap.checks import CASES, FOR_PEOPLE, WITH_TIME_LIMIT, CheckFailed, cases, people
+from reap.checks import CASES, FOR_PEOPLE, WITH_TIME_LIMIT, CheckFailed, cases, manners, people
 from tests.checks.engines import Rows
 
 
@@ -164,17 +164,17 @@ class Illegal(Rows):
 FAULTS = [
     (Forgetful, cases.limits_are_kept, "changes against the person's limit"),
     (Twice, cases.candidates_are_plans, "occurs twice"),
-    (Greedy, cases.input_is_untouched, "changed the matrices"),
-    (Stepwise, cases.frames_keep_their_form, "recourse_steps"),
-    (Floats, cases.frames_keep_their_form, "recommend returns"),
-    (Floats, cases.awkward_dtypes, "recommend returns"),
-    (Moody, cases.same_seed_same_answer, "from an engine made alike"),
-    (Sticky, cases.pickle_and_clone, "'not fitted' was expected"),
+    (Greedy, manners.input_is_untouched, "changed the matrices"),
+    (Stepwise, manners.frames_keep_their_form, "recourse_steps"),
+    (Floats, manners.frames_keep_their_form, "recommend returns"),
+    (Floats, manners.awkward_dtypes, "recommend returns"),
+    (Moody, manners.same_seed_same_answer, "from an engine made alike"),
+    (Sticky, manners.pickle_and_clone, "'not fitted' was expected"),
     (Busy, cases.accepted_people, "none_found"),
     (Hopeful, cases.nobody_is_accepted, "states the scores"),
     (Vague, cases.impossible_limits, "the status is 'none_found'"),
-    (Loud, cases.silence, "prints 'fitting"),
-    (Lax, cases.bad_input_is_refused, "the call went through"),
+    (Loud, manners.silence, "prints 'fitting"),
+    (Lax, manners.bad_input_is_refused, "the call went through"),
     (Cheap, cases.random_worlds, "states an effort"),
     (Illegal, cases.random_worlds, "is illegal"),
     (Rows, people.more_changes_are_said, "is accepted without age"),
@@ -191,7 +191,7 @@ def test_a_broken_promise_is_found(engine, case, said):
 
 def test_a_warning_is_an_error():
     with pytest.raises(UserWarning, match="look here"):
-        cases.silence(Warning_)
+        manners.silence(Warning_)
 
 
 def test_every_case_is_broken_by_somebody():

@@ -98,7 +98,7 @@ def test_the_command_line_passes_the_row_through(tmp_path, capsys):
         assert plan.start.to_dict() == X.loc[i, FREE].to_dict()
         then = pd.DataFrame([{**X.loc[i].to_dict(), **plan.target.to_dict()}])[list(X)]
         assert model.predict(then).tolist() == ["yes"]
-        assert plan.probabilities[0] == pytest.approx(model.predict_proba(X.loc[[i]])[0, 1])
+        assert plan.scores[0] == pytest.approx(model.predict_proba(X.loc[[i]])[0, 1])
 
 
 # many people ------------------------------------------------------------------------------------------

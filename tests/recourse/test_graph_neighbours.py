@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reap
-from reap.checks.cases import awkward_dtypes, random_worlds, same_seed_same_answer
+from reap.checks.cases import random_worlds
+from reap.checks.manners import awkward_dtypes, same_seed_same_answer
 from reap.checks.worlds import random_world
 from reap.recourse import GraphRecourse
 from reap.recourse.routes.path.neighbours import NeighbourLists, approximate_neighbors, exact_neighbors

@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 import reap
 from reap import effort
-from reap.checks.worlds import four_things_world, random_matrices
+from reap.checks.known_worlds import four_things_world
+from reap.checks.worlds import random_matrices
 from reap.recourse.targets import pool
 from tests.recourse.enumeration import MODELS, Everything, small_world, table
 

@@ -58,7 +58,7 @@ def test_the_cheapest_worst_case_is_found_with_few_solutions(monkeypatch):
     monkeypatch.setattr(
         reap.ConfidenceSet, "worst_case_plan", lambda self, m: asked.append(1) or original(self, m)
     )
-    place, cost = WorstCase(known).cheapest(moves, most=120)
+    place, cost = WorstCase(known).least(moves, most=120)
     assert np.isclose(cost, exact.min(), rtol=1e-6)
     assert np.isclose(exact[place], cost, rtol=1e-6)
     assert len(asked) < 40

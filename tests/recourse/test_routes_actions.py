@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 import reap
-from reap.checks.worlds import four_things_world
+from reap.checks.known_worlds import four_things_world
 from reap.recourse.routes.actions import routes
 from reap.recourse.targets.problem import Problem
 
@@ -69,7 +69,7 @@ def test_a_score_that_falls_on_the_way_is_said():
 
     X, space = world()
     plan = reap.Recourse(model, space).fit(X).plans(OWN, np.eye(3))[0]
-    assert plan.probabilities.round(1).tolist() == [0.3, 0.1, 0.9]
+    assert plan.scores.round(1).tolist() == [0.3, 0.1, 0.9]
     assert plan.setback is not None
     assert "the score goes from 30 to 90 out of 100" in str(plan)
     assert "After step 1 the score is lower than before it (10 out of 100)" in str(plan)

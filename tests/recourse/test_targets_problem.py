@@ -9,6 +9,7 @@ import reap
 from reap.checks.worlds import random_world
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.reduction import reduced
+from reap.recourse.targets.slopes import slopes
 from reap.space.grid import shown_step
 
 SEEDS = range(30)
@@ -98,11 +99,11 @@ def test_rows_that_do_not_wait_are_what_the_projection_says(limits):
 def test_slopes_of_what_follows_are_those_of_small_steps():
     space, problem = timed_problem()
     rows = scattered(problem, 1, 20)
-    every = problem.slopes(rows)
+    every = slopes(problem, rows)
     two = np.tile([1, 0], (len(rows), 1))
-    assert np.allclose(problem.slopes(rows, two), every[:, [1, 0]])
+    assert np.allclose(slopes(problem, rows, two), every[:, [1, 0]])
     ratio = space.columns.index("ratio")
-    slope = problem.slopes(problem.base[None])[0, 0, list(problem.derived).index(ratio)]
+    slope = slopes(problem, problem.base[None])[0, 0, list(problem.derived).index(ratio)]
     scales = dict(zip(space.names, space.scales, strict=True))
     assert slope == pytest.approx(scales["debt"] / 2000 / scales["ratio"], rel=1e-6)
 

@@ -14,6 +14,7 @@ from sklearn.preprocessing import OrdinalEncoder
 import reap
 from reap import effort
 from reap.checks.worlds import random_matrices
+from reap.recourse.targets.enumeration import everything
 from reap.recourse.targets.order import asks_no_more
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.targets import Targets
@@ -28,7 +29,7 @@ SIX = ["status", "duration", "savings", "employment", "guarantor", "other_plans"
 
 def deep(problem, A):
     """The least effort under each matrix (b,) of an accepted legal row that asks for all of no other one; None: no row."""
-    rows = problem.everything(problem.max_changes)
+    rows = everything(problem, problem.max_changes)
     rows = rows[problem.judge(rows) >= problem.goal]
     if len(rows) == 0:
         return None
@@ -70,7 +71,7 @@ def ratios(name, model, people, fixed=None, rows=400_000, matrices=8, seed=11):
         )
         targets = Targets(source)
         assert len(targets), "everybody is found whom looking at every row finds"
-        out.append(targets.cheapest(A)[1] / least)
+        out.append(targets.least(A)[1] / least)
         if len(out) == people:
             break
     assert len(out) == people

@@ -126,7 +126,7 @@ def _hits(marginal: Marginal, root: Array, sizes: Array, shares: Shares) -> Bool
         for (same, _), (at, options) in past.groups.items():
             if not same:
                 chances = choice_probabilities(efforts[:, options], who)  # (M, m, k, t)
-                expected = np.einsum("mat,makt->ak", known[:, at], chances)
+                expected = np.einsum("mat,makt->ak", known[:, at], chances)  # over matrices and kinds of care
                 hit[at] = expected.argmax(axis=1) == 0
         hits.append(hit)
     return np.concatenate(hits)

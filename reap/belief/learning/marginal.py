@@ -28,7 +28,7 @@ from reap.belief.learning.slopes import both
 #: People whose answers are worked on at once.
 _PART = 40
 _LEAST = 1e-12
-#: One in so many matrices stands for people who mind something beside the changes.
+#: One matrix in this number stands for people who mind something beside the changes.
 _FEWER = 3
 
 
@@ -96,7 +96,7 @@ class Marginal:
         """Take matrices `(f, m, k, k)`."""
         self.past, self.parts = past, past.parts(_PART)
         k = past.dimension
-        B = drawn.reshape(-1, k, k) * (k / np.einsum("fmii->fm", drawn).ravel())[:, None, None]
+        B = drawn.reshape(-1, k, k) * (k / np.einsum("fmii->fm", drawn).ravel())[:, None, None]  # to trace k
         self._upper = np.triu_indices(k)
         twice = np.where(self._upper[0] == self._upper[1], 1.0, 2.0)  # B_ij and B_ji
         self._flat = np.ascontiguousarray((B[:, self._upper[0], self._upper[1]] * twice).astype(np.float32))
@@ -182,9 +182,8 @@ class Marginal:
             for case, more in zip(cases, added, strict=True)
         ]
         answered = [Answered(past, each, single(who)) for each in minding]
-        totals = [
-            np.add.reduceat(each.logs, past.first, axis=1).astype(float) for each in answered
-        ]  # (m, n, t)
+        # (m, n, t)
+        totals = [np.add.reduceat(each.logs, past.first, axis=1).astype(float) for each in answered]
         logs = np.stack(
             [
                 logsumexp(total.reshape(self._families, case.each, len(past), -1), axis=1) - np.log(case.each)
@@ -225,6 +224,7 @@ class Marginal:
 
     def _by_root(self, past: Past, steep: Array, moved: Array) -> Array:
         """Return `Σ 2 (Σ_m W_m B_m) u vᵀ` `(n, k, k)`, summed over each person's rows."""
+        # the gradient of each row's effort, 2Wu: its parts, not its effort
         pulled = 2 * np.einsum("rij,rj->ri", self._square(steep)[past.option], moved)
         return np.add.reduceat(pulled[:, :, None] * past.rows[:, None, :], past.row_starts, axis=0)
 

@@ -73,7 +73,7 @@ class Past:
         return Past(tuple(self.people[i] for i in positions), self.dimension, self.extra)
 
     def parts(self, size: int) -> list[Past]:
-        """Return the answers in parts of so many people, for arrays that fit a cache."""
+        """Return the answers in parts, each of a given number of people, for arrays that fit a cache."""
         return [self.take(range(i, min(i + size, len(self)))) for i in range(0, len(self), size)]
 
     @property

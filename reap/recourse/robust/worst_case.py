@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
@@ -10,7 +11,9 @@ from reap._errors import InputError
 from reap._typing import Array
 from reap.belief import ConfidenceSet
 from reap.effort import of_changes, size
-from reap.recourse.engine import Objective
+
+#: Every step at its own worst matrix, or one worst matrix for the whole path; of a whole change both are the same.
+Objective = Literal["worst-case", "minimax"]
 
 
 def check_robust(confidence_set: ConfidenceSet, objective: Objective, dimension: int) -> None:
@@ -29,7 +32,7 @@ def check_robust(confidence_set: ConfidenceSet, objective: Objective, dimension:
 
 
 class WorstCase:
-    """Finds the row that is cheapest in the worst case, and asks for as few worst cases as it can.
+    """Finds the row whose effort is least in the worst case, and asks for as few worst cases as it can.
 
     Every matrix a worst case was reached at is in the set, so it bounds the worst case of all other rows from below.
     Rows are asked in the order of that bound; once the least bound is not below the best worst case, it is proven.
@@ -49,26 +52,26 @@ class WorstCase:
         self.matrices = np.concatenate([self.matrices, found.matrix[None]])[-200:]
         return float(found.cost)
 
-    def cheapest(
+    def least(
         self,
         moves: Array,
         below: float = np.inf,
         most: int = 100,
         deadline: Callable[[], bool] = lambda: False,
     ) -> tuple[int, float]:
-        """Return (index, worst case) of the cheapest of moves (N, d) if under ``below``; else (−1, below)."""
-        best, cost = -1, below
+        """Return (index, worst case) of the move of (N, d) whose worst case is least, if under ``below``; else (−1, below)."""
+        best, least = -1, below
         bounds = of_changes(self.matrices, moves).max(axis=0) if len(self.matrices) else np.zeros(len(moves))
         sizes = size(moves)
         for _ in range(most):
             if len(moves) == 0 or deadline():
                 break
             i = int(np.lexsort((sizes, bounds))[0])
-            if bounds[i] >= cost * (1 - 1e-7):
+            if bounds[i] >= least * (1 - 1e-7):
                 break
             worst = self.of(moves[i])
             bounds = np.maximum(bounds, of_changes(self.matrices[-1:], moves)[0])
             bounds[i] = np.inf
-            if worst < cost:
-                best, cost = i, worst
-        return best, cost
+            if worst < least:
+                best, least = i, worst
+        return best, least

@@ -54,9 +54,8 @@ def _nearest(problem: Problem, data: Array, count: int = 256) -> Array:
     size = effort.size(problem.moves(rows))
     rows = rows[np.argsort(size, kind="stable")[:count]]
     if problem.space.rules:
-        broken = np.flatnonzero(~problem.legal(rows, counted=False))[
-            :50
-        ]  # the exact search takes a millisecond a row
+        # the exact search takes a millisecond a row
+        broken = np.flatnonzero(~problem.legal(rows, counted=False))[:50]
         rows[broken] = problem.tidy(problem.within(rows[broken], exact=True))
     return rows
 

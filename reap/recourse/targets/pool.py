@@ -1,6 +1,6 @@
 """The subject's pool: accepted legal rows of few changes, from every support, or those worth a look, and from real people.
 
-Built once a subject, whatever the matrix, and then only read: the same question always gets the same answer.
+Built once for each subject, whatever the matrix, and then only read: the same question always gets the same answer.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 from reap import effort
 from reap._arrays import row_keys, unique_rows
 from reap._typing import Array, Bools, Ints
+from reap.recourse.targets.enumeration import everything, row_count
 from reap.recourse.targets.months import stretches
 from reap.recourse.targets.order import asks_no_more
 from reap.recourse.targets.people import people
@@ -163,16 +164,16 @@ def enumerated(problem: Problem, whole: int = ENUMERATED) -> Pool | None:
     """
     most = problem.space.most_changes
     asked = most if problem.max_changes is None else problem.max_changes
-    if problem.size(asked) > whole:
+    if row_count(problem, asked) > whole:
         return None
-    rows = problem.everything(asked)
+    rows = everything(problem, asked)
     scores = problem.judge(rows)
     if (scores >= problem.goal).any():
         fine = scores >= problem.goal
         return Pool(problem, rows[fine], scores[fine], complete=True)
-    if asked is not None and problem.size(most) > whole:
+    if asked is not None and row_count(problem, most) > whole:
         return Pool(problem, rows[:0], scores[:0])
-    rows = problem.everything(most)
+    rows = everything(problem, most)
     scores = problem.judge(rows, counted=False)
     problem.saw(rows, scores)
     if problem.closest < problem.goal:  # the margin is a preference; here nothing else is left
@@ -189,8 +190,8 @@ def enumerated(problem: Problem, whole: int = ENUMERATED) -> Pool | None:
 def scan(problem: Problem) -> tuple[Array, Array] | None:
     """Return rows of every support at some values of their numbers, and their logits; None where there are too many."""
     for places in _PLACES:
-        if problem.size(problem.max_changes, places) <= (SCANNED if problem.smooth else _BLACK_BOX):
-            rows = problem.everything(problem.max_changes, places)
+        if row_count(problem, problem.max_changes, places) <= (SCANNED if problem.smooth else _BLACK_BOX):
+            rows = everything(problem, problem.max_changes, places)
             return rows, problem.judge(rows)
     return None
 

@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from reap import _clock, effort
-from reap._arrays import zero_missing
 from reap._typing import Array, Bools, Ints
 from reap.models import Classifier
 from reap.recourse.targets.pretext import Pretexts
@@ -110,19 +109,6 @@ class Problem:
         """Whether the model has a gradient."""
         return self.classifier.has_gradient
 
-    def size(self, most: int | None = None, places: int | None = None) -> float:
-        """Return how many rows there are with ``most`` changes or fewer, legal or not; see ``everything``."""
-        n, sizes = self.numbers, np.ones(1)  # by the number of changes
-        if places is None:  # a number may have a million values: they are counted, not listed
-            acts = self.acts[n.feature]
-            counts = [(a, b) if act else (a + b, 0.0) for a, b, act in zip(*n.counts, acts, strict=True)]
-            counts += [(float(c.own >= 0), len(c.options) - float(c.own >= 0)) for c in self.choices]
-        else:
-            counts = [(float(stays.sum()), float(moves.sum())) for stays, moves in self._axes(places)]
-        for same, moved in counts:
-            sizes = np.append(same * sizes, 0.0) + np.append(0.0, moved * sizes)
-        return float(sizes[: None if most is None else most + 1].sum())
-
     def moves(self, Z: Array) -> Array:
         """Return the whole changes (…, d) of rows; what is missing does not change."""
         return effort.changes(Z, self.z0) if self.gaps else Z - self.z0
@@ -159,37 +145,6 @@ class Problem:
     @cached_property
     def _widths(self) -> Ints:
         return np.array([len(columns_of(self.space, f)) for f in self.space.features])
-
-    def everything(self, most: int | None = None, places: int | None = None) -> Array:
-        """Return every row of the grid with ``most`` changes or fewer, (n, d).
-
-        With ``places`` a number takes that many values at most to each side of its start, closer together near it: effort
-        grows with the square of the way.
-        """
-        n, count = self.numbers, np.zeros(1, dtype=np.intp)
-        where = np.zeros((1, 0), dtype=np.intp)
-        for stays, moves in self._axes(places):
-            row, place = np.divmod(np.arange(len(count) * len(stays)), len(stays))
-            total = count[row] + moves[place]
-            few = np.ones(len(row), dtype=bool) if most is None else total <= most
-            where, count = np.column_stack([where[row[few]], place[few]]), total[few]
-        rows = np.repeat(self.base[None], len(where), axis=0)
-        for j, column in enumerate(n.columns):
-            rows[:, column] = n.some_values(j, places)[where[:, j]]
-        for j, choice in enumerate(self.choices, len(n.columns)):
-            rows[:, choice.columns] = choice.options[where[:, j]]
-        return self.follow(rows)
-
-    def _axes(self, places: int | None) -> list[tuple[Bools, Bools]]:
-        """For each number, then each choice: which of its values (k,) are no change, and which are one; waiting is none."""
-        n, axes = self.numbers, []
-        for j, start in enumerate(n.start):
-            moves = (np.abs(n.some_values(j, places) - start) > 1e-9) & self.acts[n.feature[j]]
-            axes.append((~moves, moves))
-        for choice in self.choices:
-            moves = np.arange(len(choice.options)) != choice.own
-            axes.append((~moves, moves))
-        return axes
 
     def within(self, Z: Array, exact: bool = False) -> Array:
         """Return what the subject would become on the way to rows (n, d): each feature as near as it may come."""
@@ -271,36 +226,3 @@ class Problem:
     def without(self, Z: Array, left_out: Bools) -> Array:
         """Return rows (n, d) with some features (n, f) as they were; clocks stay where the rows have them."""
         return np.where(np.repeat(left_out, self._widths, axis=1), self.base, Z)
-
-    def gradient(self, Z: Array, of: Ints | None = None) -> Array:
-        """Return the gradient (n, m) of the logit by the movable numbers, or (n, k) by those ``of`` (n, k) for each row.
-
-        Derived columns are included as they follow.
-        """
-        full = self.classifier.gradient(Z)
-        full = zero_missing(full) if self.gaps else full
-        own = full[:, self.numbers.columns]
-        own = own if of is None else np.take_along_axis(own, of, axis=1)
-        if len(self.derived):
-            own = own + (self.slopes(Z, of) * full[:, None, self.derived]).sum(axis=2)
-        return own
-
-    def slopes(self, Z: Array, of: Ints | None = None) -> Array:
-        """Return how derived columns follow the numbers, (n, m or k, derived), by differences of a few steps.
-
-        ``of`` (n, k) names the numbers that matter to each row.
-        """
-        n = self.numbers
-        of = np.broadcast_to(np.arange(len(n.columns)), (len(Z), len(n.columns))) if of is None else of
-        columns, reach = n.columns[of][None], np.maximum(n.step, 0.02)[of]
-        here = np.take_along_axis(Z, n.columns[of], axis=1)
-        ends = n.snap(here + np.stack([-reach, reach]), of)  # (2, n, k)
-        moved = np.repeat(np.repeat(Z[None, :, None], of.shape[1], axis=2), 2, axis=0)
-        np.put_along_axis(moved, np.broadcast_to(columns, ends.shape)[..., None], ends[..., None], axis=3)
-        moved = self.follow(moved.reshape(-1, Z.shape[1])).reshape(moved.shape)
-        gap = (ends[1] - ends[0])[:, :, None]
-        rise = zero_missing(moved[1] - moved[0])[:, :, self.derived]
-        rise[self.derived[None, None] == columns[0][:, :, None]] = (
-            0.0  # the leading clock is a number of its own
-        )
-        return np.asarray(np.divide(rise, gap, out=np.zeros_like(rise), where=np.abs(gap) > 1e-9))

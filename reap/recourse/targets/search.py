@@ -13,6 +13,7 @@ from reap.models import Classifier
 from reap.models.trees.reader import Reader
 from reap.recourse.subject import Subject
 from reap.recourse.targets.boundary.boundary import Boundary
+from reap.recourse.targets.enumeration import row_count
 from reap.recourse.targets.pool import QUICK, Source
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.targets import Targets
@@ -85,6 +86,6 @@ class Search:
         rng = np.random.default_rng(self.seed)
         if self.reader is None:
             return Boundary(problem, self.rows, rng)
-        if self.reader.quick and problem.size(problem.max_changes) <= QUICK:
+        if self.reader.quick and row_count(problem, problem.max_changes) <= QUICK:
             return Boundary(problem, self.rows, rng, QUICK)
         return Trees(problem, self.reader, self.rows, rng, futile)

@@ -7,9 +7,7 @@ import numpy as np
 from reap import effort
 from reap._arrays import unique_rows
 from reap._typing import Array, Ints
-from reap.belief import ConfidenceSet
 from reap.plan import Plan
-from reap.recourse.robust.whole_change import robust
 from reap.recourse.targets.between import lowered
 from reap.recourse.targets.order import asks_no_more, undominated
 from reap.recourse.targets.pool import Source, best_of_supports, supports
@@ -41,7 +39,7 @@ class Targets:
     def __len__(self) -> int:
         return len(self.pool)
 
-    def cheapest(self, A: Array) -> tuple[Array, Array]:
+    def least(self, A: Array) -> tuple[Array, Array]:
         """Return the target (b, d) of least effort for each matrix (b, d, d), and its effort (b,)."""
         found = np.concatenate(self.source.solve(A).offered)
         found = found[unique_rows(found)]
@@ -49,26 +47,18 @@ class Targets:
         found, cells = found[order := np.argsort(cells, kind="stable")], cells[order]
         count = int(np.clip(4 * _FEW // len(A), _SUPPORTS, _FEW))
         matrix, place = best_of_supports(cells, effort.of_changes(A, self.problem.moves(found)), count)
-        rows = self._settled(A[matrix], found[place])
+        rows = self.settled(A[matrix], found[place])
         efforts = effort.of_changes(A, self.problem.moves(rows))
         place = efforts.argmin(axis=1)
         return rows[place], efforts[np.arange(len(A)), place]
 
-    def robust(self, confidence_set: ConfidenceSet) -> tuple[Array, float]:
-        """Return the target (d,) whose worst-case effort over a confidence set is least, and that effort."""
-        row, _ = robust(self.source, confidence_set)
-        worst = confidence_set.worst_case_plan(self.problem.moves(row)).matrix
-        row = self._settled(worst[None], row[None])[0]
-        return row, float(confidence_set.worst_case_plan(self.problem.moves(row)).cost)
-
-    def _settled(self, A: Array, rows: Array) -> Array:
+    def settled(self, A: Array, rows: Array) -> Array:
         """Return irreducible rows (k, d) made of one for each matrix; none asks for all that another, or the pool, does."""
         first = unique_rows(rows)
         rows, A = rows[first], A[first]
         whole = self.pool.complete  # then nothing can be taken back that the pool does not hold
-        uneven = (
-            self.problem.tied and not self.problem.smooth
-        )  # scores that do not rise steadily, and a pool that misses some
+        # scores that do not rise steadily, and a pool that misses some
+        uneven = self.problem.tied and not self.problem.smooth
         for _ in range(_ROUNDS if not whole else 100):
             if not whole:
                 if uneven:

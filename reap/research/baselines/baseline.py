@@ -16,8 +16,7 @@ from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan
 from reap.recourse import Candidates, Engine, GraphRecourse, Subject
-from reap.recourse.engine import Objective
-from reap.recourse.robust.worst_case import check_robust
+from reap.recourse.robust.worst_case import Objective, check_robust
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Feature, Limits
 
@@ -105,15 +104,7 @@ class Baseline(Engine):
         return replace(subject, space=space, obstacle=space.obstacle(subject.z))
 
     def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return the subject's plan once for each matrix (b, d, d), at its effort under it.
-
-        Parameters
-        ----------
-        x : Series, one-row DataFrame, or (d,) array for an encoded space
-        matrices : (b, d, d) or (d, d)
-        limits : Limits, optional
-            What this person cannot or will not do.
-        """
+        """Return the subject's plan once for each matrix (b, d, d) or (d, d), at its effort under it."""
         subject = self._subject(x, limits)
         matrices = self._matrices(matrices)
         plan = subject.verdict or self._plan(subject, limits)
@@ -191,13 +182,12 @@ class RowBaseline(Baseline):
         """Return what the subject would become as each accepted row, where that is accepted: nearest first."""
         subject = self._subject(x, limits)
         if subject.verdict is not None or not self.accepted_.any():
-            return Candidates(subject, np.empty((0, self.space.dimension)), np.empty(0))
+            return Candidates.none(subject)
         rows = np.unique(self._legal(self.rows_[self.accepted_], subject), axis=0)
         rows = rows[subject.space.allows(subject.z, rows)]
         rows = rows[self.acceptance_.classifier.accepts(rows)] if len(rows) else rows
         scores = self.classifier_.score(rows) if len(rows) else np.empty(0)
-        order = np.argsort(effort.size(effort.changes(rows, subject.z)), kind="stable")
-        return Candidates(subject, rows[order], scores[order])
+        return Candidates.nearest_first(subject, rows, scores)
 
     def _legal(self, rows: Array, subject: Subject) -> Array:
         """Return the nearest legal rows; in the paper's setting any point of the unit box is one."""

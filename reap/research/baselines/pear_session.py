@@ -91,9 +91,8 @@ class Session:
         weights = np.exp(last - logsumexp(last))
         self.effective.append(float(1 / np.sum(weights**2)))
         self.particles = self.particles[self.rng.choice(_PARTICLES, _PARTICLES, p=weights)]
-        self.particles = self.particles + 1e-3 * self.rng.standard_normal(
-            self.particles.shape
-        )  # all different
+        # all different
+        self.particles = self.particles + 1e-3 * self.rng.standard_normal(self.particles.shape)
         density = self._density(self.particles)
         half = _PARTICLES // 2
         for sweep in range(2 * _SWEEPS):

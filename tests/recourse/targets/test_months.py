@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import reap
+from reap.recourse.targets.enumeration import everything
 from reap.recourse.targets.months import stretches
 from reap.recourse.targets.pool import build
 from reap.recourse.targets.problem import Problem
@@ -41,7 +42,7 @@ def test_a_stretch_of_one_month_is_found():
 def test_the_pool_has_it_and_the_plan_is_the_least_there_is():
     space, problem = people_of(lambda r: (r["since"] == 9) & (r["debt"] <= 47) & (r["income"] >= 21))
     pool = build(problem, np.empty((0, space.dimension)), np.random.default_rng(0), whole=0)
-    every = problem.everything(3)
+    every = everything(problem, 3)
     least = np.square(problem.moves(every[problem.judge(every) >= problem.goal])).sum(axis=1).min()
     eye = np.repeat(np.eye(space.dimension)[None], len(pool), axis=0)
     found = reduced(problem, eye, pool.rows)[0]

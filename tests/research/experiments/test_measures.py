@@ -146,5 +146,5 @@ def test_a_path_is_judged_once_and_as_shown(german, german_graph, german_model, 
     wanted = {"found": True, "valid": True, "violations": 0, "changes": len(plan.changes)}
     assert judge(plan) == judge(plan) == wanted
     assert calls == [1]
-    back = reap.Plan(german.space, plan.path[::-1], plan.probabilities[::-1])
+    back = reap.Plan(german.space, plan.path[::-1], plan.scores[::-1])
     assert not judge(back)["valid"]

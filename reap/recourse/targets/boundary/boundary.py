@@ -111,7 +111,7 @@ class Boundary:
         return Descent(self.problem, A, rows, free if among is None else free & among)
 
     def _search(self, best: Best, matrix: Ints, rows: Array, scores: Array) -> None:
-        """Search around the cheapest starts of each matrix; what is found for one is a start for the others."""
+        """Search around the starts of least effort of each matrix; what is found for one is a start for the others."""
         for _ in range(3):
             if len(matrix) == 0:
                 break
@@ -141,9 +141,9 @@ class Boundary:
         best.offer(near.reshape(-1, near.shape[2]), scores.ravel())
 
 
-def _best_of(group: Ints, costs: Array, count: int) -> Ints:
-    """Return the indices of the ``count`` cheapest of every group."""
-    order = np.lexsort((costs, group))
+def _best_of(group: Ints, efforts: Array, count: int) -> Ints:
+    """Return the indices of the ``count`` of least effort in every group."""
+    order = np.lexsort((efforts, group))
     starts = np.flatnonzero(np.r_[True, np.diff(group[order]) > 0])
     rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
     return order[rank < count]

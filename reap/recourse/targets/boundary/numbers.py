@@ -14,6 +14,7 @@ from reap._arrays import zero_missing
 from reap._typing import Array, Bools, Ints
 from reap.effort import of_each
 from reap.recourse.targets.problem import Problem
+from reap.recourse.targets.slopes import gradient, slopes
 from reap.space.nearest import least_distance
 
 _SHARES = np.array([1.0, 0.7, 0.4, 0.2, 0.08, 0.02])
@@ -132,7 +133,7 @@ class Descent:
         J = np.zeros((len(self.rows), width, self.rows.shape[1]))
         J[each, np.arange(width), self.columns] = 1.0
         if len(problem.derived):
-            J[:, :, problem.derived] = problem.slopes(self.rows, self.place)
+            J[:, :, problem.derived] = slopes(problem, self.rows, self.place)
         JA = J @ self.A
         self.H = JA @ J.transpose(0, 2, 1)
         size = np.trace(self.H, axis1=1, axis2=2) / width
@@ -146,7 +147,7 @@ class Descent:
 
     def _slope(self, which: Ints, rows: Array) -> Array:
         """Return the gradient (n, k) of the logit by these numbers, at rows that stand for some of ours."""
-        return self.problem.gradient(rows, self.place[which])
+        return gradient(self.problem, rows, self.place[which])
 
     def only(self, which: Ints) -> Descent:
         """Return the descent of some of the rows."""
@@ -189,7 +190,7 @@ class Descent:
             todo = todo[tries[todo] < 2]
 
     def _target(self, which: Ints, n: Array, t: Array) -> Array:
-        """Return the cheapest numbers (k, m) of some rows in the box, beyond ``n·u = t``, within linear rules."""
+        """Return the numbers (k, m) of least effort of some rows in the box, beyond ``n·u = t``, within linear rules."""
         H, c, low, high = self.H[which], self.c[which], self.low[which], self.high[which]
         v, _ = halfspace_in_box(H, c, n, t, low, high)
         L, side = self.problem.lines

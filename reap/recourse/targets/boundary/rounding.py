@@ -7,6 +7,7 @@ import numpy as np
 from reap._typing import Array, Bools
 from reap.effort import of_each
 from reap.recourse.targets.problem import Problem
+from reap.recourse.targets.slopes import gradient
 from reap.space.grid import Numbers
 
 #: Partial roundings kept while columns are rounded, and rows scored at the end.
@@ -18,25 +19,25 @@ def roundings(problem: Problem, A: Array, rows: Array, scores: Array, free: Bool
 
     With moves x from the point the effort changes by ``q·x + xᵀHx``, and the logit by about ``n·x``, which should
     stay just above the goal: ``F(x) = q·x + xᵀHx + ρ(n·x − s)²``. A beam search rounds one column after the other,
-    coarse ones first, each about the value that is best given those before (Babai's nearest plane). The cheapest
-    leaves that the linearised model accepts are scored.
+    coarse ones first, each about the value that is best given those before (Babai's nearest plane). The leaves
+    of least effort that the linearised model accepts are scored.
     """
     n = problem.numbers
     if len(rows) == 0 or len(n.columns) == 0:
         return rows[:, None], problem.judge(rows)[:, None]
     U = rows[:, n.columns]
-    slope = problem.gradient(rows)
+    slope = gradient(problem, rows)
     H, centre = _rounding_form(problem, A, rows, slope, scores, free)
     upward = n.snap(U + np.where(free, 0.5 * n.step * np.sign(slope), 0.0))  # accepted if any rounding is
     options = np.concatenate([upward[:, None], _nearest_planes(n, H, U, centre, free)], axis=1)
     guess = scores[:, None] + ((options - U[:, None]) * slope[:, None]).sum(axis=2)
     moved = np.repeat(rows[:, None], options.shape[1], axis=1)
     moved[:, :, n.columns] = options
-    costs = of_each(A, problem.moves(moved))
+    efforts = of_each(A, problem.moves(moved))
     short = np.maximum(problem.goal - guess, 0.0)
-    costs = np.where(short <= 0.02, costs, costs.max() * (2 + short))
-    costs[:, 0] = -1.0
-    best = np.argsort(costs, axis=1, kind="stable")[:, :_KEPT]
+    efforts = np.where(short <= 0.02, efforts, efforts.max() * (2 + short))
+    efforts[:, 0] = -1.0
+    best = np.argsort(efforts, axis=1, kind="stable")[:, :_KEPT]
     chosen = problem.follow(np.take_along_axis(moved, best[:, :, None], axis=1).reshape(-1, rows.shape[1]))
     return chosen.reshape(*best.shape, -1), problem.judge(chosen).reshape(best.shape)
 
@@ -51,15 +52,15 @@ def _rounding_form(
     H = H + (1e-6 * np.trace(H, axis1=1, axis2=2) / m + 1e-12)[:, None, None] * np.eye(m)
     q = 2 * (A @ problem.moves(rows)[:, :, None])[:, n.columns, 0]
     pull = np.where(free, slope, 0.0)
-    # the multiplier of the boundary, q = price · n, holds for numbers that no end of their range holds back
+    # the multiplier of the boundary, q = rate · n, holds for numbers that no end of their range holds back
     U = rows[:, n.columns]
     inner = np.where((np.minimum(U - n.lower, n.upper - U) > 1e-9), pull, 0.0)
     inner = np.where(inner.any(axis=1, keepdims=True), inner, pull)
     back = inner / np.diagonal(H, axis1=1, axis2=2)
-    price = np.maximum((q * back).sum(axis=1) / np.maximum((inner * back).sum(axis=1), 1e-12), 1e-9)
+    rate = np.maximum((q * back).sum(axis=1) / np.maximum((inner * back).sum(axis=1), 1e-12), 1e-9)
     grain = 0.3 * np.sqrt(np.mean((pull * n.step) ** 2, axis=1)) + 1e-9
-    weight = price / grain
-    want = grain + price / (2 * weight) + problem.goal - scores
+    weight = rate / grain
+    want = grain + rate / (2 * weight) + problem.goal - scores
     H = H + weight[:, None, None] * pull[:, :, None] * pull[:, None, :]
     right = (weight * want)[:, None] * pull - q / 2
     return H, np.linalg.solve(H, right[:, :, None])[:, :, 0]

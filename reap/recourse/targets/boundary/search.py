@@ -61,7 +61,7 @@ class Moves:
 def search(problem: Problem, A: Array, rows: Array, scores: Array, rounds: int = 12) -> tuple[Array, Array]:
     """Improve accepted rows (b, d), one for each matrix, by single changes and pairs of changes.
 
-    All single changes of a row are scored; the logit of a pair is guessed as the sum of both, and the cheapest pairs
+    All single changes of a row are scored; the logit of a pair is guessed as the sum of both, and the pairs of least effort
     that the guess accepts are scored too. Needs no gradient. Returns rows (b, d) and their logits (b,).
     """
     moves = Moves(problem)
@@ -78,12 +78,12 @@ def search(problem: Problem, A: Array, rows: Array, scores: Array, rounds: int =
             [near.judged[state], problem.judge(pairs.reshape(-1, rows.shape[1])).reshape(pairs.shape[:2])],
             axis=1,
         )
-        costs = of_each(A[active], problem.moves(options))
-        costs[values < problem.goal] = np.inf
-        best = costs.argmin(axis=1)
+        efforts = of_each(A[active], problem.moves(options))
+        efforts[values < problem.goal] = np.inf
+        best = efforts.argmin(axis=1)
         each = np.arange(len(active))
         now = of_each(A[active], problem.moves(rows[active]))
-        better = costs[each, best] < now * (1 - 1e-9) - 1e-15
+        better = efforts[each, best] < now * (1 - 1e-9) - 1e-15
         rows[active[better]] = options[each[better], best[better]]
         scores[active[better]] = values[each[better], best[better]]
         active = active[better]

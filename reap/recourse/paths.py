@@ -11,9 +11,9 @@ from reap._typing import Array, Ints
 from reap.belief import ConfidenceSet
 from reap.language import _
 from reap.plan import Plan, Status
-from reap.recourse.engine import Objective
 from reap.recourse.robust.minimax import minimax
 from reap.recourse.robust.path_worst_case import worst_case
+from reap.recourse.robust.worst_case import Objective
 from reap.recourse.routes.path.positions import Positions
 from reap.recourse.routes.path.search import Found, shortest
 from reap.recourse.routes.path.subgraph import EdgeEfforts, Subgraph
