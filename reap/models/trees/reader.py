@@ -73,7 +73,7 @@ class Reader:
         self.blank = T[:1]
         self.cells = [self._with_missing(k, cells) for k, cells in enumerate(self._cells(Z))]
         mixed = self._rounded(_mixed(space, Z, np.random.default_rng(1))[2])
-        read = self.forest.probability(self.compose(mixed))
+        read = self.forest.probability(self.compose(self.places(mixed)))
         if not self._close(read, classifier.probability(mixed)):
             raise UnreadableError
         #: The same model for vectors, without its pipeline: what the search asks thousands of times.
@@ -91,10 +91,10 @@ class Reader:
         """Return vectors (n, d) as the matrix (n, c) that the trees compare, in the precision in which they do."""
         return self.parts.transform(Z)
 
-    def compose(self, Z: Array) -> Array:
-        """Return the same matrix, put together from cells instead of asking the pipeline."""
-        T = np.repeat(self.blank, len(Z), axis=0)
-        for cells, place in zip(self.cells, self.places(Z).T, strict=True):
+    def compose(self, places: Ints) -> Array:
+        """Return the same matrix of vectors that lie in cells (n, f), put together instead of asking the pipeline."""
+        T = np.repeat(self.blank, len(places), axis=0)
+        for cells, place in zip(self.cells, places.T, strict=True):
             if len(cells.columns):
                 T[:, cells.columns] = cells.rows[place]
         return T

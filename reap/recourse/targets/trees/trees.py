@@ -23,7 +23,7 @@ from reap.recourse.targets.people import people
 from reap.recourse.targets.pool import Best, Pool
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.reduction import reduced
-from reap.recourse.targets.trees.ladders import Ladder, Ladders, groups, rivals
+from reap.recourse.targets.trees.ladders import DOWN, UP, Ladder, Ladders, groups, rivals
 from reap.recourse.targets.trees.search import Search
 from reap.recourse.targets.trees.timed import Timed
 
@@ -79,6 +79,8 @@ class Trees:
                 found = self._nearest()
         if timed is not None:
             found = np.concatenate([found, timed.rows])
+        if not problem.tied:
+            problem.nearer = self._nearer
         self.tied = problem.tied or budget > 3
         if (
             budget > 3 and problem.tied and reader.quick
@@ -87,6 +89,7 @@ class Trees:
         else:
             others = people(problem, data, rng)[0] if problem.tied or len(found) == 0 else found[:0]
         rows = np.concatenate([problem.base[None], found, others, self._joint(budget)])
+        rows = rows if problem.nearer is None else problem.nearer(rows)
         rows = rows[unique_rows(rows)]
         scores = problem.judge(rows)
         fine = scores >= problem.goal
@@ -222,6 +225,21 @@ class Trees:
                 rows = problem.follow(rows)
                 parts.append(rows[problem.judge(rows) >= problem.goal])
         return np.concatenate(parts)
+
+    def _nearer(self, rows: Array) -> Array:
+        """Return rows (n, d) with every number as near to its start as trees cannot tell it from what it is."""
+        rows, n = rows.copy(), self.problem.all_numbers
+        read = {ladder.feature: ladder for ladder in self.full}
+        for feature, column in zip(n.feature.tolist(), n.columns, strict=True):
+            own, values = self.problem.base[column], rows[:, column]
+            near = np.full(len(rows), own)
+            for side in (UP, DOWN) if feature in read else ():
+                rungs = read[feature].blocks[read[feature].side(side), 0]
+                sign = 1.0 if side == UP else -1.0
+                passed = np.searchsorted(sign * rungs, sign * values + 1e-9, side="right")
+                near = np.where(passed > 0, rungs[passed - 1] if len(rungs) else own, near)
+            rows[:, column] = near
+        return rows
 
     def _own(self, rows: Array) -> Array:
         """Return the changes of rows (n, d) in the columns that a person sets."""
