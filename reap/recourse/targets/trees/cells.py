@@ -27,8 +27,6 @@ _VALUES, _CELLS, _PRODUCTS = 8, 3e6, 5e8
 _CLOSEST = 24
 #: Cells tried at a time; triples at a time, where those that come closest are looked for.
 _CHUNK, _AT_ONCE = 1_250_000, 256
-#: What a bound may be off by: effects are added in single precision.
-_SLACK = 1e-4
 
 
 def accepted_cells(
@@ -175,7 +173,7 @@ class Triples:
         triples = np.stack([x, y, z], axis=1)[apart]
         if len(triples) == 0:
             return triples, np.zeros(0)
-        bound = self._bound(triples, rough=True) + _SLACK
+        bound = self._bound(triples, rough=True)
         order = np.argsort(-bound, kind="stable")
         return triples[order], bound[order]
 

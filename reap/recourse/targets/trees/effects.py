@@ -19,6 +19,8 @@ from reap._typing import Array, Ints
 from reap.recourse.targets.trees.leaves import Leaves
 
 Floats = npt.NDArray[np.floating[Any]]
+#: What bounds have beyond what they bound: effects are added in single precision, and a calibrator may jump.
+SLACK = 1e-4
 
 
 class Effects:
@@ -120,18 +122,18 @@ class Effects:
     def bound(self, ladders: tuple[int, ...], rungs: list[Ints]) -> float:
         """Return what ``scores`` of rungs of up to three ladders can be at most; a pair's are exact."""
         if len(ladders) == 1:
-            return self.start + float(self.one[ladders[0]][rungs[0]].max())
+            return self.start + float(self.one[ladders[0]][rungs[0]].max()) + SLACK
         pairs = list(combinations(range(len(ladders)), 2))
         two = {p: self.two(ladders[p[0]], ladders[p[1]])[np.ix_(rungs[p[0]], rungs[p[1]])] for p in pairs}
         one = [self.one[k][r] for k, r in zip(ladders, rungs, strict=True)]
         both = {p: float((one[p[0]][:, None] + one[p[1]] + two[p]).max()) for p in pairs}
         if len(ladders) == 2:
-            return self.start + both[0, 1]
+            return self.start + both[0, 1] + SLACK
         top = {p: float(two[p].max()) for p in pairs}
         most = min(
             both[p] + float(one[3 - sum(p)].max()) + sum(top[q] for q in pairs if q != p) for p in pairs
         )
-        return self.start + most + self.most(ladders)
+        return self.start + most + self.most(ladders) + SLACK
 
     def scores(self, ladders: tuple[int, ...], rungs: list[Ints]) -> Floats:
         """Return the raw scores of all combinations of rungs of one, two or three ladders in rising order."""

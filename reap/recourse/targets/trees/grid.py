@@ -16,8 +16,6 @@ from reap.recourse.targets.trees.minimal import minimal
 
 #: What a score must have beyond the goal: effects are added in single precision.
 _ROUNDING = 1e-6
-#: What a bound may be off by, likewise.
-_SLACK = 1e-4
 
 #: The ladders, each with a side, that a plan moves; rising.
 Support = tuple[tuple[int, int], ...]
@@ -117,7 +115,7 @@ class Grid:
         if support not in self._solved:
             ladders = tuple(k for k, _ in support)
             rungs = [np.concatenate([[0], self.ladders[k].side(side)]) for k, side in support]
-            if self.blend.bound(ladders, rungs) < self.goal - _SLACK:
+            if self.blend.bound(ladders, rungs) < self.goal:
                 self._solved[support] = np.zeros((0, 3), dtype=np.intp)
                 return self._solved[support]
             accepted = self.blend.scores(ladders, rungs) >= self.goal

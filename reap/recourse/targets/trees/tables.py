@@ -7,7 +7,7 @@ from itertools import combinations, permutations
 import numpy as np
 
 from reap._typing import Bools, Ints
-from reap.recourse.targets.trees.effects import Effects, Floats
+from reap.recourse.targets.trees.effects import SLACK, Effects, Floats
 
 #: The effect of a value that is only padding: never accepted, and still a number that a calibrator takes.
 _NEVER = -1e9
@@ -99,7 +99,7 @@ class Tables:
         bound = both[x, y] + most[z] + pair[x, z] + pair[y, z]
         bound = np.minimum(bound, both[x, z] + most[y] + pair[x, y] + pair[y, z])
         bound = np.minimum(bound, both[y, z] + most[x] + pair[x, y] + pair[x, z])
-        return np.asarray(self.start + bound + top)
+        return np.asarray(self.start + bound + top + SLACK)
 
     def scores(self, a: Ints, b: Ints, c: Ints) -> Floats:
         """Return the raw scores of all values of triples of blocks (n,) each, (n, K, K, K)."""
