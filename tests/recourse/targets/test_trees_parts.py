@@ -85,12 +85,11 @@ def test_the_closest_cells_are_those_of_all_triples(name):
         )
         fresh = Triples(grid.blend, grid.ladders, grid.marks, grid.goal)
         cells = fresh.closest()
-        scores = [
-            float(
-                grid.blend.scores(tuple(k for k, _ in sorted(cell)), [np.array([r]) for _, r in sorted(cell)])
-            )
-            for cell in ([(int(grid.marks.ladder[m]), int(grid.marks.rung[m])) for m in row] for row in cells)
-        ]
+        scores = []
+        for marks in cells:
+            changes = sorted((int(grid.marks.ladder[m]), int(grid.marks.rung[m])) for m in marks)
+            ladders, rungs = tuple(k for k, _ in changes), [np.array([rung]) for _, rung in changes]
+            scores.append(grid.blend.scores(ladders, rungs).item())
         np.testing.assert_allclose(scores, np.sort(tops)[::-1][: len(scores)], atol=1e-5)
 
 

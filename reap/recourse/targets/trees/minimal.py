@@ -59,7 +59,7 @@ def minimal(accepted: Bools, sides: list[Ints]) -> Bools:
 
 def _with_any(accepted: Bools, axis: int) -> Ints:
     """Return the places on an axis with an accepted cell, and the first, from which ways begin; none where there is no cell."""
-    some = accepted.any(axis=tuple(i for i in range(accepted.ndim) if i != axis))
+    some = np.asarray(accepted.any(axis=tuple(i for i in range(accepted.ndim) if i != axis)))
     if not some.any():
         return np.zeros(0, dtype=np.intp)
     some[0] = True
