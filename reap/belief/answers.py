@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from reap import effort
 from reap._errors import InputError
 from reap._typing import Array, Ints
 from reap.belief.cuts import as_moves
@@ -173,19 +172,3 @@ class Answers:
 def moves_of(options: Sequence[Array], dimension: int) -> list[Array]:
     """Return the moves `(s, d)` of options, checked."""
     return [as_moves(option, dimension) for option in options]
-
-
-def grams(options: Sequence[Array] | Array, dimension: int) -> Array:
-    """Return the Gram matrices `(m, d²)` of m options: a list of moves, or `(m, d)` for one step each.
-
-    Examples
-    --------
-    >>> grams([np.array([1.0, 2.0]), np.eye(2)], 2).tolist()
-    [[1.0, 2.0, 2.0, 4.0], [1.0, 0.0, 0.0, 1.0]]
-    """
-    checked: Sequence[Array] | Array
-    if isinstance(options, np.ndarray) and options.ndim == 2:
-        checked = as_moves(options, dimension) if len(options) else options
-    else:
-        checked = [as_moves(option, dimension) for option in options]
-    return effort.grams(checked).reshape(len(checked), dimension * dimension)

@@ -4,6 +4,9 @@ The latents of a person are `(d + 1, d)` standard normals: rows `g_1 … g_d`, t
 `A ∝ FᵀF + ρI`, so that an effort is `|Fv|² + ρ|v|²` and needs no matrix. A Crank–Nicolson step on the latents keeps every
 family, and a person can change family without drawing anything anew. No family cares about the sign of a column, which is an
 accident of coding: unsigned, a needless change the other way would look like a saving.
+
+A change of a few columns feels these columns of F alone, so latents may be given for them only. Then the squares of the other
+columns, which count in the trace, are taken at what they are on average, given `u`.
 """
 
 from __future__ import annotations
@@ -30,28 +33,70 @@ PEOPLE = {
 ALIKE = {"alike-50": 0.5, "alike-80": 0.8, "alike-95": 0.95}
 #: The part of the identity added to the matrices of the family "scaled", beside their own trace.
 RIDGE = 0.3
-#: Half of standard normals are farther from 0.
-HALF = 0.6745
+#: Half of standard normals are farther from 0, and what their squares are on average, those of the nearer half counted 0.
+HALF, LARGER = 0.6745, 0.9287
+
+
+class Latents(NamedTuple):
+    """Standard normals of n people: `g` `(n, d, k)` in k of the d columns, in rising order, and `u` `(n, d)`; None: in all."""
+
+    own: Array
+    each: Array
+    columns: Ints | None = None
+
+    @classmethod
+    def whole(cls, latents: Array) -> Latents:
+        """Return latents `(n, d + 1, d)` of all columns."""
+        return cls(latents[:, :-1], latents[:, -1])
+
+    def of(self, people: Ints) -> Latents:
+        """Return those of some people."""
+        return Latents(self.own[people], self.each[people], self.columns)
+
+    @property
+    def here(self) -> Array:
+        """`u` in the columns given, (n, k)."""
+        return self.each if self.columns is None else self.each[:, self.columns]
+
+    def elsewhere(self, squares: Array | float) -> Array | None:
+        """Return squares (n, d) with 0 in the columns given; None where all are."""
+        if self.columns is None:
+            return None
+        out = np.broadcast_to(np.asarray(squares, dtype=self.each.dtype), self.each.shape).copy()
+        out[:, self.columns] = 0.0
+        return out
 
 
 class Factor(NamedTuple):
-    """`A = FᵀF + ρI` of n people: F `(n, r, d)` with r ≤ d rows, and ρ `(n,)`."""
+    """`A = FᵀF + ρI` of n people: F `(n, r, k)` with r ≤ d rows in k columns, ρ `(n,)`, squares `(n, d)` of the others."""
 
     rows: Array
     ridge: Array
+    others: Array | None = None
 
     def matrices(self) -> Array:
-        """Return `A` `(n, d, d)`."""
+        """Return `A` `(n, k, k)`."""
         A: Array = self.rows.transpose(0, 2, 1) @ self.rows
         np.einsum("nii->ni", A)[:] += self.ridge[:, None]  # a view of the diagonals
         return A
 
     def trace(self) -> Array:
-        """Return `tr A` `(n,)`."""
-        return np.asarray(_squares(self.rows) + self.ridge * self.rows.shape[2])
+        """Return `tr A` `(n,)` over all columns."""
+        d = self.rows.shape[2] if self.others is None else self.others.shape[1]
+        return np.asarray(self.squares() + self.ridge * d)
+
+    def weighted_trace(self, columns: Ints, weights: Array) -> Array:
+        """Return `Σ_j w_j A_jj` `(n,)` for weights `(d,)` of all columns, where some of them are given."""
+        assert self.others is not None
+        own = np.einsum("nrk,nrk->nk", self.rows, self.rows) @ weights[columns]
+        return np.asarray(own + self.others @ weights + self.ridge * weights.sum())
+
+    def squares(self) -> Array:
+        """Return `tr FᵀF` `(n,)` over all columns."""
+        return _squares(self.rows) + (0.0 if self.others is None else self.others.sum(axis=1))
 
     def efforts(self, V: Array) -> Array:
-        """Return `vᵀAv` `(n, m)` of changes `(m, d)`."""
+        """Return `vᵀAv` `(n, m)` of changes `(m, k)`."""
         n, r, d = self.rows.shape
         V = V.astype(self.rows.dtype, copy=False)
         # |Fv|² + ρ|v|² from the factors: the matrices that ``reap.effort`` takes are never made
@@ -59,50 +104,69 @@ class Factor(NamedTuple):
         return np.asarray(np.einsum("nrm,nrm->nm", seen, seen) + self.ridge[:, None] * (V * V).sum(axis=1))
 
 
-def _factor(rows: Array) -> Factor:
-    return Factor(rows, np.zeros(len(rows)))
-
-
 def _squares(rows: Array) -> Array:
     """Return `tr FᵀF` `(n,)`."""
     return np.asarray(np.einsum("nrd,nrd->n", rows, rows))  # without a copy of the squares
 
 
-def _positive(latents: Array) -> Array:
+def _factor(rows: Array, others: Array | None) -> Factor:
+    return Factor(rows, np.zeros(len(rows)), others)
+
+
+def _gaussian(latents: Latents) -> Factor:
+    return _factor(latents.own, latents.elsewhere(latents.each.shape[1]))
+
+
+def _positive(latents: Latents) -> Factor:
     """Return `|g_i|` with the signs of `u`: features share a direction, whichever way each is coded."""
-    return np.asarray(np.copysign(latents[:, :-1], latents[:, -1:]))
+    rows = np.asarray(np.copysign(latents.own, latents.here[:, None]))
+    return _factor(rows, latents.elsewhere(latents.each.shape[1]))
 
 
-def _diagonal(latents: Array) -> Factor:
-    return _factor(np.exp(latents[:, -1] / 2)[:, :, None] * np.eye(latents.shape[2]))
+def _rank_one(latents: Latents) -> Factor:
+    return _factor(latents.own[:, :1], latents.elsewhere(1.0))
 
 
-def _scaled(latents: Array) -> Factor:
-    rows = latents[:, :-1] * np.exp(latents[:, -1:] / 2)
-    return Factor(rows, RIDGE / latents.shape[2] * _squares(rows))
+def _diagonal(latents: Latents) -> Factor:
+    rows = np.exp(latents.here / 2)[:, :, None] * np.eye(latents.here.shape[1])
+    return _factor(rows, latents.elsewhere(np.exp(latents.each)))
 
 
-def _causal(latents: Array) -> Factor:
+def _scaled(latents: Latents) -> Factor:
+    d = latents.each.shape[1]
+    made = _factor(
+        latents.own * np.exp(latents.here / 2)[:, None], latents.elsewhere(d * np.exp(latents.each))
+    )
+    return made._replace(ridge=RIDGE / d * made.squares())
+
+
+def _causal(latents: Latents) -> Factor:
     """Return `I − W`: changes bring others about, along the order of `u`, by half of the entries of g, the larger ones."""
-    own, order = latents[:, :-1], latents[:, -1]
-    later = order[:, :, None] > order[:, None, :]
+    own, order = latents.own, latents.each
+    later = order[:, :, None] > latents.here[:, None, :]
     rows = own * -(later & (np.abs(own) > HALF)).astype(own.dtype)
-    np.einsum("nii->ni", rows)[:] += 1.0  # a view of the diagonals
-    return _factor(rows)
+    k = np.arange(rows.shape[2])
+    rows[:, k if latents.columns is None else latents.columns, k] += 1.0
+    if latents.columns is None:
+        return _factor(rows, None)
+    after = order.shape[1] - 1 - order.argsort(axis=1).argsort(axis=1)
+    return _factor(rows, latents.elsewhere(1 + LARGER * after))
 
 
-def _alike(share: float, latents: Array) -> Factor:
-    rows, d = latents[:, :-1], latents.shape[2]
-    return Factor(rows * np.sqrt((1 - share) * d / _squares(rows))[:, None, None], np.full(len(rows), share))
+def _alike(share: float, latents: Latents) -> Factor:
+    d = latents.each.shape[1]
+    plain = _gaussian(latents)
+    size = (1 - share) * d / plain.squares()
+    others = None if plain.others is None else plain.others * size[:, None]
+    return Factor(plain.rows * np.sqrt(size)[:, None, None], np.full(len(size), share), others)
 
 
-#: How each family turns latents `(n, d+1, d)` into effort of any size.
-FAMILIES: dict[str, Callable[[Array], Factor]] = {
-    "gaussian": lambda latents: _factor(latents[:, :-1]),
-    "positive": lambda latents: _factor(_positive(latents)),
-    "rank-one": lambda latents: _factor(latents[:, :1]),
-    # in files only: without its sign it is "rank-one"
-    "rank-one-positive": lambda latents: _factor(latents[:, :1]),
+#: How each family turns latents into effort of any size.
+FAMILIES: dict[str, Callable[[Latents], Factor]] = {
+    "gaussian": _gaussian,
+    "positive": _positive,
+    "rank-one": _rank_one,
+    "rank-one-positive": _rank_one,  # in files only: without its sign it is "rank-one"
     "diagonal": _diagonal,
     "scaled": _scaled,
     "causal": _causal,
@@ -110,14 +174,16 @@ FAMILIES: dict[str, Callable[[Array], Factor]] = {
 }
 
 
-def mixed(names: Sequence[str], latents: Array, families: Ints) -> Factor:
+def mixed(names: Sequence[str], latents: Latents, families: Ints) -> Factor:
     """Return the factors of people of several families, by position `(n,)` in their names."""
-    rows = latents[:, :-1].copy()  # as "gaussian" has them
-    ridge = np.zeros(len(rows))
+    rows = latents.own.copy()  # as "gaussian" has them
+    ridge, others = np.zeros(len(rows)), latents.elsewhere(latents.each.shape[1])
     for position, name in enumerate(names):
         of = np.flatnonzero(families == position)
         if name != "gaussian" and len(of):
-            made = FAMILIES[name](latents[of])
+            made = FAMILIES[name](latents.of(of))
             r = made.rows.shape[1]
             rows[of, :r], rows[of, r:], ridge[of] = made.rows, 0.0, made.ridge
-    return Factor(rows, ridge)
+            if others is not None:
+                others[of] = made.others
+    return Factor(rows, ridge, others)

@@ -11,6 +11,7 @@ from reap import _clock
 from reap._typing import Array, Ints
 from reap.belief.answers import Answers, People
 from reap.belief.prior import Prior
+from reap.belief.resampling import effective, log_sum, positions
 
 #: Moves after each answer; every fourth proposes another family.
 MOVES = 8
@@ -27,7 +28,9 @@ STATE = ("_latents", "_families", "_before", "_last")
 class Particles:
     """People that may be the one who answers, as latents of the prior, with what each makes of the answers.
 
-    The target is `p(z) Σ_t p(t) Π_k P(answer_k | A(z), t)` over latents z and families, t the kinds of people.
+    The target is `p(z) Σ_t p(t) Π_k P(answer_k | A(z), t)` over latents z and families, t the kinds of people. Where columns are
+    many, most of them never move in an answer. Their latents are as the prior has them, whatever was answered, and independent
+    of the others': each place keeps those it drew at first, and neither weighing nor moving concerns them.
 
     Parameters
     ----------
@@ -51,8 +54,17 @@ class Particles:
     def __init__(self, prior: Prior, who: People, n: int, rng: np.random.Generator) -> None:
         begin = time.monotonic()
         self._prior, self.people = prior, who
-        self._latents, self._families = prior.draw(n, rng)
-        self._matrices: Array | None = prior.matrices(self._latents, self._families)
+        self._drawn, self._families = prior.draw(n, rng)
+        #: Columns whose latents answers speak of; None: all.
+        self._columns = prior.touched(np.zeros((0, prior.dimension)))
+        first = (
+            0 if self._columns is None else prior.dimension
+        )  # where none is spoken of yet, the rows after those of columns
+        self._latents = self._drawn[:, first:].reshape(n, -1)
+        self._matrices: Array | None = None
+        self._some: tuple[Ints, Array] | None = None
+        if self._columns is None:
+            self._matrices = prior.matrices(self._latents, self._families)
         #: Seconds that a move took last; the first draw is the same work. Only a deadline is judged by it.
         self._pace = time.monotonic() - begin
         # Per particle and kind of people: log-likelihood of the answers before the last one and how usual that kind
@@ -70,8 +82,59 @@ class Particles:
     def matrices(self) -> Array:
         """The particles' effort matrices `(n, d, d)`; made when they are wanted, since moving needs none."""
         if self._matrices is None:
-            self._matrices = self._prior.matrices(self._latents, self._families)
+            self._matrices = self.some(np.arange(len(self)))
         return self._matrices
+
+    @property
+    def mean(self) -> Array:
+        """The mean `(d, d)` of the matrices.
+
+        A column that no answer has moved is tied to none on average, since no family cares about its sign.
+        """
+        if self._columns is None:
+            return np.asarray(self.matrices.mean(axis=0))
+        d, beside = self._prior.dimension, self._prior.beside
+        mean = np.zeros((d + beside, d + beside))
+        mean[np.arange(d), np.arange(d)] = self._prior.expected(self._latents, self._families, self._columns)
+        own = np.concatenate([self._columns, np.arange(d, d + beside)])
+        each = self._prior.matrices(self._latents, self._families, self._columns)
+        mean[own[:, None], own] = each.mean(axis=0, dtype=float)
+        return mean
+
+    def some(self, places: Ints) -> Array:
+        """Return the matrices `(m, d, d)` of some particles."""
+        if self._matrices is not None:
+            return np.asarray(self._matrices[places])
+        latents = self._latents[places]
+        if self._columns is not None:
+            latents = self._with(np.arange(self._prior.dimension), places)
+        return self._prior.matrices(latents, self._families[places])
+
+    def over(self, V: Array) -> tuple[Ints, Array]:
+        """Return columns (k,), those in which changes V `(m, d+e)` move among them, and the matrices `(n, k·k)` over these."""
+        d, beside = self._prior.dimension, self._prior.beside
+        columns = None if self._columns is None else self._prior.touched(V)
+        if columns is None:
+            return np.arange(d + beside), self.matrices.reshape(len(self), -1)
+        if self._some is None or not np.isin(columns, self._some[0]).all():
+            A = self._prior.matrices(self._with(columns), self._families, columns)
+            own = np.concatenate([columns, np.arange(d, d + beside)])
+            self._some = own, A.reshape(len(A), -1)
+        return self._some
+
+    def _with(self, columns: Ints, places: Ints | slice = slice(None)) -> Array:
+        """Return the latents `(n, …)` in some columns, flat: those that were moved, else as they were drawn."""
+        assert self._columns is not None
+        d, k = self._prior.dimension, len(self._columns)
+        own, moved = self._drawn[places][:, :d, columns], self._latents[places]
+        known, at = np.isin(columns, self._columns), np.searchsorted(self._columns, columns)
+        own[:, :, known] = moved[:, : d * k].reshape(len(moved), d, k)[:, :, at[known]]
+        return np.concatenate([own.reshape(len(own), -1), moved[:, d * k :]], axis=1)
+
+    @property
+    def minds(self) -> Array:
+        """The share `(e,)` of particles that mind each of the columns beside."""
+        return self._prior.minded(self._latents)
 
     def copy(self) -> Particles:
         """Return an independent copy; arrays are shared, since they are written to only after resampling renewed them."""
@@ -87,7 +150,7 @@ class Particles:
     def care(self) -> Array:
         """The same for each particle `(n, t)`."""
         total = self._before + self._last
-        return np.asarray(np.exp(total - _log_sum(total)[:, None]))
+        return np.asarray(np.exp(total - log_sum(total)[:, None]))
 
     def learn(self, answers: Answers, rng: np.random.Generator, *, deadline: float = np.inf) -> None:
         """Take in the last of the answers: weigh, resample, move.
@@ -96,13 +159,16 @@ class Particles:
         as much as leaves enough of them, so that the particles can walk to where it holds. A move that would not end
         by the `deadline` is not begun: the particles are those that the answers leave, only fewer of them differ.
         """
+        columns = self._prior.touched(answers.moves)
+        if columns is not None:
+            self._latents, self._columns = self._with(columns), columns
         self._before, self._last = self._likelihood(self._latents, self._families, answers)
-        self.effective = _effective(self._gain(0.0, 1.0))
+        self.effective = effective(self._gain(0.0, 1.0))
         power = 0.0
         for stage in range(STAGES):
             last = stage == STAGES - 1 or time.monotonic() > deadline
             following = 1.0 if last else self._following(power)
-            self._resample(_positions(self._gain(power, following), rng))
+            self._resample(positions(self._gain(power, following), rng))
             power = following
             self.move(answers, rng, power=power, deadline=deadline)
             if power == 1.0:
@@ -133,7 +199,7 @@ class Particles:
             if index % 4 == 0:
                 self._accept(self._latents, self._prior.draw_families(len(self), rng), answers, power, rng)
                 continue
-            step = np.minimum(1.0, self.step * rng.uniform(0.5, 1.5, size=len(self)))[:, None, None]
+            step = np.minimum(1.0, self.step * rng.uniform(0.5, 1.5, size=len(self)))[:, None]
             step = step.astype(noise.dtype)
             _antithetic(noise, rng)
             noise *= step
@@ -148,11 +214,11 @@ class Particles:
 
     def _weigh(self, answers: Answers, power: float, rng: np.random.Generator) -> None:
         """Propose other weights for the columns beside, the rest as it is: anew, then a step from where they are."""
-        rows = slice(-self._prior.further, None)
+        last = slice(-self._prior.further * self._prior.dimension, None)
         for step in (1.0, WEIGHTS):
             proposed = self._latents.copy()
-            noise = rng.standard_normal(proposed[:, rows].shape, dtype=proposed.dtype.type)
-            proposed[:, rows] = np.sqrt(1 - step**2) * proposed[:, rows] + step * noise
+            noise = rng.standard_normal(proposed[:, last].shape, dtype=proposed.dtype.type)
+            proposed[:, last] = np.sqrt(1 - step**2) * proposed[:, last] + step * noise
             self._accept(proposed, self._families, answers, power, rng)
 
     def _accept(
@@ -160,13 +226,13 @@ class Particles:
     ) -> float:
         """Replace the particles whose proposal is accepted, and return their share."""
         before, last = self._likelihood(latents, families, answers)
-        gain = _log_sum(before + power * last) - _log_sum(self._before + power * self._last)
+        gain = log_sum(before + power * last) - log_sum(self._before + power * self._last)
         yes = np.log1p(-rng.random(len(self))) < gain
         kept = np.flatnonzero(yes)
         for name, new in zip(STATE, (latents, families, before, last), strict=True):
             if new is not getattr(self, name):
                 getattr(self, name)[kept] = new[kept]
-        self._matrices = None
+        self._matrices = self._some = None
         return float(yes.mean())
 
     def _likelihood(self, latents: Array, families: Ints, answers: Answers) -> tuple[Array, Array]:
@@ -174,22 +240,23 @@ class Particles:
         usual = np.log(self.people.share)
         if not answers.count:
             return np.tile(usual, (len(latents), 1)), np.zeros_like(self._last)
-        efforts = answers.efforts(self._prior.efforts(latents, families, answers.moves))
+        each = self._prior.efforts(latents, families, answers.moves, self._columns)
+        efforts = answers.efforts(each)
         each = answers.log_likelihood(efforts, self.people)
         return usual + each[:, :-1].sum(axis=1), each[:, -1]
 
     def _gain(self, power: float, following: float) -> Array:
         """Return the log-weights `(n,)` when the power of the last answer grows."""
-        return _log_sum(self._before + following * self._last) - _log_sum(self._before + power * self._last)
+        return log_sum(self._before + following * self._last) - log_sum(self._before + power * self._last)
 
     def _following(self, power: float) -> float:
         """Return the largest next power that leaves enough particles effective, by bisection."""
         low, high = power, 1.0
-        if _effective(self._gain(power, high)) >= ENOUGH * len(self):
+        if effective(self._gain(power, high)) >= ENOUGH * len(self):
             return high
         for _ in range(20):
             middle = (low + high) / 2
-            if _effective(self._gain(power, middle)) >= ENOUGH * len(self):
+            if effective(self._gain(power, middle)) >= ENOUGH * len(self):
                 low = middle
             else:
                 high = middle
@@ -198,7 +265,7 @@ class Particles:
     def _resample(self, positions: Ints) -> None:
         for name in STATE:
             setattr(self, name, getattr(self, name)[positions])
-        self._matrices = None
+        self._matrices = self._some = None
 
 
 def _antithetic(noise: Array, rng: np.random.Generator) -> None:
@@ -209,22 +276,3 @@ def _antithetic(noise: Array, rng: np.random.Generator) -> None:
     half = (len(noise) + 1) // 2
     rng.standard_normal(dtype=noise.dtype.type, out=noise[:half])
     np.negative(noise[: len(noise) - half], out=noise[half:])
-
-
-def _log_sum(values: Array) -> Array:
-    """Return `log Σ_t exp` over the last axis; for three kinds of people in half the time of scipy's `logsumexp`."""
-    return np.asarray(np.logaddexp.reduce(values, axis=-1))
-
-
-def _effective(log_weights: Array) -> float:
-    """Return the effective sample size `(Σw)² / Σw²`."""
-    weights = np.exp(log_weights - log_weights.max())
-    return float(weights.sum() ** 2 / (weights**2).sum())
-
-
-def _positions(log_weights: Array, rng: np.random.Generator) -> Ints:
-    """Return the particles `(n,)` that systematic resampling keeps: one uniform draw, then even spacing."""
-    cumulative = np.cumsum(np.exp(log_weights - log_weights.max()))
-    points = (np.arange(len(log_weights)) + rng.random()) / len(log_weights)
-    kept: Ints = np.searchsorted(cumulative / cumulative[-1], points, side="right")
-    return np.minimum(kept, len(log_weights) - 1)

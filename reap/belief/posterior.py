@@ -11,10 +11,12 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array, Ints, Seed
-from reap.belief.answers import Answers, People, choice_probabilities, grams, moves_of, people
+from reap.belief.answers import Answers, People, choice_probabilities, moves_of, people
+from reap.belief.cuts import as_moves
 from reap.belief.learned_prior import LearnedPrior
 from reap.belief.particles import Particles
 from reap.belief.prior import Difficulties, Prior, PriorLike, opened
+from reap.effort import grams
 
 #: Options whose efforts are taken at once, so that a large pool needs little memory.
 _CHUNK = 2048
@@ -195,13 +197,12 @@ class Posterior:
     @property
     def minds(self) -> Array:
         """How likely it is that the person minds each of the columns beside at all, (beside,)."""
-        diagonal = np.einsum("nii->ni", self._cloud.matrices)
-        return np.asarray((diagonal[:, len(self._columns) - len(self._beside) :] > 0).mean(axis=0))
+        return self._cloud.minds
 
     @property
     def mean(self) -> Array:
         """The expected effort matrix `(d, d)`, of trace d."""
-        return self._whole(self._cloud.matrices.mean(axis=0))
+        return self._whole(self._cloud.mean)
 
     def estimate(self) -> Array:
         """Return the matrix `(d, d)` to plan with, the mean: effort is linear in A, so its plan has least expected effort."""
@@ -216,16 +217,21 @@ class Posterior:
             raise InputError(f"n is {n}; it must be at least 1.")
         rng = self._rng(1) if random_state is None else np.random.default_rng(random_state)
         picked = rng.choice(len(self._cloud), size=n, replace=n > len(self._cloud))
-        return self._whole(self._cloud.matrices[picked])
+        return self._whole(self._cloud.some(picked))
 
     def efforts(self, options: Sequence[Array] | Array) -> Array:
         """Return the effort `⟨A_i, VᵀV⟩` `(particles, m)` of m options: a list of moves, or `(m, d)`, one step each."""
+        parts = [self._efforts(options[i : i + _CHUNK]) for i in range(0, len(options), _CHUNK)]
+        return np.maximum(np.hstack(parts), 0.0) if parts else np.empty((len(self._cloud), 0))
+
+    def _efforts(self, options: Sequence[Array] | Array) -> Array:
+        single = isinstance(options, np.ndarray) and options.ndim == 2
+        moves = [as_moves(option, self.dimension) for option in ([options] if single else options)]
+        columns, flat = self._cloud.over(np.vstack(moves)[:, self._columns])
+        inside = [V[:, self._columns[columns]] for V in moves]
         # ⟨A, VᵀV⟩ of all particles and options in one product of flat matrices
-        flat = self._cloud.matrices.reshape(len(self._cloud), -1)
-        parts = [
-            flat @ self._grams(options[start : start + _CHUNK]).T for start in range(0, len(options), _CHUNK)
-        ]
-        return np.maximum(np.hstack(parts), 0.0) if parts else np.empty((len(flat), 0))
+        squares = grams(inside[0] if single else inside).reshape(len(options), -1)
+        return np.asarray((flat @ squares.T.astype(flat.dtype, copy=False)).astype(float, copy=False))
 
     def choice_probabilities(self, options: Sequence[Array] | Array) -> Array:
         """Return how likely each of k options, shown side by side, is to be chosen `(k,)`; slips are counted in.
@@ -261,15 +267,6 @@ class Posterior:
         if len(options) == 0:
             raise InputError("there are no options to compare; give at least 1.")
         return self.efforts(options)
-
-    def _grams(self, options: Sequence[Array] | Array) -> Array:
-        """Return `VᵀV` of each option, flat, over the columns that can move."""
-        whole = grams(options, self.dimension)
-        if len(self._columns) == self.dimension:
-            return whole
-        square = whole.reshape(-1, self.dimension, self.dimension)
-        inside: Array = square[:, self._columns[:, None], self._columns].reshape(len(square), -1)
-        return inside
 
     def _whole(self, A: Array) -> Array:
         """Return matrices `(…, k, k)` over the columns that can move as `(…, d, d)`."""

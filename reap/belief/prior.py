@@ -11,14 +11,14 @@ from scipy.special import ndtr, ndtri
 
 from reap._errors import InputError, unknown
 from reap._typing import Array, Bools, Ints
-from reap.belief.families import FAMILIES, PEOPLE, Factor, mixed
+from reap.belief.families import FAMILIES, PEOPLE, Factor, Latents, mixed
 from reap.belief.learned_prior import PLAIN, LearnedPrior, learned_prior
 
 #: The five answers to "how hard is it for you to change this?", as factors on the effort of a feature.
 DIFFICULTIES = {"very easy": 0.1, "easy": 0.4, "neither easy nor hard": 1.0, "hard": 2.5, "very hard": 10.0}
 #: Share of people who do not mind the number of changes at all; the same of waiting (p₀).
 ABSENT = 0.9
-#: With this many columns or more latents are of single precision: half the time of a move, and digits enough for a sample.
+#: With this many columns or more latents are of single precision, and only the columns that answers compare are moved.
 WIDE = 48
 
 #: Stated difficulties: factors, or words, one for each column.
@@ -106,31 +106,45 @@ class Prior:
         """Draw n families `(n,)`, as positions in `families`."""
         return rng.choice(len(self.families), size=n, p=self._shares)
 
-    def matrices(self, latents: Array, families: Ints) -> Array:
+    def matrices(self, latents: Array, families: Ints, columns: Ints | None = None) -> Array:
         """Turn latents `(n, d+1, d)` and families `(n,)` into effort matrices `(n, d, d)` of trace d.
 
-        With columns beside: `(n, d+e, d+e)`, block-diagonal.
+        With columns beside: `(n, d+e, d+e)`, block-diagonal. With latents of some columns (k,) alone (``flat``) `(n, k+e, k+e)`.
         """
-        d = self.dimension
-        whole = np.zeros((len(latents), d + self.beside, d + self.beside))
-        for of, factor, turn in self._people(latents, families):
+        d, k = self.dimension, self.dimension if columns is None else len(columns)
+        precision = float if columns is None else latents.dtype
+        whole = np.zeros((len(latents), k + self.beside, k + self.beside), dtype=precision)
+        for of, factor, turn in self._people(latents, families, columns):
             A = factor.matrices()
-            A = A if turn is None else turn.T @ A @ turn  # in other coordinates; no effort
-            A *= (d / np.einsum("nii->n", A))[:, None, None]  # to trace d
-            whole[of, :d, :d] = A
+            if columns is None:
+                A = A if turn is None else turn.T @ A @ turn  # in other coordinates; no effort
+                A *= (d / np.einsum("nii->n", A))[:, None, None]  # to trace d
+            else:
+                t = self._sizes(turn)
+                A *= (d / factor.weighted_trace(columns, t**2))[:, None, None] * np.outer(
+                    t[columns], t[columns]
+                )
+            whole[of, :k, :k] = A
         if self.beside:
             r = self._minded(latents)
-            whole[:, np.arange(d, d + self.beside), np.arange(d, d + self.beside)] = r
+            whole[:, np.arange(k, k + self.beside), np.arange(k, k + self.beside)] = r
             whole /= (1 + r.sum(axis=1))[:, None, None]
         return whole
 
-    def efforts(self, latents: Array, families: Ints, V: Array) -> Array:
-        """Return `vᵀAv` `(n, m)` of changes `(m, d+e)` for the same people, without their matrices."""
+    def efforts(self, latents: Array, families: Ints, V: Array, columns: Ints | None = None) -> Array:
+        """Return `vᵀAv` `(n, m)` of changes `(m, d+e)` for the same people, without their matrices.
+
+        With latents of some columns alone, those in which V moves (``touched``).
+        """
         d = self.dimension
         found = np.empty((len(latents), len(V)))
-        for of, factor, turn in self._people(latents, families):
-            turned = V[:, :d] if turn is None else V[:, :d] @ turn.T
-            size = factor.trace() if turn is None else factor.efforts(turn.T).sum(axis=1)
+        for of, factor, turn in self._people(latents, families, columns):
+            if columns is None:
+                turned = V[:, :d] if turn is None else V[:, :d] @ turn.T
+                size = factor.trace() if turn is None else factor.efforts(turn.T).sum(axis=1)
+            else:
+                t = self._sizes(turn)
+                turned, size = V[:, columns] * t[columns], factor.weighted_trace(columns, t**2)
             found[of] = factor.efforts(turned) * (d / size)[:, None]
         if self.beside:
             r = self._minded(latents)
@@ -138,19 +152,52 @@ class Prior:
             found /= (1 + r.sum(axis=1))[:, None]
         return found
 
-    def _people(self, latents: Array, families: Ints) -> Iterator[tuple[Ints | slice, Factor, Array | None]]:
+    def expected(self, latents: Array, families: Ints, columns: Ints) -> Array:
+        """Return the average diagonal `(d,)` of the matrices, of people whose latents are known in some columns; 0 in these."""
+        d, total = self.dimension, np.zeros(self.dimension)
+        share = d / (1 + self._minded(latents).sum(axis=1)) / len(latents)
+        for of, factor, turn in self._people(latents, families, columns):
+            assert factor.others is not None
+            squares = self._sizes(turn) ** 2
+            diagonal = (factor.others + factor.ridge[:, None]) * squares
+            total += (share[of] / factor.weighted_trace(columns, squares)) @ diagonal
+        total[columns] = 0.0
+        return total
+
+    def touched(self, V: Array) -> Ints | None:
+        """Return the columns (k,) whose latents alone say what changes `(m, d+e)` cost; None: all of them, or they are few."""
+        tied = any(turn is not None and np.count_nonzero(turn) > self.dimension for turn, _ in self._turns)
+        if self.dimension < WIDE or tied:
+            return None
+        return np.flatnonzero((V[:, : self.dimension] != 0).any(axis=0))
+
+    def minded(self, latents: Array) -> Array:
+        """Return how many columns beside each person minds at all `(e,)`, as a share."""
+        return np.asarray((self._minded(latents) > 0).mean(axis=0))
+
+    def _sizes(self, turn: Array | None) -> Array:
+        """Return the diagonal `(d,)` of T, where it is no more than that."""
+        return np.ones(self.dimension) if turn is None else np.diagonal(turn)
+
+    def _people(
+        self, latents: Array, families: Ints, columns: Ints | None = None
+    ) -> Iterator[tuple[Ints | slice, Factor, Array | None]]:
         """Yield people who share T, `A ∝ TᵀBT`: their places, their factors B, and T."""
-        latents = latents[:, : self.dimension + 1]
+        n, d = len(latents), self.dimension
+        k = d if columns is None else len(columns)
+        flat = latents.reshape(n, -1)
+        split = Latents(flat[:, : d * k].reshape(n, d, k), flat[:, d * k : d * k + d], columns)
         for turn, own in self._turns:
             of = np.flatnonzero(own[families])
             if len(of) == len(families):
-                yield slice(None), mixed(self.families, latents, families), turn
+                yield slice(None), mixed(self.families, split, families), turn
             elif len(of):
-                yield of, mixed(self.families, latents[of], families[of]), turn
+                yield of, mixed(self.families, split.of(of), families[of]), turn
 
     def _minded(self, latents: Array) -> Array:
-        """Return the weights `(n, e)` of the columns beside."""
-        more = latents[:, self.dimension + 1 :].reshape(len(latents), -1)
+        """Return the weights `(n, e)` of the columns beside; their latents stand last."""
+        flat = latents.reshape(len(latents), -1)
+        more = flat[:, flat.shape[1] - self.further * self.dimension :]
         return weight(more[:, : self.beside], self._absent, self._heavy)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import reap
 from reap.belief import LearnedPrior, Posterior
 from reap.belief.answers import people
-from reap.belief.families import ALIKE, FAMILIES, PEOPLE
+from reap.belief.families import ALIKE, FAMILIES, PEOPLE, Latents
 from reap.belief.learned_prior import STEEPEST, WIDEST
 from reap.belief.prior import Prior
 from reap.effort import of_changes
@@ -175,7 +175,7 @@ def test_missing_file(tmp_path):
 def test_people_who_are_alike(name):
     prior = Prior(5)
     latents, _ = prior.draw(200, np.random.default_rng(0))
-    A = FAMILIES[name](latents).matrices()
+    A = FAMILIES[name](Latents.whole(latents)).matrices()
     assert np.einsum("nii->n", A) == pytest.approx(5.0)
     assert np.linalg.eigvalsh(A).min() >= ALIKE[name] - 1e-9
 

@@ -23,7 +23,7 @@ from tests.models.ensembles import BLENDS, EVERY, blended, make, people, piped
 def agrees(reader, classifier, Z):
     """Whether scores put together from cells are the model's, at values where numbers were read."""
     Z = reader._rounded(Z)
-    read_off = reader.forest.probability(reader.compose(Z))
+    read_off = reader.forest.probability(reader.compose(reader.places(Z)))
     assert np.abs(read_off - classifier.probability(Z)).max() <= reader.tolerance
     return True
 

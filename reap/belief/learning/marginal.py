@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 
 from reap._typing import Array, Ints
 from reap.belief.answers import People
-from reap.belief.families import FAMILIES
+from reap.belief.families import FAMILIES, Latents
 from reap.belief.learning.past import Past
 from reap.belief.learning.shares import minded
 from reap.belief.learning.slopes import both
@@ -87,7 +87,7 @@ class Marginal:
     def __init__(self, past: Past, families: Sequence[str], matrices: int, seed: int) -> None:
         rng, k = np.random.default_rng(seed), past.dimension
         self.each = max(matrices // len(families), 1)
-        latents = rng.standard_normal((self.each, k + 1, k))
+        latents = Latents.whole(rng.standard_normal((self.each, k + 1, k)))
         drawn = [FAMILIES[name](latents).matrices() for name in families]
         self._latents = rng.standard_normal((self.each, past.extra))
         self._setup(past, np.stack(drawn))

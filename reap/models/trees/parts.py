@@ -77,10 +77,9 @@ class Parts:
         if self.forest.members[0].link != "none":
             return self.forest.raw(T)
         rows, total = np.ascontiguousarray(T, dtype=np.float32), np.zeros(len(T))
-        for member in members or ():
-            value: Any = member.tree_.predict(rows)
-            total += value[:, self.kernel.index] / value.sum(axis=1)
-        return np.asarray(total[:, None] / len(members or ()))
+        for root, member in zip(self.forest.roots, members or (), strict=True):
+            total += self.forest.value[root + member.tree_.apply(rows)]
+        return total[:, None]
 
     def _inputs(self, Z: Array) -> list[Any]:
         """Return what the trees of each part are given, steps that parts share taken once."""

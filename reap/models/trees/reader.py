@@ -18,6 +18,7 @@ from reap._typing import Array, Bools, Frame, Ints
 from reap.models.classifier import Classifier
 from reap.models.estimator import Estimator
 from reap.models.trees import boosters
+from reap.models.trees.edges import edges_of
 from reap.models.trees.lattice import Cells, Lattice
 from reap.models.trees.parts import Parts, UnreadableError
 from reap.models.trees.scoring import Scoring
@@ -57,6 +58,7 @@ class Reader:
         ):
             raise UnreadableError
         self.kernel, self.space = classifier.kernel, space
+        self._blocks = [space.slices[feature.name] for feature in space.features]
         some = X.iloc[:: max(1, len(X) // _ROWS)] if hasattr(X, "iloc") else X[:: max(1, len(X) // _ROWS)]
         Z = space.encode(some)
         self.parts = Parts(classifier.kernel, Z[:8])
@@ -73,7 +75,7 @@ class Reader:
         self.blank = T[:1]
         self.cells = [self._with_missing(k, cells) for k, cells in enumerate(self._cells(Z))]
         mixed = self._rounded(_mixed(space, Z, np.random.default_rng(1))[2])
-        read = self.forest.probability(self.compose(mixed))
+        read = self.forest.probability(self.compose(self.places(mixed)))
         if not self._close(read, classifier.probability(mixed)):
             raise UnreadableError
         #: The same model for vectors, without its pipeline: what the search asks thousands of times.
@@ -91,10 +93,10 @@ class Reader:
         """Return vectors (n, d) as the matrix (n, c) that the trees compare, in the precision in which they do."""
         return self.parts.transform(Z)
 
-    def compose(self, Z: Array) -> Array:
-        """Return the same matrix, put together from cells instead of asking the pipeline."""
-        T = np.repeat(self.blank, len(Z), axis=0)
-        for cells, place in zip(self.cells, self.places(Z).T, strict=True):
+    def compose(self, places: Ints) -> Array:
+        """Return the same matrix of vectors that lie in cells (n, f), put together instead of asking the pipeline."""
+        T = np.repeat(self.blank, len(places), axis=0)
+        for cells, place in zip(self.cells, places.T, strict=True):
             if len(cells.columns):
                 T[:, cells.columns] = cells.rows[place]
         return T
@@ -102,23 +104,29 @@ class Reader:
     def places(self, Z: Array) -> Ints:
         """Return in which of its cells each feature of vectors (n, d) lies, (n, f)."""
         places = np.zeros((len(Z), len(self.cells)), dtype=np.intp)
+        same = (Z[:1] == Z).all(axis=0)  # most features of most rows are as they were
         for k, cells in enumerate(self.cells):
             if len(cells.columns) == 0:
                 continue
-            values = self.units(k, Z)
-            missing = np.isnan(values)
-            if self.space.features[k].is_number:
-                places[:, k] = cells.of(values)
-            else:
-                places[:, k] = np.where(missing, 0, values)
-            if missing.any():
-                places[missing, k] = len(cells.rows) - 1
+            places[:, k] = self._place(k, Z[:1] if same[self._blocks[k]].all() else Z)
+        return places
+
+    def _place(self, k: int, Z: Array) -> Ints:
+        """Return in which of its cells one feature of vectors (n, d) lies, (n,)."""
+        cells, values = self.cells[k], self.units(k, Z)
+        missing = np.isnan(values)
+        if k in self.lattices:
+            places = cells.of(values)
+        else:
+            places = np.where(missing, 0, values).astype(np.intp)
+        if missing.any():
+            places[missing] = len(cells.rows) - 1
         return places
 
     def units(self, k: int, Z: Array) -> Array:
         """Return the values (n,) of one feature of vectors (n, d): numbers in units, levels as their index."""
         feature, coding = self.space.features[k], self.space._encoding
-        block = Z[:, self.space.slices[feature.name]]
+        block = Z[:, self._blocks[k]]
         if feature.kind == "categorical":
             return np.asarray(np.where(block.any(axis=1), block.argmax(axis=1), np.nan))
         values: Array = coding.origin[k] + block[:, 0] * coding.scale[k]
@@ -194,7 +202,7 @@ class Reader:
                 lattices[k] = Lattice.of(
                     feature, np.nanmin(seen, initial=np.inf), np.nanmax(seen, initial=-np.inf)
                 )
-        edges = self._edges(columns, lattices)
+        edges = edges_of(self.forest, columns, lattices, self._packed)
         tried = [np.arange(len(f.levels), dtype=float) for f in features]
         for k, (places, _) in edges.items():
             inside = (
@@ -229,56 +237,6 @@ class Reader:
         for k, lattice in self.lattices.items():
             self._put(Z, k, lattice.values(np.rint(self.units(k, Z) / lattice.unit)))
         return Z
-
-    def _edges(self, columns: list[Ints], lattices: dict[int, Lattice]) -> dict[int, tuple[Array, Array]]:
-        """Return for each number the places after which some tree decides otherwise, and how many splits that are."""
-        forest, inner = self.forest, ~self.forest.leaf
-        samples = [lattices[k].samples() if k in lattices else np.zeros(0) for k in range(len(columns))]
-        T = self._packed([lattices[k].values(s) if len(s) else s for k, s in enumerate(samples)])
-        parts = []  # feature, column, threshold, splits, places before and after, transformed values there
-        for k in lattices:
-            for j in columns[k]:
-                thresholds, splits = np.unique(
-                    forest.threshold[inner & (forest.feature == j)], return_counts=True
-                )
-                x = T[: len(samples[k]), j]
-                below = x <= thresholds[:, None]
-                t, s = np.nonzero(below[:, 1:] != below[:, :-1])
-                owner = np.full(len(t), k), np.full(len(t), j)
-                ends = samples[k][s], samples[k][s + 1], x[s], x[s + 1]
-                parts.append(np.stack([*owner, thresholds[t], splits[t], *ends], axis=1).reshape(-1, 8))
-        table = np.concatenate(parts) if parts else np.zeros((0, 8))
-        low = self._narrowed(table, lattices)
-        out = {}
-        for k in lattices:
-            own = table[:, 0] == k
-            places, which = np.unique(low[own], return_inverse=True)
-            out[k] = places, np.bincount(which.ravel(), table[own, 3], len(places)).astype(float)
-        return out
-
-    def _narrowed(self, table: Array, lattices: dict[int, Lattice]) -> Array:
-        """Close the brackets around every edge down to two neighbouring places: a guess, then halves."""
-        owner, column = table[:, 0].astype(np.intp), table[:, 1].astype(np.intp)
-        threshold, low, high = table[:, 2], table[:, 4].copy(), table[:, 5].copy()
-        side = table[:, 6] <= threshold  # of the lower end
-        share = (threshold - table[:, 6]) / (table[:, 7] - table[:, 6])
-        guess = np.floor(low + share * (high - low) + 1e-6)
-        for turn in range(80):
-            live = np.flatnonzero(high - low > 1.5)
-            if len(live) == 0:
-                break
-            middle = guess[live] + turn if turn < 2 else np.floor((low[live] + high[live]) / 2)
-            middle = np.clip(middle, low[live] + 1, high[live] - 1)
-            wanted, row = [np.zeros(0)] * len(self.space.features), np.zeros(len(live), dtype=np.intp)
-            for k in np.unique(owner[live]):
-                own = np.flatnonzero(owner[live] == k)
-                places, row[own] = np.unique(middle[own], return_inverse=True)
-                wanted[k] = lattices[k].values(places)
-            T = self._packed(wanted)
-            before = (T[row, column[live]] <= threshold[live]) == side[live]
-            low[live] = np.where(before, middle, low[live])
-            high[live] = np.where(before, high[live], middle)
-        return low
 
 
 def read(classifier: Classifier, space: ActionSpace, X: Frame) -> Reader | None:

@@ -10,12 +10,14 @@ Where that would be too many words (deep forests) the trees themselves are asked
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from reap._arrays import row_keys
 from reap._typing import Array, Ints
 
 if TYPE_CHECKING:
@@ -41,11 +43,13 @@ class Scoring:
 
     def probability(self, Z: Array) -> Array:
         """Return the probability of the target class, (n,)."""
-        if self.words is not None:
-            raw = self._apart(self.words, self.reader.places(Z))
-        else:
-            raw = self.reader.parts.raw(self.reader.compose(Z))
-        return self.reader.forest.combined(raw)
+        words = self.words
+        score = self._composed if words is None else words.raw
+        return self.reader.forest.combined(_apart(score, self.reader.places(Z)))
+
+    def _composed(self, places: Ints) -> Array:
+        """Return the raw scores (n, members) of cells (n, f) by the trees themselves."""
+        return self.reader.parts.raw(self.reader.compose(places))
 
     @property
     def quick(self) -> bool:
@@ -59,18 +63,21 @@ class Scoring:
         leaves = np.add.reduceat(forest.leaf.astype(np.intp), forest.roots)
         return LeafWords(self.reader) if (-(-leaves // 64)).sum() <= _WORDS else None
 
-    @staticmethod
-    def _apart(words: LeafWords, places: Ints) -> Array:
-        """Return raw scores (n, members) of cells (n, f); rows that the trees cannot tell apart are scored once."""
-        if len(places) < _MANY:
-            return words.raw(places)
-        sizes = places.max(axis=0) + 1
-        if sizes.astype(float).prod() >= 2.0**62:
-            return words.raw(places)
-        _, first, which = np.unique(
-            places @ np.append(1, np.cumprod(sizes[:-1])), return_index=True, return_inverse=True
-        )
-        return np.asarray(words.raw(places[first])[which.ravel()])
+
+def _apart(score: Callable[[Ints], Array], places: Ints) -> Array:
+    """Return raw scores (n, members) of cells (n, f); rows that the trees cannot tell apart are scored once."""
+    if len(places) < _MANY:
+        return score(places)
+    _, first, which = np.unique(_codes(places), return_index=True, return_inverse=True)
+    return np.asarray(score(places[first])[which.ravel()])
+
+
+def _codes(places: Ints) -> Ints:
+    """Return a number for each row of cells (n, f), the same for rows that are alike."""
+    sizes = places.max(axis=0) + 1
+    if sizes.astype(float).prod() >= 2.0**62:
+        return row_keys(places.astype(float))
+    return np.asarray(places @ np.append(1, np.cumprod(sizes[:-1])))
 
 
 class LeafWords:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from reap import effort
+from reap._arrays import row_keys
 from reap._typing import Array, Ints
 from reap.recourse.targets.order import undominated
 from reap.recourse.targets.problem import Problem
+from reap.space.grid import Numbers
 
 #: Rows tried on the way to one.
 _TRIED = 1_000
@@ -23,17 +25,20 @@ def lowered(problem: Problem, A: Array, rows: Array, of: Ints | None = None) -> 
     dominated by any row tried on the way.
     """
     of = np.arange(len(rows)) if of is None else of
-    parts = [_between(problem, row) for row in rows]
+    first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)[1:]
+    parts = [_between(problem, row) for row in rows[first]]
     scores = np.split(
         problem.judge(np.concatenate(parts)) if parts else np.zeros(0),
         np.cumsum([len(p) for p in parts])[:-1],
     )
-    out = rows.copy()
-    for i, (some, judged) in enumerate(zip(parts, scores, strict=True)):
+    least = []
+    for some, judged in zip(parts, scores, strict=True):
         fine = some[judged >= problem.goal]
-        if len(fine):
-            fine = fine[undominated(problem.moves(fine)[:, problem.own])]
-            out[i] = fine[effort.of_change(A[of[i]], problem.moves(fine)).argmin()]
+        least.append(fine[undominated(problem.moves(fine)[:, problem.own])] if len(fine) else fine)
+    out = rows.copy()
+    for i, k in enumerate(which.ravel()):
+        if len(least[k]):
+            out[i] = least[k][effort.of_change(A[of[i]], problem.moves(least[k])).argmin()]
     return out
 
 
@@ -47,11 +52,20 @@ def _between(problem: Problem, row: Array) -> Array:
         blocks = np.stack([problem.base[columns], row[columns]])
         if len(place):
             own, value = problem.base[columns.start], row[columns.start]
-            values = n.values(int(place[0]))
-            values = np.sort(values[(values > min(own, value) + 1e-9) & (values < max(own, value) - 1e-9)])
-            if len(values) > most - 2:
-                values = values[np.unique(np.rint(np.linspace(0, len(values) - 1, most - 2)).astype(np.intp))]
+            values = _inside(n, int(place[0]), min(own, value) + 1e-9, max(own, value) - 1e-9, most - 2)
             blocks = np.concatenate([[own], values, [value]])[:, None]
         rows = np.repeat(rows, len(blocks), axis=0)
         rows[:, columns] = np.tile(blocks, (len(rows) // len(blocks), 1))
     return problem.follow(rows)
+
+
+def _inside(n: Numbers, j: int, low: float, high: float, count: int) -> Array:
+    """Return ``count`` or fewer grid values of one number above one encoded value and below another, evenly spread.
+
+    They are counted, not listed: a range may have a million.
+    """
+    low, high = (np.array([low, high]) * n.scale[j] + n.base[j]) / n.unit[j]
+    first, last = max(np.floor(low) + 1, n.first[j]), min(np.ceil(high) - 1, n.last[j])
+    away = np.arange(last - first + 1) if last - first < count else np.linspace(0, last - first, count)
+    places = first + np.unique(np.rint(away))
+    return n.on_grid((places * n.unit[j] - n.base[j]) / n.scale[j], np.full(len(places), j))

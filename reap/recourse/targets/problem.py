@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -44,6 +45,8 @@ class Problem:
     max_changes: int | None = None
     deadline: float = np.inf
     waits: bool = False
+    #: Takes rows (n, d) back to where the model still cannot tell them from what they are; None: it tells all apart.
+    nearer: Callable[[Array], Array] | None = None
     closest: float = -np.inf  # the highest logit of any legal row scored, and that row
     nearest: Array = field(init=False)
     numbers: Numbers = field(init=False)

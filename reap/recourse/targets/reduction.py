@@ -21,7 +21,8 @@ def reduced(problem: Problem, A: Array, rows: Array, rounds: int = 200) -> tuple
 
     In each round one action is taken back as far as it can be, the one that leaves least effort.
     """
-    rows = rows.copy()
+    back = problem.nearer or (lambda some: some)
+    rows = back(rows.copy())
     scores = problem.judge(rows)
     active = np.arange(len(rows))
     for _ in range(rounds):
@@ -36,7 +37,7 @@ def reduced(problem: Problem, A: Array, rows: Array, rounds: int = 200) -> tuple
         efforts = np.where(fine.any(axis=2), effort.of_each(A[active], problem.moves(ends)), np.inf)
         best, each = efforts.argmin(axis=1), np.arange(len(active))
         some = np.isfinite(efforts[each, best])
-        rows[active[some]] = ends[each, best][some]
+        rows[active[some]] = back(ends[each, best][some])
         scores[active[some]] = np.take_along_axis(judged, far, axis=2)[each, best, 0][some]
         active = active[some]
     return rows, scores

@@ -70,9 +70,15 @@ class Search:
         most = len([f for f in subject.space.features if f.is_action])
         few = [] if self.max_changes is None else range(self.max_changes, min(most, self.max_changes + _MORE))
         for waits in (False, True) if subject.space.timed else (False,):
-            futile = 0  # changes that are known not to be enough
+            futile, tried = (
+                0,
+                list[int | None](),
+            )  # changes that are known not to be enough, and what was tried
             for count in (*few, None):
                 problem = Problem(subject.space, self.classifier, subject.z, count, deadline, waits)
+                if problem.max_changes in tried:  # the person allows no more: it would be the same again
+                    continue
+                tried.append(problem.max_changes)
                 found = Targets(self._source(problem, futile))
                 if len(found):
                     return found

@@ -54,6 +54,10 @@ class Blend:
         """Return the scores of all combinations of rungs of one, two or three ladders in rising order."""
         return np.asarray(self.forest.blend([part.scores(ladders, rungs) for part in self.parts]))
 
+    def bound(self, ladders: tuple[int, ...], rungs: list[Ints]) -> float:
+        """Return what these scores can be at most."""
+        return float(self.forest.blend([np.array([part.bound(ladders, rungs)]) for part in self.parts])[0])
+
     def curves(self, k: int) -> Array:
         """Return what each value of a ladder adds to raw scores, alone and beside each value of every other, (curves, n)."""
         out = []

@@ -25,8 +25,8 @@ from reap.recourse.targets.trees.tables import Tables
 _VALUES, _CELLS, _PRODUCTS = 8, 3e6, 5e8
 #: Cells that come closest, kept where none is accepted.
 _CLOSEST = 24
-#: Cells tried at a time.
-_CHUNK = 1_250_000
+#: Cells tried at a time; triples at a time, where those that come closest are looked for.
+_CHUNK, _AT_ONCE = 1_250_000, 256
 
 
 def accepted_cells(
@@ -112,7 +112,7 @@ class Triples:
     def found(self) -> Ints:
         """Return the minimal cells (n, 3) in which all three change."""
         out = [np.zeros((0, 3), dtype=np.intp)]
-        for kinds, blocks, scores in self._scores(self.goal):
+        for kinds, blocks, scores in self._scores(self._promising(self.goal)):
             accepted = scores >= self.goal
             some = np.flatnonzero(accepted.any(axis=(1, 2, 3)))
             good = minimal(accepted[some], [self.sides[kind] for kind in kinds])
@@ -122,24 +122,31 @@ class Triples:
 
     def closest(self) -> Ints:
         """Return the cells (n, 3) of the highest scores, one a triple of blocks."""
-        cells, tops = [np.zeros((0, 3), dtype=np.intp)], [np.zeros(0)]
-        for _, blocks, scores in self._scores(-np.inf):
-            flat = scores[:, 1:, 1:, 1:].reshape(len(blocks), -1)
-            best = np.argsort(-flat.max(axis=1), kind="stable")[:_CLOSEST]
-            at = np.stack(np.unravel_index(flat[best].argmax(axis=1), [self.size - 1] * 3), axis=1)
-            cells.append(self._marked(blocks[best], at + 1))
-            tops.append(flat[best].max(axis=1))
-        return np.concatenate(cells)[np.argsort(-np.concatenate(tops), kind="stable")[:_CLOSEST]]
+        cells, tops = np.zeros((0, 3), dtype=np.intp), np.zeros(0)
+        triples, bound = self._bounded()
+        for begin in range(
+            0, len(triples), _AT_ONCE
+        ):  # the most promising first, until no other can come as close
+            if len(tops) == _CLOSEST and bound[begin] < tops[-1]:
+                break
+            some = triples[begin : begin + _AT_ONCE]
+            self._fill(some)
+            for _, blocks, scores in self._scores(some):
+                flat = scores[:, 1:, 1:, 1:].reshape(len(blocks), -1)
+                best = np.argsort(-flat.max(axis=1), kind="stable")[:_CLOSEST]
+                at = np.stack(np.unravel_index(flat[best].argmax(axis=1), [self.size - 1] * 3), axis=1)
+                cells = np.concatenate([cells, self._marked(blocks[best], at + 1)])
+                tops = np.concatenate([tops, flat[best].max(axis=1)])
+            order = np.argsort(-tops, kind="stable")[:_CLOSEST]
+            cells, tops = cells[order], tops[order]
+        return cells
 
     def _marked(self, blocks: Ints, at: Ints) -> Ints:
         """Return places (n, 3) in triples of blocks (n, 3) as marks."""
         return np.asarray(self.marks.first[self.of[blocks]] + self.rungs[blocks, at])
 
-    def _scores(self, goal: float) -> Iterator[tuple[Ints, Ints, Floats]]:
-        """Yield the kinds (3,) of triples of blocks (n, 3) that may reach a goal, and their scores, (n, K, K, K)."""
-        if len(self.of) < 3:
-            return
-        triples = self._promising(goal)
+    def _scores(self, triples: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """Yield the kinds (3,) of triples of blocks (n, 3), those of one kind together, and their scores, (n, K, K, K)."""
         pattern = self.kind[triples]
         part = max(1, _CHUNK // self.size**3)
         for kinds in np.unique(pattern, axis=0):
@@ -159,13 +166,35 @@ class Triples:
     def _tables(self) -> list[Tables]:
         return [Tables(effects, self.of, self.rungs, self.real) for effects in self.blend.parts]
 
-    def _promising(self, goal: float) -> Ints:
-        """Return the triples of blocks (n, 3) that could reach a goal, by a bound on their effects."""
+    def _bounded(self) -> tuple[Ints, Floats]:
+        """Return all triples of blocks (n, 3), and what they could score at most (n,); the highest first."""
         x, y, z = np.array(list(combinations(range(len(self.of)), 3)), dtype=np.intp).reshape(-1, 3).T
         apart = (self.of[x] != self.of[y]) & (self.of[x] != self.of[z]) & (self.of[y] != self.of[z])
         triples = np.stack([x, y, z], axis=1)[apart]
-        bound = self.blend.forest.blend([table.bound(*triples.T) for table in self._tables])
-        return np.asarray(triples[bound >= goal])
+        if len(triples) == 0:
+            return triples, np.zeros(0)
+        bound = self._bound(triples, rough=True)
+        order = np.argsort(-bound, kind="stable")
+        return triples[order], bound[order]
+
+    def _bound(self, triples: Ints, *, rough: bool) -> Floats:
+        return np.asarray(
+            self.blend.forest.blend([table.bound(triples, rough=rough) for table in self._tables])
+        )
+
+    def _fill(self, triples: Ints) -> None:
+        for table in self._tables:
+            table.fill(triples)
+
+    def _promising(self, goal: float) -> Ints:
+        """Return the triples of blocks (n, 3) that could reach a goal, by a bound on their effects, in their order."""
+        triples, bound = self._bounded()
+        triples = triples[bound >= goal]
+        triples = triples[np.lexsort(triples.T[::-1])]
+        if len(triples) == 0:
+            return triples
+        self._fill(triples)
+        return np.asarray(triples[self._bound(triples, rough=False) >= goal])
 
 
 def _records(curves: Array, weights: Array, rungs: Ints, count: int) -> Ints:

@@ -19,6 +19,8 @@ from reap._typing import Array, Ints
 from reap.recourse.targets.trees.leaves import Leaves
 
 Floats = npt.NDArray[np.floating[Any]]
+#: What bounds have beyond what they bound: effects are added in single precision, and a calibrator may jump.
+SLACK = 1e-4
 
 
 class Effects:
@@ -45,6 +47,7 @@ class Effects:
         self.start = base + float(leaves.values[leaves.needed == 0].sum())
         self._known: dict[tuple[int, ...], Ints] = {}
         self._sets: dict[int, list[tuple[int, ...]]] = {}  # by the order of effects
+        self._most: dict[tuple[int, ...], float] = {}
         self._two: dict[tuple[int, int], Floats] = {}
         self._values = leaves.values.astype(np.float32)
         self.index(1)
@@ -60,6 +63,9 @@ class Effects:
             first = ladders[np.concatenate([[0], new])] if len(leaf) else ladders
             self._sets[order] = [tuple(some) for some in first.tolist()]
             self._known.update(zip(self._sets[order], np.split(leaf, new), strict=False))
+            if len(leaf):
+                parts = np.add.reduceat(self._parts(leaf, order), np.concatenate([[0], new]))
+                self._most.update(zip(self._sets[order], parts.tolist(), strict=True))
         return self._sets[order]
 
     def count(self, ladders: tuple[int, ...]) -> int:
@@ -70,18 +76,16 @@ class Effects:
         if len(ladders) in self._sets:
             return self._known.get(ladders, np.zeros(0, dtype=np.intp))
         if ladders not in self._known:
-            some = list(ladders)
-            inside = self.leaves.needed == self.leaves.missed[:, some].sum(axis=1)
-            self._known[ladders] = np.flatnonzero(inside & self.leaves.used[:, some].all(axis=1))
+            leaf = min((self.leaves.users(k) for k in ladders), key=len)
+            some = leaf[:, None], np.array(ladders)
+            inside = self.leaves.needed[leaf] == self.leaves.missed[some].sum(axis=1)
+            self._known[ladders] = leaf[inside & self.leaves.used[some].all(axis=1)]
         return self._known[ladders]
-
-    def _differences(self, leaf: Ints, ladder: int, rungs: Ints) -> Floats:
-        reached = self.leaves.reached(leaf, ladder, np.concatenate([[0], rungs]))
-        return reached[:, 1:] - reached[:, :1]
 
     def _first(self, k: int) -> Array:
         leaf = self._taking_part((k,))
-        return np.asarray(self.leaves.values[leaf] @ self._differences(leaf, k, np.arange(self.sizes[k])))
+        D = self.leaves.differences(leaf, k, np.arange(self.sizes[k]))
+        return np.asarray(self.leaves.values[leaf] @ D)
 
     def two(self, a: int, b: int) -> Floats:
         """Return what values of two ladders add together beyond each alone, (n_a, n_b)."""
@@ -89,16 +93,47 @@ class Effects:
             return self.two(b, a).T
         if (a, b) not in self._two:
             leaf = self._taking_part((a, b))
-            D = self._differences(leaf, a, np.arange(self.sizes[a])) * self._values[leaf, None]
-            self._two[a, b] = D.T @ self._differences(leaf, b, np.arange(self.sizes[b]))
+            D, E = (self.leaves.differences(leaf, k, np.arange(self.sizes[k])) for k in (a, b))
+            self._two[a, b] = (D * self._values[leaf, None]).T @ E
         return self._two[a, b]
 
     def three(self, ladders: tuple[int, int, int], rungs: list[Ints]) -> Floats:
         """Return what rungs of three ladders, in rising order, add beyond their pairs: (K, L, M)."""
         leaf = self._taking_part(ladders)
-        D, E, F = (self._differences(leaf, k, r) for k, r in zip(ladders, rungs, strict=True))
+        D, E, F = (self.leaves.differences(leaf, k, r) for k, r in zip(ladders, rungs, strict=True))
         both = (E[:, :, None] * F[:, None, :]).reshape(len(leaf), E.shape[1] * F.shape[1])
         return ((D * self._values[leaf, None]).T @ both).reshape([len(r) for r in rungs])
+
+    def most(self, ladders: tuple[int, ...]) -> float:
+        """Return what ladders together can add beyond fewer of them at most.
+
+        ``D`` is 0 or 1 where the ladder must be moved to reach a leaf, else 0 or −1: the sign of each leaf's part is known.
+        """
+        if len(ladders) in self._sets:
+            return self._most.get(ladders, 0.0)
+        leaf = self._taking_part(ladders)
+        return float(self._parts(leaf, len(ladders)).sum())
+
+    def _parts(self, leaf: Ints, order: int) -> Floats:
+        """Return what leaves (n,) can add to an effect of an order at most, (n,)."""
+        odd = (order - self.leaves.needed[leaf]) % 2
+        return np.maximum(np.where(odd, -self._values[leaf], self._values[leaf]), 0.0)
+
+    def bound(self, ladders: tuple[int, ...], rungs: list[Ints]) -> float:
+        """Return what ``scores`` of rungs of up to three ladders can be at most; a pair's are exact."""
+        if len(ladders) == 1:
+            return self.start + float(self.one[ladders[0]][rungs[0]].max()) + SLACK
+        pairs = list(combinations(range(len(ladders)), 2))
+        two = {p: self.two(ladders[p[0]], ladders[p[1]])[np.ix_(rungs[p[0]], rungs[p[1]])] for p in pairs}
+        one = [self.one[k][r] for k, r in zip(ladders, rungs, strict=True)]
+        both = {p: float((one[p[0]][:, None] + one[p[1]] + two[p]).max()) for p in pairs}
+        if len(ladders) == 2:
+            return self.start + both[0, 1] + SLACK
+        top = {p: float(two[p].max()) for p in pairs}
+        most = min(
+            both[p] + float(one[3 - sum(p)].max()) + sum(top[q] for q in pairs if q != p) for p in pairs
+        )
+        return self.start + most + self.most(ladders) + SLACK
 
     def scores(self, ladders: tuple[int, ...], rungs: list[Ints]) -> Floats:
         """Return the raw scores of all combinations of rungs of one, two or three ladders in rising order."""

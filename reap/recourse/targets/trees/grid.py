@@ -115,6 +115,9 @@ class Grid:
         if support not in self._solved:
             ladders = tuple(k for k, _ in support)
             rungs = [np.concatenate([[0], self.ladders[k].side(side)]) for k, side in support]
+            if self.blend.bound(ladders, rungs) < self.goal:
+                self._solved[support] = np.zeros((0, 3), dtype=np.intp)
+                return self._solved[support]
             accepted = self.blend.scores(ladders, rungs) >= self.goal
             if self.problem.space.rules:
                 at = np.nonzero(accepted)

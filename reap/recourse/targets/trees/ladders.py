@@ -128,7 +128,7 @@ class Ladders:
 
     def __init__(self, problem: Problem, reader: Reader, anchor: Array, held: Bools) -> None:
         self.problem, self.reader, self.anchor = problem, reader, anchor
-        self.now = reader.compose(anchor[None])[0]
+        self.now = reader.compose(reader.places(anchor[None]))[0]
         self.derived = [k for k, f in enumerate(problem.space.features) if f.derived is not None]
         clocks = [
             k for k, f in enumerate(problem.space.features) if f.clock is not None and problem.space.timed

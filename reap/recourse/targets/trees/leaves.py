@@ -59,9 +59,21 @@ class Leaves:
         """How many ladders must be moved to reach a leaf, (n,)."""
         return np.asarray(self.missed.sum(axis=1))
 
-    def reached(self, leaves: Ints, ladder: int, rungs: Ints) -> npt.NDArray[np.float32]:
-        """Return whether rungs (K,) of a ladder lead to leaves (n,), as 0 and 1: (n, K)."""
-        return ((self.masks[leaves, ladder, None] >> rungs.astype(np.uint64)) & _ONE).astype(np.float32)
+    def differences(self, leaves: Ints, ladder: int, rungs: Ints) -> npt.NDArray[np.float32]:
+        """Return ``[v ∈ set] − [0 ∈ set]`` for rungs v (K,) of a ladder and the sets of leaves (n,): (n, K)."""
+        words = self.masks[leaves, ladder].astype("<u8").view(np.uint8).reshape(-1, 8)
+        bits = np.unpackbits(words, axis=1, bitorder="little").view(np.int8)
+        return (bits[:, rungs] - bits[:, :1]).astype(np.float32)
+
+    def users(self, ladder: int) -> Ints:
+        """Return the leaves to which a ladder matters."""
+        if ladder not in self._users:
+            self._users[ladder] = np.flatnonzero(self.used[:, ladder])
+        return self._users[ladder]
+
+    @cached_property
+    def _users(self) -> dict[int, Ints]:
+        return {}
 
     def keep(self, ladders: Ints) -> Leaves:
         """Return the leaves that are reached without moving any but the given ladders."""

@@ -29,21 +29,38 @@ def minimal(accepted: Bools, sides: list[Ints]) -> Bools:
            [0, 1, 0],
            [1, 0, 0]])
     """
-    covered = accepted.copy()
-    axes = range(accepted.ndim - len(sides), accepted.ndim)
-    for axis, side in zip(axes, sides, strict=True):
+    out = np.zeros_like(accepted)
+    begin = accepted.ndim - len(sides)
+    # where nothing is accepted nothing is on the way either: only the other slices are looked at
+    kept = [_with_any(accepted, begin + i) for i in range(len(sides))]
+    if any(len(places) == 0 for places in kept):
+        return out
+    places = np.ix_(*(np.arange(n) for n in accepted.shape[:begin]), *kept)
+    inside = accepted[places]
+    covered = inside.copy()
+    axes = [(begin + i, side[some]) for i, (side, some) in enumerate(zip(sides, kept, strict=True))]
+    for axis, side in axes:
         view = np.moveaxis(covered, axis, 0)
-        for chain in _chains(side):
-            view[chain] = np.logical_or.accumulate(view[chain], axis=0)
+        for way in (UP, DOWN):
+            last = view[:1]
+            for place in np.flatnonzero(side == way):
+                here = view[place : place + 1]
+                last = np.logical_or(here, last, out=here)
         view[side == LEVEL] |= view[0]
-    out = accepted.copy()
-    for axis, side in zip(axes, sides, strict=True):
-        view, before = np.moveaxis(covered, axis, 0), np.moveaxis(out, axis, 0)
-        for chain in _chains(side):
+    for axis, side in axes:
+        view, before = np.moveaxis(covered, axis, 0), np.moveaxis(inside, axis, 0)
+        for way in (UP, DOWN):
+            chain = np.concatenate([[0], np.flatnonzero(side == way)])
             before[chain[1:]] &= ~view[chain[:-1]]
         before[side == LEVEL] &= ~view[0]
+    out[places] = inside
     return out
 
 
-def _chains(side: Ints) -> list[Ints]:
-    return [np.concatenate([[0], np.flatnonzero(side == way)]) for way in (UP, DOWN)]
+def _with_any(accepted: Bools, axis: int) -> Ints:
+    """Return the places on an axis with an accepted cell, and the first, from which ways begin; none where there is no cell."""
+    some = np.asarray(accepted.any(axis=tuple(i for i in range(accepted.ndim) if i != axis)))
+    if not some.any():
+        return np.zeros(0, dtype=np.intp)
+    some[0] = True
+    return np.flatnonzero(some)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 
 from reap._typing import Bools, Ints
-from reap.recourse.targets.trees.effects import Effects, Floats
+from reap.recourse.targets.trees.effects import SLACK, Effects, Floats
 
 #: The effect of a value that is only padding: never accepted, and still a number that a calibrator takes.
 _NEVER = -1e9
@@ -31,7 +31,7 @@ class Tables:
     one : (R, K)
     two : (R, R, K, K)
     three : (n, K, K, K)
-        Of those triples of blocks that have an effect; the first has none.
+        Of those triples of blocks that were asked for (``fill``) and have an effect; the first has none.
     place : (R, R, R)
         Where a triple's stands among them.
     """
@@ -47,39 +47,59 @@ class Tables:
             if of[i] != of[j]:
                 self.two[i, j] = effects.two(of[i], of[j])[rungs[i][:, None], rungs[j]]
                 self.two[j, i] = self.two[i, j].T
-        self.three, self.place = self._third(effects)
+        self.place = np.zeros((R, R, R), dtype=np.intp)
+        self.three = np.zeros((1, K, K, K), dtype=np.float32)
+        self._effects, self._known = effects, set[tuple[int, int, int]]()
+        self._blocks = [np.flatnonzero(of == k) for k in range(len(effects.sizes))]
+        #: What triples of ladders can add beyond their pairs at most, in every order, (m, m, m).
+        self._most = np.zeros([len(effects.sizes)] * 3, dtype=np.float32)
+        ladders = np.array(effects.index(3), dtype=np.intp).reshape(-1, 3)
+        most = [effects.most(some) for some in effects.index(3)]
+        for order in permutations(ladders.T):
+            self._most[order] = most
 
-    def _third(self, effects: Effects) -> tuple[Floats, Ints]:
-        R, K = self.rungs.shape
-        place = np.zeros((R, R, R), dtype=np.intp)
-        blocks = [np.flatnonzero(self.of == k) for k in range(len(effects.sizes))]
-        parts = [np.zeros((1, K, K, K), dtype=np.float32)]
-        for a, b, c in effects.index(3):
-            if not (len(blocks[a]) and len(blocks[b]) and len(blocks[c])):
+    def fill(self, triples: Ints) -> None:
+        """Let the third effects of triples of blocks (n, 3) be known."""
+        ladders = np.unique(np.sort(self.of[triples], axis=1), axis=0)
+        wanted = [tuple(some) for some in ladders[self._most[tuple(ladders.T)] > 0].tolist()]
+        parts, count = [self.three], len(self.three)
+        for some in wanted:
+            if some in self._known:
                 continue
-            rungs = [self.rungs[blocks[k]] for k in (a, b, c)]
-            table = effects.three((a, b, c), [r.ravel() for r in rungs])
+            self._known.add(some)
+            table = self._third(some)
             if not table.any():
                 continue
-            shape = [len(r) if i == 0 else K for r in rungs for i in (0, 1)]
-            table = table.reshape(shape).transpose(0, 2, 4, 1, 3, 5)
-            for i, j, h in np.ndindex(table.shape[:3]):
-                mine = np.array([blocks[a][i], blocks[b][j], blocks[c][h]])
+            for at in np.ndindex(table.shape[:3]):
+                mine = np.array([self._blocks[k][i] for k, i in zip(some, at, strict=True)])
                 order = np.argsort(mine)
-                place[tuple(mine[order])] = len(parts)
-                parts.append(table[i, j, h].transpose(order)[None])
-        return np.concatenate(parts), place
+                self.place[tuple(mine[order])] = count
+                parts.append(table[at].transpose(order)[None])
+                count += 1
+        self.three = np.concatenate(parts)
 
-    def bound(self, x: Ints, y: Ints, z: Ints) -> Floats:
-        """Return what triples of blocks (n,) each can score at most, (n,)."""
+    def _third(self, ladders: tuple[int, int, int]) -> Floats:
+        """Return the third effects of three ladders' blocks, (n_a, n_b, n_c, K, K, K)."""
+        K = self.rungs.shape[1]
+        rungs = [self.rungs[self._blocks[k]] for k in ladders]
+        table = self._effects.three(ladders, [r.ravel() for r in rungs])
+        shape = [len(r) if i == 0 else K for r in rungs for i in (0, 1)]
+        return np.asarray(table.reshape(shape).transpose(0, 2, 4, 1, 3, 5))
+
+    def bound(self, triples: Ints, *, rough: bool) -> Floats:
+        """Return what triples of blocks (n, 3) can score at most, (n,); ``rough``: before ``fill``."""
         one, two = self.one, self.two
+        x, y, z = triples.T
         most, pair = one.max(axis=1), two.max(axis=(2, 3))
         both = (one[:, None, :, None] + one[None, :, None, :] + two).max(axis=(2, 3))
-        top = self.three.max(axis=(1, 2, 3))[self.place[x, y, z]]
+        if rough:
+            top = self._most[tuple(self.of[triples].T)]
+        else:
+            top = self.three.max(axis=(1, 2, 3))[self.place[x, y, z]]
         bound = both[x, y] + most[z] + pair[x, z] + pair[y, z]
         bound = np.minimum(bound, both[x, z] + most[y] + pair[x, y] + pair[y, z])
         bound = np.minimum(bound, both[y, z] + most[x] + pair[x, y] + pair[x, z])
-        return np.asarray(self.start + bound + top)
+        return np.asarray(self.start + bound + top + SLACK)
 
     def scores(self, a: Ints, b: Ints, c: Ints) -> Floats:
         """Return the raw scores of all values of triples of blocks (n,) each, (n, K, K, K)."""

@@ -7,13 +7,12 @@ the model itself judges the winners and what could be taken back of them. What t
 
 from __future__ import annotations
 
-from itertools import combinations
+from functools import partial
 
 import numpy as np
 
 from reap._arrays import row_keys, unique_rows
-from reap._typing import Array, Bools, Ints
-from reap.effort import of_changes, size
+from reap._typing import Array, Bools
 from reap.models.trees import Reader
 from reap.recourse.targets.between import lowered
 from reap.recourse.targets.boundary.boundary import Boundary
@@ -23,16 +22,18 @@ from reap.recourse.targets.people import people
 from reap.recourse.targets.pool import Best, Pool
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.reduction import reduced
+from reap.recourse.targets.trees.climbs import climbs
+from reap.recourse.targets.trees.joint import joint
 from reap.recourse.targets.trees.ladders import Ladder, Ladders, groups, rivals
+from reap.recourse.targets.trees.nearer import nearer
 from reap.recourse.targets.trees.search import Search
 from reap.recourse.targets.trees.timed import Timed
+from reap.recourse.targets.trees.winners import judge_winners
 
-#: Rows of the pool, rounds in which winners are judged, and rows judged in a round at most.
-_KEPT, _ROUNDS, _JUDGED = 400, 8, 1_000
+#: Rows of the pool.
+_KEPT = 400
 #: Values of a feature at which its rivals are looked at, itself included; see ``rivals``.
 _RIVALS = 9
-#: Rows tried of features that a derived one ties together.
-_JOINT = 2_500
 #: Later days from which changes are looked for, where clocks go on.
 _DAYS = 3
 
@@ -74,11 +75,13 @@ class Trees:
                 ).all
             found = self._nearest()
             if len(found) == 0 and budget > 3:
-                for anchor, moved in self._climbs(budget - 3):
+                for anchor, moved in climbs(problem, reader, budget - 3):
                     self._start(anchor, moved, 3)
                 found = self._nearest()
         if timed is not None:
             found = np.concatenate([found, timed.rows])
+        if not problem.tied:
+            problem.nearer = partial(nearer, problem, self.full)
         self.tied = problem.tied or budget > 3
         if (
             budget > 3 and problem.tied and reader.quick
@@ -86,7 +89,8 @@ class Trees:
             others = Boundary(problem, data, rng).pool.rows
         else:
             others = people(problem, data, rng)[0] if problem.tied or len(found) == 0 else found[:0]
-        rows = np.concatenate([problem.base[None], found, others, self._joint(budget)])
+        rows = np.concatenate([problem.base[None], found, others, joint(problem, self.full, budget)])
+        rows = rows if problem.nearer is None else problem.nearer(rows)
         rows = rows[unique_rows(rows)]
         scores = problem.judge(rows)
         fine = scores >= problem.goal
@@ -165,11 +169,11 @@ class Trees:
         rows = np.concatenate([self.pool.rows, *(rows for rows, _ in parts)])
         rows = rows[unique_rows(rows)]
         if not self.tied:
-            self._judge(best, rows)
+            judge_winners(best, rows, self.full, self.pool)
             return best
         # reading knows little of rules, of derived features and of more than three changes
         rough = Best(Pool(problem, self.pool.rows[:0], self.pool.logits[:0]), A)
-        self._judge(rough, rows[self._open(rows)])
+        judge_winners(rough, rows[self._open(rows)], self.full, self.pool)
         known = np.flatnonzero(rough.found)
         better, _ = search(problem, A[known], rough.rows[known], rough.scores[known])
         better = lowered(
@@ -188,105 +192,9 @@ class Trees:
         equal = asks_no_more(self._own(rows), self._own(self.pool.rows)).T
         return np.asarray(~(below & ~equal).any(axis=0))
 
-    def _values(self, ladder: Ladder) -> Array:
-        """Return all values (k, w) that a ladder's feature may take beside its own."""
-        problem, n = self.problem, self.problem.numbers
-        own = problem.columns(ladder.feature)
-        place = np.flatnonzero(n.feature == ladder.feature)
-        values = n.values(int(place[0]))[:, None] if len(place) else ladder.blocks[1:, : own.stop - own.start]
-        return np.asarray(values[np.abs(values - problem.base[own]).max(axis=1) > 1e-9])
-
-    def _joint(self, changes: int) -> Array:
-        """Return accepted rows (n, d) in which features that share a derived one move together, their values thinned."""
-        problem, others = self.problem, rivals(self.problem, self.full)
-        parts = [np.zeros((0, problem.space.dimension))]
-        if not any(others):
-            return parts[0]
-        for count in range(2, min(changes, 3) + 1):
-            for some in combinations(range(len(self.full)), count):
-                if any(not others[i] & set(some) for i in some):
-                    continue
-                rows, room = problem.base[None], float(_JOINT)
-                tried = sorted(
-                    ((self._values(self.full[i]), self.full[i]) for i in some), key=lambda one: len(one[0])
-                )
-                for left, (blocks, ladder) in zip(range(count, 0, -1), tried, strict=True):
-                    own = problem.columns(ladder.feature)
-                    if len(blocks) > room ** (1 / left):  # too many: those at which its own trees decide
-                        blocks = ladder.blocks[
-                            ladder.thinned(int(room ** (1 / left)) + 1)[1:], : own.stop - own.start
-                        ]
-                    room /= len(blocks)
-                    rows = np.repeat(rows, len(blocks), axis=0)
-                    rows[:, own] = np.tile(blocks, (len(rows) // len(blocks), 1))
-                rows = problem.follow(rows)
-                parts.append(rows[problem.judge(rows) >= problem.goal])
-        return np.concatenate(parts)
-
     def _own(self, rows: Array) -> Array:
         """Return the changes of rows (n, d) in the columns that a person sets."""
         return self.problem.moves(rows)[:, self.problem.own]
-
-    def _judge(self, best: Best, rows: Array) -> None:
-        """Let the model judge the cheapest row of each matrix and what can be taken back of it, until all winners hold."""
-        problem, A = self.problem, best.A
-        efforts = of_changes(A, problem.moves(rows))
-        sound = np.zeros(
-            len(rows), dtype=np.int8
-        )  # 1 the model accepts it as it is, −1 it does not, or less is enough
-        scores = np.full(len(rows), -np.inf)
-        for _ in range(_ROUNDS):
-            live = np.where(sound >= 0, efforts, np.inf)
-            win = live.argmin(axis=1)
-            todo = np.unique(win[np.isfinite(live[np.arange(len(A)), win]) & (sound[win] == 0)])
-            if len(todo) == 0:
-                break
-            less, of = self._less(rows[todo])
-            judged = problem.judge(np.concatenate([rows[todo], less]))
-            scores[todo] = judged[: len(todo)]
-            good = judged[len(todo) :] >= problem.goal
-            sound[todo] = np.where(scores[todo] >= problem.goal, 1, -1)
-            sound[todo[of[good]]] = -1
-            fresh = less[good]
-            fresh = fresh[unique_rows(fresh)] if len(fresh) else fresh
-            rows = np.concatenate([rows, fresh])
-            efforts = np.concatenate([efforts, of_changes(A, problem.moves(fresh))], axis=1)
-            sound = np.concatenate([sound, np.zeros(len(fresh), dtype=np.int8)])
-            scores = np.concatenate([scores, np.full(len(fresh), -np.inf)])
-        best.offer(rows[sound > 0], scores[sound > 0])
-        left = np.flatnonzero(~best.found)
-        if len(
-            left
-        ):  # less would be enough, but the rounds are over: what is accepted is better than nothing
-            rest = Best(self.pool, A[left])
-            rest.offer(rows, scores)
-            best.rows[left], best.scores[left], best.efforts[left] = rest.rows, rest.scores, rest.efforts
-
-    def _less(self, rows: Array) -> tuple[Array, Ints]:
-        """Return rows that ask for a part of what each of some rows (n, d) asks for, and of which one each is."""
-        problem = self.problem
-        parts, of = [np.zeros((0, rows.shape[1]))], [np.zeros(0, dtype=np.intp)]
-        most = max(2, _JUDGED // (3 * max(len(rows), 1)))
-        for i, row in enumerate(rows):
-            for ladder in self.full:
-                own = ladder.columns[: problem.space.features[ladder.feature].width]
-                width = len(own)
-                if np.abs(row[own] - ladder.blocks[0, :width]).max() <= 1e-9:
-                    continue
-                place = np.flatnonzero((np.abs(ladder.blocks[:, :width] - row[own]) <= 1e-9).all(axis=1))
-                nearer = np.zeros(1, dtype=np.intp)
-                if len(place):
-                    side = ladder.side(int(ladder.sides[place[0]]))
-                    nearer = np.concatenate(
-                        [nearer, side[side < place[0]]] if ladder.sides[place[0]] < 3 else [nearer]
-                    )
-                if len(nearer) > most:
-                    nearer = nearer[np.unique(np.rint(np.linspace(0, len(nearer) - 1, most)).astype(np.intp))]
-                block = np.repeat(row[None], len(nearer), axis=0)
-                block[:, own] = ladder.blocks[nearer, :width]
-                parts.append(block)
-                of.append(np.full(len(block), i))
-        return problem.follow(np.concatenate(parts)), np.concatenate(of)
 
     def _nearest(self) -> Array:
         """Return the rows of the pool: the least change of every support, then the second, up to a number (n, d)."""
@@ -308,25 +216,6 @@ class Trees:
             parts.append(one.best(A)[0])
         rows = np.concatenate(parts) if parts else np.zeros((0, self.problem.space.dimension))
         return rows[unique_rows(rows)] if len(rows) else rows
-
-    def _climbs(self, steps: int) -> list[tuple[Array, Bools]]:
-        """Return rows (d,) some steps up from the subject, each step the most that one more change adds; and what moved."""
-        problem, out = self.problem, []
-        for power in (0.0, 0.5):  # by what it adds, and by what it adds for its size
-            anchor, held = problem.base.copy(), np.zeros(len(problem.space.features), dtype=bool)
-            for _ in range(steps):
-                made = Ladders(problem, self.reader, anchor, held)
-                if not made.all or problem.late:
-                    break
-                grid = Search(problem, self.reader, anchor, made.now, made.all, 1).grid
-                worth = grid.gains / (size(grid.moves) + 1e-9) ** power
-                mark = int(worth.argmax())
-                if worth[mark] <= 0:
-                    break
-                anchor = problem.follow(grid.rows(np.array([[mark, 0, 0]])))[0]
-                held[grid.ladders[grid.marks.ladder[mark]].feature] = True
-            out.append((anchor, held))
-        return out
 
     def _highest(self) -> Array:
         """Return the rows (n, d) of the highest scores that were read."""
