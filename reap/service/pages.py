@@ -230,9 +230,9 @@ def release(request: Request, desk: D, token: str, form: Form) -> Response:
 
 
 @router.get("/s/{token}/session.json")
-def json_file(desk: D, token: str) -> Response:
+def json_file(request: Request, desk: D, token: str) -> Response:
     """Everything that is stored, to keep."""
-    return api.export(desk, token)
+    return api.export(request, desk, token)
 
 
 @router.get("/s/{token}/answers.csv")

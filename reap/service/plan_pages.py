@@ -107,11 +107,7 @@ def plan_pdf(request: Request, desk: D, token: str) -> Response:
         chosen = choices.chosen(desk, live)
         visits.printed(desk, live)
     content = papers.plan(plan, state, chosen, desk.case.scale, _link(request, token), _until(state))
-    return Response(
-        papers.as_pdf(content),
-        media_type="application/pdf",
-        headers={"Content-Disposition": 'attachment; filename="plan.pdf"'},
-    )
+    return papers.file(content, "plan.pdf")
 
 
 # keep and compare --------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ times as long, ``REAP_SEED`` takes other moments. Each prints what it counted (`
 from __future__ import annotations
 
 import contextlib
+import json
 import multiprocessing
 import os
 import pickle
@@ -21,6 +22,9 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from reap.elicitation import VERBS, Elicitation, in_force
+from reap.service import exports
+from reap.service.desk import Desk
 from reap.service.settings import Settings
 from reap.service.store import Store
 from tests.service import crashing
@@ -37,6 +41,8 @@ AT_ONCE = 20
 PEOPLE = 3
 #: Acts of a session before its person starts another one.
 LONGEST = 8
+#: Acts that are acknowledged between one kill and the next.
+BETWEEN = 5
 
 
 def told(client, path, body, troubles):
@@ -223,9 +229,10 @@ def test_kills_lose_double_and_change_nothing(processes, case, row, database, tm
     try:
         with crowd(lambda: f"http://127.0.0.1:{listener.getsockname()[1]}", row) as people:
             for _ in range(kills):
-                before = sum(len(person.said) for person in people)
-                while sum(len(person.said) for person in people) == before:
-                    time.sleep(0.01)  # the next one is killed only once this one has answered somebody
+                wanted = sum(len(person.said) for person in people) + BETWEEN
+                while sum(len(person.said) for person in people) < wanted:
+                    assert not any(person.wrong for person in people), [p.wrong for p in people]
+                    time.sleep(0.01)
                 time.sleep(rng.random())
                 child.kill()
                 child.join()
@@ -237,11 +244,30 @@ def test_kills_lose_double_and_change_nothing(processes, case, row, database, tm
     store = Store(database)
     store.prepare()
     acts, again = judged(store, people)
+    plans = replayed(Desk(case, store, settings), people)
     print(
-        f"{kills} kills -9, seed {SEED}: {acts} acknowledged acts, {again} after a repetition; none lost or doubled"
+        f"{kills} kills -9, seed {SEED}: {acts} acknowledged acts, {again} after a repetition; none lost or doubled; "
+        f"{plans} plans replayed to the byte"
     )
-    assert acts >= kills
+    assert acts >= kills * BETWEEN
     store.engine.dispose()
+
+
+def replayed(desk, people):
+    """Count the plans of the sessions of the storm: each log gives its plan again to the byte, and so do its answers alone."""
+    tokens = {token for person in people for token, _, _ in person.said}
+    for token in sorted(tokens):
+        with desk.open(token) as live:
+            desk.plan(live)
+        kept, entries = desk.log(token)
+        line = in_force(entries)
+        stored = next(entry for entry in reversed(line) if entry.type == "recommended").payload["plan"]
+        again = exports.load(exports.as_json(kept, entries), desk.case.engine).recommend()
+        assert json.dumps(again.to_dict(standalone=False)) == json.dumps(stored)
+        said = [entry.event for entry in line if entry.type in VERBS and entry.type != "recommended"]
+        computed = Elicitation.of(said, desk.case.engine).recommend().to_dict(standalone=False)
+        assert (computed["path"], computed["changes"]) == (stored["path"], stored["changes"])
+    return len(tokens)
 
 
 def test_a_database_that_restarts_loses_doubles_and_changes_nothing(serve, row):
