@@ -68,6 +68,8 @@ def review(request: Request, desk: D, token: str, form: Form) -> Response:
     try:
         with desk.open(token) as live:
             reviews.ask(desk, live, words, key=key_of(form))
+    except StaleError:  # sent again from a page of the past, with other words
+        return go(f"/s/{token}/review", "stale")
     except InputError as error:
         return _review(request, desk, token, 422, str(error), words)
     return go(f"/s/{token}/review", "asked")
@@ -103,7 +105,7 @@ def done(request: Request, desk: D, token: str, form: Form) -> Response:
         with desk.open(token) as live:
             choices.report(desk, live, texts(form, "done"), key=key_of(form))
     except StaleError:
-        return go(f"/s/{token}/done", "moved")
+        return go(f"/s/{token}/done", "stale")
     except InputError as error:
         return _done(request, desk, token, 422, str(error))
     return go(f"/s/{token}", "reported")

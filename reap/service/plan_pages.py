@@ -56,7 +56,7 @@ def choose(request: Request, desk: D, token: str, form: Form) -> Response:
         with desk.open(token) as live:
             choices.choose(desk, live, text(form, "plan"), key=key_of(form))
     except StaleError:
-        return go(f"/s/{token}/plan", "moved")
+        return go(f"/s/{token}/plan", "stale")
     return go(f"/s/{token}/plan", "chosen")
 
 
@@ -69,7 +69,7 @@ def refuse(request: Request, desk: D, token: str, form: Form) -> Response:
             acts.refuse(desk, live, offered, revision=number(form, "revision"), key=key_of(form))
             asking = live.session.ask() is not None
     except StaleError:
-        return go(f"/s/{token}/plan", "moved")
+        return go(f"/s/{token}/plan", "stale")
     return go(f"/s/{token}/questions" if asking else f"/s/{token}/plan", "refused")
 
 
