@@ -16,7 +16,7 @@ from reap.service import plan_schemas as out
 from reap.service.compared import position
 from reap.service.desk import Desk
 from reap.service.live import Live
-from reap.service.offers import everybody, may_not_hold, name_of, offered
+from reap.service.offers import everybody, may_not_hold, name_of, offered, turned_down
 from reap.service.schemas import Named
 from reap.space import Change
 from reap.space.words import lowered
@@ -100,6 +100,7 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         conflicts=_conflicts(session),
         relax=_relax(desk, session, made),
         others=[alternative(desk, other) for other in offered(desk, live)[made.status == "ok" :]],
+        refused=made.status == "ok" and turned_down(desk, live, made),
     )
 
 

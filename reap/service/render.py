@@ -42,7 +42,7 @@ NOTES = {
     "lifted": N_("The limit is lifted."),
     "chosen": N_("Your choice is noted. Here is your plan."),
     "asked": N_("Your request is noted. Somebody will look at it, and the answer will stand here."),
-    "refused": N_("Noted: none of these plans is for you. We will not suggest them again."),
+    "refused": N_("Noted: none of these plans is for you. They come back only where no other is left."),
     "reported": N_("Thank you, that is noted. This is where you stand now."),
     "welcome": N_("Your new situation is noted, and we remember everything you told us."),
 }
@@ -124,7 +124,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
 def error_page(
     request: Request, status: int, sentence: str, headers: dict[str, str] | None = None, over: bool = False
 ) -> Response:
-    """Return an error as a page with one sentence and a way on: back to the session, or, where it is over, its file and deletion."""
+    """Return an error as a page with one sentence and a way on: to the session, or to its file and deletion where it is over."""
     heading = (
         language.gettext(_TITLES[status]) if status in _TITLES else language.gettext("Something went wrong")
     )
