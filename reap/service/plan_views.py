@@ -152,9 +152,8 @@ def alternative(desk: Desk, made: Plan) -> out.Alternative:
 def changes(made: Plan, start: date) -> list[out.ChangeOut]:
     """Return the actions in order, each with when it is done and what it brings; a path has scores by stage only."""
     done = {c.feature: step for step in made.steps for c in step.changes} if stepwise(made) else {}
-    scores = [
-        made.scale.rough(float(score)) for score in made.scores
-    ]  # what actions bring adds up to what is shown
+    # Rounded first, so that what the actions bring adds up to what is shown.
+    scores = [made.scale.rough(float(score)) for score in made.scores]
 
     def change(c: Change) -> out.ChangeOut:
         step, feature = done.get(c.feature), made.space.feature(c.feature)
