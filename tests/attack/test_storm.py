@@ -45,12 +45,6 @@ LONGEST = 8
 BETWEEN = 5
 
 
-@pytest.fixture(scope="module")
-def quick(german, german_rejected):
-    """Somebody for whom everything is found in a tenth of a second: attacked is what is stored, not what is computed."""
-    return german.space.values(german.space.vector(german_rejected.iloc[[3]]))
-
-
 def told(client, path, body, troubles):
     """Send a request until it is acknowledged, as every client may with its key; note each trouble on the way."""
     while True:

@@ -55,13 +55,13 @@ def test_an_admin_key_is_not_found_by_guessing(service):
     assert codes[401] <= 6 + minutes  # five, then one a minute
 
 
-def test_one_client_starts_no_more_than_its_share(serve, tmp_path, row):
+def test_one_client_starts_no_more_than_its_share(serve, tmp_path, quick):
     """2,562 sessions a minute would have been 43 GB a day."""
     service, count = serve(f"sqlite:///{tmp_path}/reap.db", starts=60), 257 * TIMES
     begin = time.monotonic()
 
     def start(_):
-        return service.client.post("/api/v1/sessions", json={"subject": row}).status_code
+        return service.client.post("/api/v1/sessions", json={"subject": quick}).status_code
 
     with ThreadPoolExecutor(8) as pool:
         codes = Counter(pool.map(start, range(count)))
@@ -98,10 +98,10 @@ class Thief:
         return away.mean(), away.max()
 
 
-def test_what_the_service_tells_does_not_give_the_model_away_exactly(service, case, german, row):
+def test_what_the_service_tells_does_not_give_the_model_away_exactly(service, case, german, quick):
     """Forty exact scores gave a logistic model to the last digit. Now every score comes in whole points, wherever it stands."""
     queries, rng, thief = 4 * TIMES, np.random.default_rng(SEED), Thief(german.space)
-    token = service.start(row)["token"]
+    token = service.start(quick)["token"]
     here = f"/api/v1/sessions/{token}"
     told = []
     for k in rng.choice(len(german.X), queries, replace=False):
