@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from starlette.exceptions import HTTPException
 
+from reap.language import N_
 from reap.service.desk import Desk
 from reap.service.tokens import same
 
@@ -21,14 +22,14 @@ async def desk_of(request: Request) -> Desk:
 async def admin(request: Request) -> None:
     """Refuse a request without the admin key."""
     if not knows_key(request, given_key(request)):
-        raise HTTPException(401, "This needs the admin key in the header X-Admin-Key.")
+        raise HTTPException(401, N_("This needs the admin key in the header X-Admin-Key."))
 
 
 def knows_key(request: Request, given: str) -> bool:
     """Return whether a client gave the admin key; one that guessed wrong a few times has to wait before the next guess."""
     state, client, now = request.app.state, client_of(request), time.monotonic()
     if given and state.guesses.left(client, now) < 1:
-        raise HTTPException(429, "Too many wrong admin keys; wait a minute.", {"Retry-After": "60"})
+        raise HTTPException(429, N_("Too many wrong admin keys; wait a minute."), {"Retry-After": "60"})
     known = same(given, state.settings.admin_key)
     if given and not known:
         state.guesses.take(client, now)
@@ -59,7 +60,7 @@ def count_start(request: Request) -> None:
     state = request.app.state
     if state.settings.starts and not state.starts.take(client_of(request), time.monotonic()):
         raise HTTPException(
-            429, "Too many sessions were started from here; wait an hour.", {"Retry-After": "600"}
+            429, N_("Too many sessions were started from here; wait an hour."), {"Retry-After": "600"}
         )
 
 

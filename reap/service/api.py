@@ -9,23 +9,12 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from reap.language import _
-from reap.service import (
-    acts,
-    choices,
-    exports,
-    plan_views,
-    requests,
-    reviews,
-    rows,
-    schemas,
-    views,
-    wishes,
-)
+from reap.service import acts, exports, plan_views, requests, rows, schemas, views, wishes
 from reap.service.access import D, given_key, knows_key, may_start
 from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.log import Entry
-from reap.service.plan_schemas import Chosen, PlanOut
+from reap.service.plan_schemas import PlanOut
 
 FAULTS: dict[int | str, dict[str, Any]] = {
     code: {"model": schemas.Fault, "description": text}
@@ -37,7 +26,7 @@ FAULTS: dict[int | str, dict[str, Any]] = {
         503: "The database cannot be reached; nothing was stored.",
     }.items()
 }
-_OF_SESSION: dict[int | str, dict[str, Any]] = {
+OF_SESSION: dict[int | str, dict[str, Any]] = {
     **FAULTS,
     404: {
         "model": schemas.Fault,
@@ -84,14 +73,14 @@ def start(request: Request, desk: D, body: requests.Start) -> Response:
         return sent(made, 201)
 
 
-@router.get("/sessions/{token}", response_model=schemas.State, responses=_OF_SESSION)
+@router.get("/sessions/{token}", response_model=schemas.State, responses=OF_SESSION)
 def state(desk: D, token: str) -> Response:
     """The session as it stands, with the question to answer."""
     with desk.open(token) as live:
         return sent(views.state(desk, live))
 
 
-@router.post("/sessions/{token}/answers", response_model=schemas.Stored, responses=_OF_SESSION)
+@router.post("/sessions/{token}/answers", response_model=schemas.Stored, responses=OF_SESSION)
 def answer(desk: D, token: str, body: requests.Answer) -> Response:
     """Answer the question. The same key again gives the same stored answer; a stale revision gives 409."""
     with desk.open(token) as live:
@@ -99,7 +88,7 @@ def answer(desk: D, token: str, body: requests.Answer) -> Response:
         return sent(_stored(desk, live, entry))
 
 
-@router.delete("/sessions/{token}/answers/last", response_model=schemas.State, responses=_OF_SESSION)
+@router.delete("/sessions/{token}/answers/last", response_model=schemas.State, responses=OF_SESSION)
 def undo(desk: D, token: str, revision: RevisionQuery = None, key: KeyQuery = None) -> Response:
     """Take back the last answer or wish; the state before it is restored exactly."""
     with desk.open(token, undoing=True) as live:
@@ -107,7 +96,7 @@ def undo(desk: D, token: str, revision: RevisionQuery = None, key: KeyQuery = No
         return sent(views.state(desk, live))
 
 
-@router.put("/sessions/{token}/answers/{position}", response_model=schemas.State, responses=_OF_SESSION)
+@router.put("/sessions/{token}/answers/{position}", response_model=schemas.State, responses=OF_SESSION)
 def revise(desk: D, token: str, position: int, body: requests.Revised) -> Response:
     """Give another answer to an earlier question, by its position from 0; later answers stay."""
     with desk.open(token) as live:
@@ -115,7 +104,7 @@ def revise(desk: D, token: str, position: int, body: requests.Revised) -> Respon
         return sent(views.state(desk, live))
 
 
-@router.post("/sessions/{token}/screening", response_model=schemas.State, responses=_OF_SESSION)
+@router.post("/sessions/{token}/screening", response_model=schemas.State, responses=OF_SESSION)
 def screen(desk: D, token: str, body: requests.Screening) -> Response:
     """Say before the first question what could change at all; what is not named stays as it is."""
     with desk.open(token) as live:
@@ -123,40 +112,7 @@ def screen(desk: D, token: str, body: requests.Screening) -> Response:
         return sent(views.state(desk, live))
 
 
-@router.get("/sessions/{token}/reasons", responses=_OF_SESSION)
-def reasons(desk: D, token: str) -> list[schemas.Reason]:
-    """The principal reasons of a refusal, most important first; none for somebody who is accepted."""
-    with desk.open(token) as live:
-        return views.reasons(desk, live)
-
-
-@router.post("/sessions/{token}/choice", response_model=Chosen, responses=_OF_SESSION)
-def choose(desk: D, token: str, body: requests.Choice) -> Response:
-    """Choose one of the plans on offer; where the operator promises it, it is honoured until a day."""
-    with desk.open(token) as live:
-        choices.choose(desk, live, body.plan, body.key)
-        made = choices.chosen(desk, live)
-        assert made is not None
-        return sent(made)
-
-
-@router.post("/sessions/{token}/done", response_model=schemas.State, responses=_OF_SESSION)
-def done(desk: D, token: str, body: requests.Done) -> Response:
-    """Report what is done of the chosen plan; the person stands there now and is scored again."""
-    with desk.open(token) as live:
-        choices.report(desk, live, body.done, body.key)
-        return sent(views.state(desk, live))
-
-
-@router.post("/sessions/{token}/review", status_code=204, responses=_OF_SESSION)
-def review(desk: D, token: str, body: requests.Review) -> Response:
-    """Ask a person to look at the decision."""
-    with desk.open(token) as live:
-        reviews.ask(desk, live, body.words, body.key)
-    return Response(status_code=204)
-
-
-@router.post("/sessions/{token}/constraints", response_model=schemas.State, responses=_OF_SESSION)
+@router.post("/sessions/{token}/constraints", response_model=schemas.State, responses=OF_SESSION)
 def constrain(desk: D, token: str, body: requests.Constraint) -> Response:
     """Wish something about one feature: keep it, bound it, exclude levels, say how hard changing it is."""
     with desk.open(token) as live:
@@ -166,7 +122,7 @@ def constrain(desk: D, token: str, body: requests.Constraint) -> Response:
 
 
 @router.delete(
-    "/sessions/{token}/constraints/{feature:path}", response_model=schemas.State, responses=_OF_SESSION
+    "/sessions/{token}/constraints/{feature:path}", response_model=schemas.State, responses=OF_SESSION
 )
 def release(
     desk: D, token: str, feature: str, revision: RevisionQuery = None, key: KeyQuery = None
@@ -177,7 +133,7 @@ def release(
         return sent(views.state(desk, live))
 
 
-@router.post("/sessions/{token}/situation", response_model=schemas.State, responses=_OF_SESSION)
+@router.post("/sessions/{token}/situation", response_model=schemas.State, responses=OF_SESSION)
 def replan(request: Request, desk: D, token: str, body: requests.Situation) -> Response:
     """Say where the person is now; the session goes on from there with all that was learnt.
 
@@ -194,7 +150,7 @@ def replan(request: Request, desk: D, token: str, body: requests.Situation) -> R
         return sent(views.state(desk, live))
 
 
-@router.post("/sessions/{token}/score", response_model=schemas.Score, responses=_OF_SESSION)
+@router.post("/sessions/{token}/score", response_model=schemas.Score, responses=OF_SESSION)
 def score(desk: D, token: str, body: requests.WhatIf) -> Response:
     """What if: the model's score of a row, rounded to whole points. Only the number of trials is stored."""
     z = rows.read(desk.space, body.subject)
@@ -202,28 +158,33 @@ def score(desk: D, token: str, body: requests.WhatIf) -> Response:
         return sent(views.trial(desk, live, z))
 
 
-@router.get("/sessions/{token}/plan", response_model=PlanOut, responses=_OF_SESSION)
+@router.get("/sessions/{token}/plan", response_model=PlanOut, responses=OF_SESSION)
 def plan(desk: D, token: str) -> Response:
     """The plan that suits the person best, as far as is known now; at any time."""
     with desk.open(token) as live:
         return sent(plan_views.plan(desk, live))
 
 
-@router.get("/sessions/{token}/export", responses=_OF_SESSION, response_class=Response)
-def export(desk: D, token: str) -> Response:
-    """The whole log as JSON; `reap.service.exports.load` brings it back to the same plan."""
+@router.get("/sessions/{token}/export", responses=OF_SESSION, response_class=Response)
+def export(request: Request, desk: D, token: str) -> Response:
+    """All that was said and shown, as JSON, scores in whole points.
+
+    With the admin key: the log to the byte, which `reap.service.exports.load` brings back to the same plan.
+    """
     kept, entries = desk.log(token)
-    return download(exports.as_json(kept, entries), "application/json", "reap-session.json")
+    exact = bool(given_key(request)) and knows_key(request, given_key(request))
+    made = exports.as_json(kept, entries) if exact else exports.as_copy(kept, entries)
+    return download(made, "application/json", "reap-session.json")
 
 
-@router.get("/sessions/{token}/export.csv", responses=_OF_SESSION, response_class=Response)
+@router.get("/sessions/{token}/export.csv", responses=OF_SESSION, response_class=Response)
 def export_csv(desk: D, token: str) -> Response:
     """The answers as CSV, one row each."""
     _, entries = desk.log(token)
     return download(exports.as_csv(entries), "text/csv; charset=utf-8", "reap-answers.csv")
 
 
-@router.delete("/sessions/{token}", status_code=204, responses=_OF_SESSION)
+@router.delete("/sessions/{token}", status_code=204, responses=OF_SESSION)
 def delete(desk: D, token: str) -> Response:
     """Delete everything that is stored about the person."""
     desk.delete(token)

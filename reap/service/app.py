@@ -17,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from reap import __version__
-from reap.service import api, faults, operator_api, pages
+from reap.service import api, duty_api, faults, operator_api, pages
 from reap.service.case import Case
 from reap.service.database import UnavailableError
 from reap.service.desk import Desk
@@ -73,6 +73,7 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
     app.state.starts = Buckets(rate=settings.starts / 3600, burst=settings.starts)
     faults.install(app)
     app.include_router(api.router)
+    app.include_router(duty_api.router)
     app.include_router(operator_api.router)
     app.include_router(operator_api.operate)
     app.include_router(pages.router)

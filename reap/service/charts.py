@@ -101,4 +101,4 @@ def scores_of(plan: PlanOut) -> list[float]:
     """Return the scores along a plan: now, after each action or stage, at the end."""
     if plan.stages:
         return [plan.score_now, *(stage.score for stage in plan.stages)]
-    return [plan.score_now, *dict.fromkeys(c.score for c in plan.changes if c.score is not None)]
+    return [plan.score_now, *{c.step: c.score for c in plan.changes if c.score is not None}.values()]

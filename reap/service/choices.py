@@ -39,11 +39,8 @@ def choose(desk: Desk, live: Live, name: str, key: str | None = None) -> Entry:
 
 
 def last(live: Live) -> Entry | None:
-    """Return the entry of the plan chosen last; None where none was, or where the person's situation is another since."""
-    for entry in reversed(live.entries):
-        if entry.type == "chosen":
-            return entry
-    return None
+    """Return the entry of the plan chosen last; None where none was."""
+    return next((entry for entry in reversed(live.entries) if entry.type == "chosen"), None)
 
 
 def plan_of(desk: Desk, entry: Entry) -> Plan:

@@ -32,15 +32,7 @@ def notice_pdf(request: Request, desk: D, token: str) -> Response:
     """The same as a file."""
     with desk.open(token) as live:
         made = notices.notice(desk, live, request.app.state.settings.brand)
-    return _file(papers.as_pdf(made), "decision.pdf")
-
-
-def _file(content: bytes, name: str) -> Response:
-    return Response(
-        content,
-        media_type="application/pdf",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    return papers.file(made, "decision.pdf")
 
 
 @router.get("/s/{token}/review")
@@ -53,15 +45,15 @@ def _review(
     request: Request, desk: Desk, token: str, status: int = 200, error: str = "", typed: str = ""
 ) -> Response:
     with desk.open(token) as live:
-        waiting, said = reviews.open_request(live), reviews.answers(live)
+        known = reviews.review(live)
     return page(
         request,
         "review.html",
         status,
         token=token,
-        waiting=None if waiting is None else waiting.payload["words"],
-        since=None if waiting is None else language.day(waiting.time.date()),
-        answered=said,
+        waiting=known.waiting,
+        since=known.since,
+        answered=known.answers,
         longest=reviews.LONGEST,
         error=error,
         typed=typed,
@@ -76,6 +68,8 @@ def review(request: Request, desk: D, token: str, form: Form) -> Response:
     try:
         with desk.open(token) as live:
             reviews.ask(desk, live, words, key=key_of(form))
+    except StaleError:  # sent again from a page of the past, with other words
+        return go(f"/s/{token}/review", "stale")
     except InputError as error:
         return _review(request, desk, token, 422, str(error), words)
     return go(f"/s/{token}/review", "asked")
@@ -111,7 +105,7 @@ def done(request: Request, desk: D, token: str, form: Form) -> Response:
         with desk.open(token) as live:
             choices.report(desk, live, texts(form, "done"), key=key_of(form))
     except StaleError:
-        return go(f"/s/{token}/done", "moved")
+        return go(f"/s/{token}/done", "stale")
     except InputError as error:
         return _done(request, desk, token, 422, str(error))
     return go(f"/s/{token}", "reported")

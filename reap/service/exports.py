@@ -1,4 +1,4 @@
-"""Logs as files: JSON that replays to the same plan, CSV with one row an answer."""
+"""Logs as files: JSON that replays to the same plan, a copy for the person, CSV with one row an answer."""
 
 from __future__ import annotations
 
@@ -13,10 +13,15 @@ from reap._errors import InputError
 from reap.belief.learned_prior import LearnedPriorLike
 from reap.elicitation import VERBS, Elicitation, Event, in_force, outside
 from reap.recourse import Engine
+from reap.scores import Scale
 from reap.service.log import Entry, fault
 from reap.service.tables import Kept
 
 _FORMAT, _VERSION = "reap.log", 1
+#: What a person's copy is called: it is for reading, and does not replay.
+_COPY = "reap.copy"
+#: Where the payloads of a log have scores; the first release called them probabilities.
+_SCORES = ("scores", "score", "score_below", "score_above", "probabilities")
 COLUMNS = (
     "session",
     "number",
@@ -43,6 +48,43 @@ def as_json(kept: Kept, entries: Sequence[Entry]) -> str:
         "events": [{name: getattr(e, name) for name in Entry.__dataclass_fields__} for e in entries],
     }
     return json.dumps(data, ensure_ascii=False)
+
+
+def as_copy(kept: Kept, entries: Sequence[Entry]) -> str:
+    """Return a session for its person to keep: all that was said and shown, scores as they were shown, in whole points.
+
+    Exact scores of the plans that were looked at would give the model away; only the operator's export has them.
+    """
+    row = {name: getattr(kept, name) for name in ("id", "created", "expires", "model", "data")}
+    said = [
+        {
+            "revision": entry.revision,
+            "type": entry.type,
+            "created": entry.created,
+            "payload": _rounded(entry.payload, None),
+        }
+        for entry in entries
+    ]
+    data = {"format": _COPY, "version": _VERSION, "session": row, "reap": kept.version, "events": said}
+    return json.dumps(data, ensure_ascii=False)
+
+
+def _rounded(value: Any, scale: Scale | None) -> Any:
+    """Return a payload whose scores are rounded as its own scale says; what has none is rounded to hundredths."""
+    if isinstance(value, list):
+        return [_rounded(item, scale) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("scale"):
+        scale = Scale.from_dict(value["scale"])
+    rough = Scale().rough if scale is None else scale.rough
+
+    def one(name: str, item: Any) -> Any:
+        if name not in _SCORES or item is None:
+            return _rounded(item, scale)
+        return [rough(score) for score in item] if isinstance(item, list) else rough(item)
+
+    return {name: one(name, item) for name, item in value.items()}
 
 
 def as_csv(entries: Iterable[Entry]) -> str:
@@ -95,6 +137,10 @@ def events_of(text: str) -> list[Event]:
     """Return the events in force of an exported session, or say why it is refused: not an export, or changed since."""
     try:
         data = json.loads(text)
+        if data["format"] == _COPY:
+            raise InputError(
+                "this is a person's copy, in which scores are rounded; `reap export` writes a log that replays"
+            )
         if data["format"] != _FORMAT or data["version"] != _VERSION:
             raise KeyError("format")
         row, entries = data["session"], [Entry(**item) for item in data["events"]]
@@ -103,6 +149,8 @@ def events_of(text: str) -> list[Event]:
             wrong = "it has events of another session"
         if wrong is None:
             return [entry.event for entry in in_force(entries) if entry.type in VERBS]
+    except InputError:
+        raise
     except outside.MALFORMED as error:
         raise InputError(f"this is not an exported session that this release can read: {error}") from None
     raise InputError(f"the export is not what was written: {wrong}")
@@ -114,7 +162,7 @@ def load(text: str, engine: Engine, *, prior: LearnedPriorLike | None = None) ->
     Parameters
     ----------
     text : str
-        What ``reap export`` or "everything (JSON)" on the page wrote.
+        What ``reap export`` wrote, or the API to whoever has the admin key.
     engine : Engine
         The one it was made with.
     prior : LearnedPrior or its file, optional

@@ -87,7 +87,7 @@ def answer(request: Request, status: int, sentence: str, **more: Any) -> Respons
     sentence = _(sentence)
     if request.url.path.startswith(("/api/", "/healthz", "/readyz", "/metrics")):
         return fault(status, sentence, **more)
-    return error_page(request, status, sentence, headers=more.get("headers"))
+    return error_page(request, status, sentence, headers=more.get("headers"), over=sentence == _(REPLACED))
 
 
 def late(request: Request, limit: float) -> Response:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from pydantic import BaseModel
+
 from reap import language
 from reap.language import _
 from reap.service import views
@@ -15,6 +17,26 @@ from reap.service.brand import Brand
 from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.papers import Part
+
+
+class NoticePart(BaseModel):
+    """One part of a notice: ``heading``, ``part`` (a heading within), ``text``, ``small`` or ``list``, with its lines."""
+
+    kind: str
+    lines: list[str]
+
+
+class Notice(BaseModel):
+    """The decision in writing, and the language it is in."""
+
+    language: str
+    parts: list[NoticePart]
+
+
+def part(one: Part) -> NoticePart:
+    """Return a part as the API gives it."""
+    kind, said = one
+    return NoticePart(kind=kind, lines=list(said) if kind == "list" else str(said).split("\n"))
 
 
 def notice(desk: Desk, live: Live, brand: Brand) -> list[Part]:

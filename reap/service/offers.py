@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from reap import effort, language
+from reap.elicitation.rounds import read_plans
 from reap.plan import Plan
 from reap.service.desk import Desk
 from reap.service.live import Live
@@ -36,6 +37,12 @@ def offered(desk: Desk, live: Live) -> list[Plan]:
                 plans.append(other)
         live.offers = spoken, plans
     return live.offers[1]
+
+
+def turned_down(desk: Desk, live: Live, made: Plan) -> bool:
+    """Return whether the person has said that a plan is not for them; such a plan is back only where no other is left."""
+    said = [entry.payload["plans"] for entry in live.line if entry.type == "refused"]
+    return name_of(made) in {name_of(plan) for plans in said for plan in read_plans(plans, desk.space)}
 
 
 def may_not_hold(desk: Desk, made: Plan) -> bool:

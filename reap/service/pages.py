@@ -154,7 +154,7 @@ def changed(request: Request, desk: D, token: str, form: Form) -> Response:
         except rows.FieldError as error:
             return _situation(request, desk, values, status=422, wrong=error.fields, **again)
         except StaleError:
-            return go(f"/s/{token}/situation", "moved")
+            return go(f"/s/{token}/situation", "stale")
     return go(f"/s/{token}", "welcome")
 
 
@@ -210,10 +210,11 @@ def wish(request: Request, desk: D, token: str, form: Form) -> Response:
             read = wishes.read(desk.space, feature, said)
             acts.wish(desk, live, feature, read, revision=number(form, "revision"), key=key_of(form))
     except StaleError:
-        return go(f"/s/{token}/wishes", "moved")
+        return go(f"/s/{token}/wishes", "stale")
     except InputError as error:
         return _wishes(request, desk, token, 422, error=str(error), wrong=feature, typed=said)
-    return go(f"/s/{token}/wishes", "wished" if read else "lifted")
+    limits = set(read) - {"difficulty"}
+    return go(f"/s/{token}/wishes", "wished" if limits else "noted" if read else "lifted")
 
 
 @router.post("/s/{token}/release")
@@ -225,14 +226,14 @@ def release(request: Request, desk: D, token: str, form: Form) -> Response:
             key = key_of(form)
             acts.release(desk, live, text(form, "feature"), revision=number(form, "revision"), key=key)
         except StaleError:
-            return go(back, "moved")
+            return go(back, "stale")
     return go(back, "lifted")
 
 
 @router.get("/s/{token}/session.json")
-def json_file(desk: D, token: str) -> Response:
+def json_file(request: Request, desk: D, token: str) -> Response:
     """Everything that is stored, to keep."""
-    return api.export(desk, token)
+    return api.export(request, desk, token)
 
 
 @router.get("/s/{token}/answers.csv")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from starlette.responses import Response
+
 from reap.language import _
 from reap.service.plan_schemas import Chosen, PlanOut
 from reap.service.schemas import State
@@ -50,6 +52,12 @@ def plan(made: PlanOut, state: State, chosen: Chosen | None, scale: Any, link: s
         parts.append(("list", [wish.text for wish in state.wishes]))
     parts.append(("small", _("Come back until {day}: {link}").format(day=until, link=link)))
     return parts
+
+
+def file(parts: list[Part], name: str) -> Response:
+    """Return parts as a PDF to keep."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(as_pdf(parts), media_type="application/pdf", headers=headers)
 
 
 def as_pdf(parts: list[Part]) -> bytes:

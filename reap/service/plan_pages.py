@@ -56,7 +56,7 @@ def choose(request: Request, desk: D, token: str, form: Form) -> Response:
         with desk.open(token) as live:
             choices.choose(desk, live, text(form, "plan"), key=key_of(form))
     except StaleError:
-        return go(f"/s/{token}/plan", "moved")
+        return go(f"/s/{token}/plan", "stale")
     return go(f"/s/{token}/plan", "chosen")
 
 
@@ -69,7 +69,7 @@ def refuse(request: Request, desk: D, token: str, form: Form) -> Response:
             acts.refuse(desk, live, offered, revision=number(form, "revision"), key=key_of(form))
             asking = live.session.ask() is not None
     except StaleError:
-        return go(f"/s/{token}/plan", "moved")
+        return go(f"/s/{token}/plan", "stale")
     return go(f"/s/{token}/questions" if asking else f"/s/{token}/plan", "refused")
 
 
@@ -107,11 +107,7 @@ def plan_pdf(request: Request, desk: D, token: str) -> Response:
         chosen = choices.chosen(desk, live)
         visits.printed(desk, live)
     content = papers.plan(plan, state, chosen, desk.case.scale, _link(request, token), _until(state))
-    return Response(
-        papers.as_pdf(content),
-        media_type="application/pdf",
-        headers={"Content-Disposition": 'attachment; filename="plan.pdf"'},
-    )
+    return papers.file(content, "plan.pdf")
 
 
 # keep and compare --------------------------------------------------------------------------------------

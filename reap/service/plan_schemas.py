@@ -102,7 +102,10 @@ class Chosen(BaseModel):
 
 
 class PlanOut(BaseModel):
-    """The plan that suits the person best, as far as is known."""
+    """The plan that suits the person best, as far as is known.
+
+    ``refused``: they have turned it down before, and no other is left.
+    """
 
     revision: int
     id: str
@@ -134,3 +137,4 @@ class PlanOut(BaseModel):
     conflicts: list[list[int]]
     relax: list[Named]
     others: list[Alternative]
+    refused: bool = False

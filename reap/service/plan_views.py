@@ -16,7 +16,7 @@ from reap.service import plan_schemas as out
 from reap.service.compared import position
 from reap.service.desk import Desk
 from reap.service.live import Live
-from reap.service.offers import everybody, may_not_hold, name_of, offered
+from reap.service.offers import everybody, may_not_hold, name_of, offered, turned_down
 from reap.service.schemas import Named
 from reap.space import Change
 from reap.space.words import lowered
@@ -64,6 +64,7 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
     session = live.session
     known, fragile = session.learned(), may_not_hold(desk, made)
     start = date.fromisoformat(live.kept.created[:10])
+    before, after = (made.scale.rough(float(score)) for score in made.scores[[0, -1]])
     return out.PlanOut(
         revision=live.revision,
         id=name_of(made),
@@ -71,10 +72,10 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         valid=made.valid,
         headline=headline(made),
         note="" if fragile else made.note,
-        score_now=float(made.scores[0]),
-        score=made.score,
-        said_now=made.scale.say(made.scores[0]),
-        said=made.scale.say(made.score),
+        score_now=before,
+        score=after,
+        said_now=made.scale.say(before),
+        said=made.scale.say(after),
         needed=made.scale.needed,
         threshold=made.threshold,
         months=made.months if made.space.timed else None,
@@ -99,6 +100,7 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         conflicts=_conflicts(session),
         relax=_relax(desk, session, made),
         others=[alternative(desk, other) for other in offered(desk, live)[made.status == "ok" :]],
+        refused=made.status == "ok" and turned_down(desk, live, made),
     )
 
 
@@ -140,7 +142,7 @@ def alternative(desk: Desk, made: Plan) -> out.Alternative:
         changes=[str(change) for change in made.changes],
         labels=[change.label for change in made.changes],
         months=made.months if made.space.timed else None,
-        score=made.score,
+        score=made.scale.rough(made.score),
         note=made.note,
         may_not_hold=may_not_hold(desk, made),
         durability=words.durability(made) if made.durability is not None else "",
@@ -150,6 +152,8 @@ def alternative(desk: Desk, made: Plan) -> out.Alternative:
 def changes(made: Plan, start: date) -> list[out.ChangeOut]:
     """Return the actions in order, each with when it is done and what it brings; a path has scores by stage only."""
     done = {c.feature: step for step in made.steps for c in step.changes} if stepwise(made) else {}
+    # Rounded first, so that what the actions bring adds up to what is shown.
+    scores = [made.scale.rough(float(score)) for score in made.scores]
 
     def change(c: Change) -> out.ChangeOut:
         step, feature = done.get(c.feature), made.space.feature(c.feature)
@@ -162,13 +166,13 @@ def changes(made: Plan, start: date) -> list[out.ChangeOut]:
             after=c.after_text,
             signed=c.signed,
             step=None if step is None else step.number,
-            score=None if step is None else step.score,
-            said=None if step is None else made.scale.say(step.score),
+            score=None if step is None else scores[step.number],
+            said=None if step is None else made.scale.say(scores[step.number]),
             bar=None if ends[0] is None or ends[1] is None else (ends[0], ends[1]),
         )
         if step is None:
             return shown
-        shown.brings = gain(made.scale, float(made.scores[step.number - 1]), step.score)
+        shown.brings = gain(made.scale, scores[step.number - 1], scores[step.number])
         if made.space.timed:
             shown.month = 0 if step.on_the_day else step.month
             shown.when = (
@@ -192,11 +196,12 @@ def gain(scale: Scale, before: float, after: float) -> str:
 def _stages(made: Plan) -> list[out.Stage]:
     if stepwise(made):
         return []
+    scores = [made.scale.rough(step.score) for step in made.steps]
     return [
         out.Stage(
-            number=s.number, changes=[str(c) for c in s.changes], score=s.score, said=made.scale.say(s.score)
+            number=s.number, changes=[str(c) for c in s.changes], score=score, said=made.scale.say(score)
         )
-        for s in made.steps
+        for s, score in zip(made.steps, scores, strict=True)
     ]
 
 

@@ -69,7 +69,7 @@ def undo(request: Request, desk: D, token: str, form: Form) -> Response:
         with desk.open(token, undoing=True) as live:
             acts.undo(desk, live, revision=number(form, "revision"), key=key_of(form))
     except StaleError:
-        return go(here, "moved")
+        return go(here, "stale")
     except InputError as error:
         return _question(request, desk, token, 422, str(error))
     return go(here, "undone")
@@ -91,7 +91,7 @@ def revise(request: Request, desk: D, token: str, form: Form) -> Response:
                 key=key_of(form),
             )
     except StaleError:
-        return go(here, "moved")
+        return go(here, "stale")
     except InputError as error:
         return _question(request, desk, token, 422, str(error))
     return go(here, "revised")

@@ -29,19 +29,20 @@ _TITLES = {
     409: N_("Something has changed"),
     422: N_("That did not work"),
     429: N_("One moment, please"),
-    503: N_("We cannot store anything right now"),
+    503: N_("That did not work just now"),
 }
 NOTES = {
     "moved": N_("This question was answered already, perhaps in another window. Here is where you are now."),
+    "stale": N_("You said something else in the meantime, so this was not taken. Here is where you are now."),
     "kept": N_("This plan is kept. You can compare it with others below."),
-    "undone": N_("Your last answer was taken back."),
+    "undone": N_("What you said last was taken back."),
     "revised": N_("Your answer was changed."),
     "wished": N_("Your wish is noted. No plan will break it."),
     "noted": N_("Noted. We take that into account."),
     "lifted": N_("The limit is lifted."),
     "chosen": N_("Your choice is noted. Here is your plan."),
     "asked": N_("Your request is noted. Somebody will look at it, and the answer will stand here."),
-    "refused": N_("Noted: none of these plans is for you. We will not suggest them again."),
+    "refused": N_("Noted: none of these plans is for you. They come back only where no other is left."),
     "reported": N_("Thank you, that is noted. This is where you stand now."),
     "welcome": N_("Your new situation is noted, and we remember everything you told us."),
 }
@@ -121,13 +122,23 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
 
 
 def error_page(
-    request: Request, status: int, sentence: str, headers: dict[str, str] | None = None
+    request: Request, status: int, sentence: str, headers: dict[str, str] | None = None, over: bool = False
 ) -> Response:
-    """Return an error as a page with one sentence and a way on."""
+    """Return an error as a page with one sentence and a way on: to the session, or to its file and deletion where it is over."""
     heading = (
         language.gettext(_TITLES[status]) if status in _TITLES else language.gettext("Something went wrong")
     )
-    made = page(request, "error.html", status, heading=heading, sentence=_sentence(sentence), active="")
+    session = re.match("/s/[A-Za-z0-9_-]+", request.url.path) if status != 404 else None
+    made = page(
+        request,
+        "error.html",
+        status,
+        heading=heading,
+        sentence=_sentence(sentence),
+        session=session[0] if session else "",
+        over=over,
+        active="",
+    )
     made.headers.update(headers or {})
     return made
 

@@ -47,6 +47,14 @@ class Answer(BaseModel):
     words: str
 
 
+class Review(BaseModel):
+    """What a person asked a human to look at, null where nothing waits, and what was answered, latest first."""
+
+    waiting: str | None
+    since: str | None
+    answers: list[Answer]
+
+
 def ask(desk: Desk, live: Live, words: str, key: str | None = None) -> Entry:
     """Store a person's request for a human look; the same request again returns the stored entry."""
     said = _checked(words)
@@ -88,6 +96,16 @@ def answers(live: Live) -> list[Answer]:
         for entry in reversed(live.entries)
         if entry.type == "review answered"
     ]
+
+
+def review(live: Live) -> Review:
+    """Return where a person's request stands."""
+    waiting = open_request(live)
+    return Review(
+        waiting=None if waiting is None else waiting.payload["words"],
+        since=None if waiting is None else language.day(waiting.time.date()),
+        answers=answers(live),
+    )
 
 
 def queue(store: Store) -> list[Request]:

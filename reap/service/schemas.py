@@ -144,7 +144,10 @@ class Progress(BaseModel):
 
 
 class State(BaseModel):
-    """A session as it stands; send its revision with the next answer."""
+    """A session as it stands; send its revision with the next answer.
+
+    ``expires``: when its link stops working. ``held_until``: the day until which it must be kept, and cannot be deleted.
+    """
 
     revision: int
     status: Literal["asking", "finished", "accepted", "no_plan"]
@@ -161,6 +164,7 @@ class State(BaseModel):
     accepted: bool
     can_undo: bool
     expires: str
+    held_until: str | None = None
 
 
 class Started(BaseModel):

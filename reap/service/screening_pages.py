@@ -68,7 +68,7 @@ def screen(request: Request, desk: D, token: str, form: Form) -> Response:
             )
             on = live.session.ask() is not None
     except StaleError:
-        return go(f"/s/{token}/changes", "moved")
+        return go(f"/s/{token}/changes", "stale")
     except InputError as error_:
         return _screening(request, desk, token, 422, str(error_), {n: levels.get(n) for n in named})
     return go(f"/s/{token}/questions" if on else f"/s/{token}/plan")

@@ -74,6 +74,7 @@ def state(desk: Desk, live: Live) -> out.State:
         accepted=accepted,
         can_undo=session.revision > 0,
         expires=live.kept.expires,
+        held_until=None if (held := desk.held_until(live.kept)) is None else held.isoformat(),
     )
 
 
@@ -166,8 +167,8 @@ def _question(question: Question) -> out.Asked:
                 title=title[:1].upper() + title[1:],
                 changes=[str(c) for c in option.changes],
                 stages=[str(step) for step in option.steps] if option.along else [],
-                score=option.score,
-                said=option.scale.say(option.score),
+                score=(score := option.scale.rough(option.score)),
+                said=option.scale.say(score),
             )
             for name, title, option in zip(question.names, question.titles, question.options, strict=True)
         ],

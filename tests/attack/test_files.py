@@ -5,6 +5,7 @@ Hundreds of each kind in the normal run; ``REAP_MUTATIONS=10000`` tries as many 
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import random
@@ -18,7 +19,7 @@ import pytest
 import reap
 from reap import ActionSpace, InputError, Plan
 from reap.belief import LearnedPrior
-from reap.elicitation import Elicitation
+from reap.elicitation import Elicitation, presets
 from reap.service import exports
 from reap.service.log import sealed
 from reap.service.tables import Kept, now
@@ -152,7 +153,16 @@ def test_plans_whose_space_is_given(plan):
 
 
 @pytest.fixture(scope="module")
-def talked(german_engine, german_rejected):
+def quick():
+    """Ten thousand replays learn with fewer particles: what is learnt has no part in whether a file is sound."""
+    with pytest.MonkeyPatch.context() as patch:
+        if SESSIONS > 1000:
+            patch.setattr(presets, "Posterior", functools.partial(presets.Posterior, particles=20))
+        yield
+
+
+@pytest.fixture(scope="module")
+def talked(german_engine, german_rejected, quick):
     """A session with everything in it: a screening, answers, a limit, a wish, plans, and plans that are refused."""
     for i in range(len(german_rejected)):
         session = german_engine.elicit(german_rejected.iloc[[i]], questions=3)

@@ -12,6 +12,7 @@ import pytest
 from reap import InputError
 from reap.service import exports
 from reap.service.log import sealed
+from tests.service.conftest import ADMIN
 
 #: What no replay depends on.
 UNREAD = ("milliseconds", "request", "reap", "expires", "created", "model", "data")
@@ -47,7 +48,8 @@ def logs(service, row):
     for choice in ("left", "right"):
         started = service.start(row)
         service.answer(started["token"], started["state"], choice)
-        made.append(service.client.get(f"/api/v1/sessions/{started['token']}/export").text)
+        path = f"/api/v1/sessions/{started['token']}/export"
+        made.append(service.client.get(path, headers={"X-Admin-Key": ADMIN}).text)
     return made
 
 

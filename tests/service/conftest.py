@@ -134,7 +134,7 @@ def running(case, settings):
     try:
         while not server.started and thread.is_alive():
             time.sleep(0.01)
-        with httpx.Client(base_url=url, timeout=60, limits=httpx.Limits(max_connections=40)) as client:
+        with httpx.Client(base_url=url, timeout=330, limits=httpx.Limits(max_connections=40)) as client:
             yield Running(url, app, client)
     finally:
         server.should_exit = True

@@ -19,6 +19,8 @@ from reap.elicitation.options import key
 from reap.elicitation.verdicts import noticed
 from reap.service import offers, plan_views
 
+from . import rules
+
 #: Screens with a question at most: five that count, one to warm up, one that is predicted.
 SCREENS = 7
 
@@ -127,6 +129,7 @@ class Walk:
         if question is None:
             return "/plan"
         self.judge_question(page, question, session)
+        rules.of_question(self, page, text_of(page), question)
         self.asked.append(question)
         turn = len(self.asked)
         if self.seed % 5 == 1 and turn == 2:
@@ -190,6 +193,7 @@ class Walk:
             self.rule("without a plan: what would help", help_offered, said[:200])
             return
         self.judge_plan(page, said, best)
+        rules.of_plan(self, page, said, best, offered, self.here.app.state.desk)
         shown = re.findall(r'action="[^"]*/choose"', page)
         self.rule("every plan on offer can be chosen", len(shown) == len(offered))
         self.counts["two others or more"] += len(offered) >= 3

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
@@ -41,6 +43,45 @@ def test_reasons_are_those_of_the_engine_and_stand_in_the_notice(
     assert pdf.content.startswith(b"%PDF")
     assert service.client.get(f"/s/{token}/plan.pdf").content.startswith(b"%PDF")
     assert len(service.events("printed")) == 1
+
+
+def test_every_duty_is_done_by_the_api_as_well_as_on_the_page(serve, tmp_path, row):
+    brand = {"name": "Example Bank", "creditor": "Example Bank plc", "regulator": "the authority"}
+    here = serve(f"sqlite:///{tmp_path}/reap.db", brand=brand, commitment_days=60, hold_days=30)
+    token = here.start(row)["token"]
+    api, client = f"/api/v1/sessions/{token}", here.client
+    for code in ("en", "de", "es"):
+        spoken = {"Accept-Language": code}
+        notice = client.get(f"{api}/notice", headers=spoken).json()
+        assert notice["language"] == code
+        page = html.unescape(text_of(client.get(f"/s/{token}/notice", headers=spoken)))
+        for line in (line for part in notice["parts"] for line in part["lines"]):
+            assert " ".join(line.split()) in page
+        reasons = [reason["text"] for reason in client.get(f"{api}/reasons", headers=spoken).json()]
+        assert reasons in [part["lines"] for part in notice["parts"]]
+        assert client.get(f"{api}/notice.pdf", headers=spoken).content.startswith(b"%PDF")
+    said = " ".join(line for part in notice["parts"] for line in part["lines"])
+    assert "Example Bank plc" in said
+    assert "the authority" in said
+    assert client.get(f"{api}/choice").json() is None
+    plan = client.get(f"{api}/plan").json()
+    made = client.post(f"{api}/choice", json={"plan": plan["id"]}).json()
+    assert client.get(f"{api}/choice").json() == made
+    assert made["honoured_until"]
+    assert client.get(f"{api}/review").json() == {"waiting": None, "since": None, "answers": []}
+    client.post(f"{api}/review", json={"words": "Please look."})
+    assert client.get(f"{api}/review").json()["waiting"] == "Please look."
+    (request,) = client.get("/api/v1/admin/reviews", headers=KEY).json()
+    body = {"decision": "stands", "words": "We looked."}
+    client.post(f"/api/v1/admin/reviews/{request['session']}/{request['revision']}", json=body, headers=KEY)
+    known = client.get(f"{api}/review").json()
+    assert known["waiting"] is None
+    assert [(a["decided"], a["words"]) for a in known["answers"]] == [("The decision stands.", "We looked.")]
+    until = date.fromisoformat(client.get(api).json()["held_until"])
+    assert until == datetime.now(UTC).date() + timedelta(days=30)
+    assert client.delete(api).status_code == 409
+    log = [event["type"] for event in client.get(f"{api}/export").json()["events"]]
+    assert {"chosen", "review asked", "review answered"} <= set(log)
 
 
 def test_a_plan_is_chosen_once_and_honoured_where_that_is_promised(serve, tmp_path, row):

@@ -15,7 +15,7 @@ from reap.service.case import Case
 from reap.service.settings import Settings
 
 from .conftest import running
-from .people import Walk
+from .people import Walk, form_of, text_of
 
 
 @dataclass
@@ -59,6 +59,32 @@ def test_four_people_find_no_rule_broken(german, tmp_path):
     assert broken == []
     assert counts["with a plan"] >= 1
     assert counts["says what is equal"] >= 4  # there were questions
+
+
+def test_impossible_people_are_told_what_is_allowed_and_odd_ones_are_asked_whether_they_meant_it(
+    service, german, german_rejected
+):
+    """Somebody of −3 or 150 years, with 10¹² DM or −5 months, was told "Good news: yes"."""
+    row = german.space.values(german.space.vector(german_rejected.iloc[[3]]))
+    page = service.client.get("/").text
+    form = form_of(page, "/start")
+
+    def sent(**odd):
+        typed = {f"f.{name}": str(value) for name, value in {**row, **odd}.items()}
+        sure = {"sure": typed.pop("f.sure")} if "sure" in odd else {}
+        return service.client.post("/start", data={**form, **typed, **sure})
+
+    for odd in ({"age": -3}, {"age": 150}, {"amount": 10**12}, {"duration": -5}, {"amount": "10.000"}):
+        answer = sent(**odd)
+        assert answer.status_code == 422, odd
+        assert "Please check one field" in text_of(answer.text)
+        assert "Good news" not in answer.text
+    asked = sent(age=91)
+    assert asked.status_code == 422
+    assert "Did you mean that?" in text_of(asked.text)
+    assert "Age is 91 years? In the table it runs from 19 to 75 years." in text_of(asked.text)
+    assert 'value="91"' in asked.text  # what was typed stays
+    assert sent(age=91, sure=1).status_code == 303
 
 
 @pytest.mark.long

@@ -69,6 +69,34 @@ def test_the_easier_plan_is_offered_said_as_such_and_never_again_once_refused(he
     assert easy["id"] not in {made["id"] for made in plan_of(here, other)["others"]}
 
 
+def test_what_was_turned_down_comes_back_only_where_nothing_else_is_left_and_is_said_as_such(service, quick):
+    """It came back under the promise that it never would."""
+    token, gone = service.start(quick)["token"], set()
+    for _ in range(40):
+        plan = plan_of(service, token)
+        page = service.client.get(f"/s/{token}/plan").text
+        offered = {plan["id"], *(other["id"] for other in plan["others"])}
+        assert plan["refused"] == (plan["id"] in gone) == ("we know of no other one" in page)
+        if plan["refused"] or plan["status"] != "ok":
+            break
+        assert not offered & gone
+        gone |= offered
+        hidden = {
+            name: re.search(rf'name="{name}" value="([^"]+)"', page)[1] for name in ("csrf", "revision")
+        }
+        said = {**hidden, "key": f"no-{len(gone)}"}
+        assert service.client.post(f"/s/{token}/refuse", data=said).status_code == 303
+    assert len(gone) >= 2
+    assert plan["status"] != "ok" or plan["refused"]
+    assert 'form="refuse"' not in page or plan["status"] != "ok"
+
+
+@pytest.fixture
+def quick(german, german_rejected):
+    """Somebody whose plans are found quickly."""
+    return german.space.values(german.space.vector(german_rejected.iloc[[3]]))
+
+
 @pytest.mark.slow
 def test_what_matters_of_a_plan_takes_two_screens_of_a_phone(browser, here, dear):
     token = here.start(dear)["token"]

@@ -24,6 +24,15 @@ API = [
     ("DELETE", "/constraints/age"),
     ("POST", "/situation"),
     ("GET", "/plan"),
+    ("POST", "/screening"),
+    ("GET", "/reasons"),
+    ("GET", "/notice"),
+    ("GET", "/notice.pdf"),
+    ("GET", "/choice"),
+    ("POST", "/choice"),
+    ("POST", "/done"),
+    ("GET", "/review"),
+    ("POST", "/review"),
     ("POST", "/score"),
     ("GET", "/export"),
     ("GET", "/export.csv"),
@@ -33,7 +42,7 @@ PAGES = [
     *("", "/changes", "/questions", "/plan", "/wishes", "/situation", "/what-if", "/compare", "/print"),
     *("/delete", "/notice", "/review", "/done"),
 ]
-FILES = ["/session.json", "/answers.csv"]
+FILES = ["/session.json", "/answers.csv", "/plan.pdf", "/notice.pdf"]
 
 
 def body(method, path, row):
@@ -43,6 +52,10 @@ def body(method, path, row):
         return {"revision": 1, "choice": "left", "key": "k"}
     if path == "/constraints":
         return {"feature": "age", "fixed": True}
+    if path in ("/choice", "/done", "/review") and method == "POST":
+        return {"/choice": {"plan": "0" * 16}, "/done": {"done": ["amount"]}, "/review": {"words": "?"}}[path]
+    if path == "/screening":
+        return {"changeable": None}
     return {"subject": row} if path in ("/situation", "/score") else None
 
 
