@@ -13,6 +13,7 @@ case $which in
 esac
 mkdir -p "$home"
 uv venv --quiet --clear --python "${PYTHON:-python3}" "$home/env"
+rm -f "$home/requirements.txt"   # uv would keep the releases it finds there
 # shellcheck disable=SC2086
 uv pip compile --quiet $how --python "$home/env/bin/python" --extra plots --extra neighbors --extra web --extra cluster --extra boosters \
   pyproject.toml -o "$home/requirements.txt"

@@ -84,7 +84,9 @@ def test_what_the_image_copies_is_there_and_reaches_the_builder():
 
 
 def test_the_lock_pins_what_the_package_asks_for():
-    pinned = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE))
+    pinned = dict(
+        re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE)
+    )
     for wanted in map(Requirement, lock.wanted()):
         found = pinned.get(wanted.name.lower())
         assert found, f"{wanted.name} is not in requirements.lock: run `make lock`"
