@@ -58,8 +58,8 @@ axes.set(xlabel="answers", ylabel="excess effort", ylim=(0, None))
 axes.legend(frameon=False)
 
 # %% [markdown]
-# Ten people are few: the figures move by tens of points with another seed. What stays is the shape. Five answers take most
-# of the excess away with a posterior. With the worst case over a confidence set they hardly help: after few answers the worst
-# case of nearly every change is as if nothing had been said.
+# Ten people are few, and the figures move with another seed: read the run, not a law. Where one plan is best for nearly
+# everybody, answers have little to save. With the worst case over a confidence set they hardly help anywhere: after few answers
+# the worst case of nearly every change is as if nothing had been said ([why](../method.md#the-confidence-set)).
 #
 # In full, with intervals, on eight data sets: `reap reproduce excess`, and [results](../results/README.md).
