@@ -196,7 +196,7 @@ def question(plt: Any) -> Any:
         xlabel="effort of plan A: a smaller loan",
         ylabel="effort of plan B:\na shorter loan",
     )
-    axes.legend(frameon=False, labelcolor=INK, loc="upper right")
+    axes.legend(frameon=False, labelcolor=INK, loc="upper left", markerscale=2.5)
     return figure
 
 
