@@ -54,7 +54,7 @@ for months in (1, 3, 24):
     limits = data.space.limits(fixed=["duration", "guarantor"], within_months=months)
     plan = engine.plans(person, alike, limits)[0]
     said = ", ".join(str(change) for change in plan.changes) or "nothing helps so soon"
-    print(f"{months} at most: {plan.status}; {said}")
+    print(f"{months}-month limit: {plan.status}; {said}")
 
 # %% [markdown]
 # ## Durability
