@@ -34,13 +34,14 @@ found["personal_status"].table
 
 # %% [markdown]
 # ## One picture
-# The report (`found.to_html("audit.html")`) has more; here is the effort of each group.
+# The report (`found.to_html("audit.html")`) has more; here is the effort of each group that is large enough to be told about.
 
 # %%
-refused = plans[plans["recourse_valid"]]
+refused = plans[plans["recourse_status"] == "ok"]
 groups = {
     str(name): rows["recourse_effort"]
     for name, rows in refused.groupby(data.X.loc[refused.index, "personal_status"])
+    if len(rows) >= 30
 }
 figure, axes = plt.subplots(figsize=(6.5, 2.8), layout="constrained")
 axes.boxplot(list(groups.values()), orientation="horizontal", showfliers=False)

@@ -11,9 +11,7 @@ from sklearn.preprocessing import OrdinalEncoder
 
 import reap
 
-data = reap.datasets.load(
-    "german"
-)  # 1,000 loans: data.X is a plain DataFrame, data.y is 1 where a loan was repaid
+data = reap.datasets.load("german")  # data.X is a plain DataFrame, data.y is 1 where a loan was repaid
 texts = list(data.X.select_dtypes(exclude="number").columns)
 columns = make_column_transformer(
     (OrdinalEncoder(), texts), remainder="passthrough", verbose_feature_names_out=False
@@ -44,7 +42,7 @@ session.recommend()
 
 # %% [markdown]
 # ## What was done with the model
-# A tree ensemble is read, not sampled: every change of up to three features is known. So a plan is accepted by the model
+# A tree ensemble is read, not sampled; `describe` says how far. Whichever way a plan was found, it is accepted by the model
 # exactly as shown, and nothing in it can be left out.
 
 # %%

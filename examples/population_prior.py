@@ -1,6 +1,6 @@
 # %% [markdown]
 # # A population prior
-# What thirty people answered teaches something about the next one: fewer questions, and a better first plan.
+# What forty people answered teaches something about the next one: fewer questions, and a better first plan.
 
 # %%
 import matplotlib.pyplot as plt

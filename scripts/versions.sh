@@ -1,8 +1,9 @@
 #!/bin/sh
 # The core tests with every dependency at its lowest allowed release, or at the newest there is: sh scripts/versions.sh lowest
-# Needs uv. Makes build/<which>; nothing else is touched.
+# Needs uv. Makes build/<which> with the Python named in PYTHON; nothing else is touched. Further words go to pytest: … lowest -n 0 -x
 set -eu
 which=${1:?lowest or newest}
+shift
 cd "$(dirname "$0")/.."
 home=build/$which
 case $which in
@@ -11,7 +12,8 @@ case $which in
   *) echo "give lowest or newest" >&2; exit 2 ;;
 esac
 mkdir -p "$home"
-uv venv --quiet --clear "$home/env"
+uv venv --quiet --clear --python "${PYTHON:-python3}" "$home/env"
+rm -f "$home/requirements.txt"   # uv would keep the releases it finds there
 # shellcheck disable=SC2086
 uv pip compile --quiet $how --python "$home/env/bin/python" --extra plots --extra neighbors --extra web --extra cluster --extra boosters \
   pyproject.toml -o "$home/requirements.txt"
@@ -19,4 +21,4 @@ uv pip install --quiet --python "$home/env/bin/python" -r "$home/requirements.tx
   pytest pytest-timeout pytest-xdist pytest-rerunfailures hypothesis clarabel networkx httpx psutil
 # Old releases warn about newer ones beneath them: not ours to mend, so warnings are no errors here.
 OMP_NUM_THREADS=1 PYTHONPATH=. "$home/env/bin/python" -m pytest -q -n 2 -o filterwarnings=default -m "not extras and not long and not slow" \
-  tests/space tests/belief tests/questions tests/recourse tests/models tests/elicitation tests/test_plan.py tests/test_package.py tests/test_cli.py
+  tests/space tests/belief tests/questions tests/recourse tests/models tests/elicitation tests/test_plan.py tests/test_package.py tests/test_cli.py "$@"

@@ -96,11 +96,18 @@ def _execute(code: str, name: str, names: dict[str, Any]) -> Output:
         exec(compile(tree, name, "exec"), names)  # our own examples
         value = eval(compile(ast.Expression(last.value), name, "eval"), names) if last is not None else None
     output.printed = printed.getvalue()
-    if value is not None and not type(value).__module__.startswith("matplotlib"):
+    if value is not None and not _of_a_figure(value):
         html = value._repr_html_() if hasattr(value, "_repr_html_") else None
         output.shown, output.html = (html, True) if html else (str(value), False)
     output.figures = list(_figures())
     return output
+
+
+def _of_a_figure(value: object) -> bool:
+    """Whether it is a part of a drawing, or a list of such: the drawing itself is shown."""
+    if isinstance(value, list):
+        return bool(value) and all(_of_a_figure(each) for each in value)
+    return type(value).__module__.startswith("matplotlib")
 
 
 def _figures() -> Iterator[bytes]:

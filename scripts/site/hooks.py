@@ -22,6 +22,8 @@ PAGES = {
     "CODE_OF_CONDUCT.md": "conduct.md",
 }
 REPORT = "results/report-in-one-page.html"
+#: Pages that need the width of a column beside them.
+WIDE = {"index.md": ["navigation"], "comparison.md": ["toc"]}
 REPOSITORY = "https://github.com/reap-recourse/reap/blob/main/"
 
 
@@ -57,7 +59,8 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Links of pages in ``docs/`` to files of the repository."""
+    """Links of pages in ``docs/`` to files of the repository; wide pages go without a column beside them."""
+    page.meta.setdefault("hide", WIDE.get(page.file.src_uri, []))
     depth = page.file.src_uri.count("/")
     up = "../" * (depth + 1)
     for name, target in PAGES.items():

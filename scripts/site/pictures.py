@@ -74,10 +74,10 @@ def loop(plt: Any) -> Any:
         )
     arrows = [
         ("person", "belief", "an answer", (0, 9)),
-        ("belief", "engine", "matrices A that\nmay be true", (0, 9)),
+        ("belief", "engine", "matrices A that\nmay be true", (0, 16)),
         ("engine", "question", "plans it could\nrecommend", (46, -4)),
         ("question", "person", "A or B?", (-14, -14)),
-        ("engine", "plan", "the plan for\nthe expected A", (0, 9)),
+        ("engine", "plan", "the plan for\nthe expected A", (0, 16)),
     ]
     for start, end, words, off in arrows:
         axes.annotate(
@@ -123,7 +123,7 @@ def effort_of_two(plt: Any) -> Any:
     axes.fill_between(line, (-0.6 - boundary[0] * line) / boundary[1], -0.9, color=GREEN, alpha=0.12, lw=0)
     axes.text(-1.38, -0.82, "the model says yes", color=GREEN)
     axes.plot(0, 0, "o", color=INK)
-    axes.annotate("the person now", (0, 0), (8, 6), textcoords="offset points")
+    axes.annotate("the person now", (0, 0), (0, 7), textcoords="offset points", ha="center")
     axes.set(
         xlim=(-1.45, 0.75),
         ylim=(-0.9, 0.6),
@@ -196,7 +196,7 @@ def question(plt: Any) -> Any:
         xlabel="effort of plan A: a smaller loan",
         ylabel="effort of plan B:\na shorter loan",
     )
-    axes.legend(frameon=False, labelcolor=INK, loc="upper right")
+    axes.legend(frameon=False, labelcolor=INK, loc="upper left", markerscale=2.5)
     return figure
 
 
