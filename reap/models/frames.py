@@ -46,7 +46,7 @@ class Frames:
 
     def of(self, Z: Array) -> Frame:
         """Return the frame of vectors (n, d)."""
-        coding = self.space._encoding
+        coding = self.space.encoding
         codes = coding.codes_of(Z)
         if self._makers is None:
             return coding.frame(codes).assign(**self.carried)[self.columns]

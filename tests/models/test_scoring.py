@@ -62,9 +62,9 @@ def histogram():
 def test_any_mixture_of_rows_is_scored_alike(histogram, seed, count):
     classifier, reader, X = histogram
     rng = np.random.default_rng(seed)
-    codes = reader.space._encoding.codes_of(reader.space.encode(X))
+    codes = reader.space.encoding.codes_of(reader.space.encode(X))
     mixed = np.column_stack([rng.choice(column, count) for column in codes.T])
-    Z = reader.space._encoding.vectors(mixed)
+    Z = reader.space.encoding.vectors(mixed)
     assert np.abs(reader.classifier.probability(Z) - classifier.probability(Z)).max() <= 1e-9
 
 

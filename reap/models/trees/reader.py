@@ -125,7 +125,7 @@ class Reader:
 
     def units(self, k: int, Z: Array) -> Array:
         """Return the values (n,) of one feature of vectors (n, d): numbers in units, levels as their index."""
-        feature, coding = self.space.features[k], self.space._encoding
+        feature, coding = self.space.features[k], self.space.encoding
         block = Z[:, self._blocks[k]]
         if feature.kind == "categorical":
             return np.asarray(np.where(block.any(axis=1), block.argmax(axis=1), np.nan))
@@ -139,7 +139,7 @@ class Reader:
 
     def _put(self, Z: Array, k: int, values: Array) -> None:
         """Set one feature of vectors (n, d), in place, to values in units or to levels."""
-        feature, coding = self.space.features[k], self.space._encoding
+        feature, coding = self.space.features[k], self.space.encoding
         columns = self.space.slices[feature.name]
         if feature.kind == "categorical":
             Z[:, columns] = np.eye(len(feature.levels))[values.astype(np.intp)]

@@ -267,7 +267,7 @@ class Ladders:
 def ruled(problem: Problem) -> dict[int, set[float]]:
     """Return the features that rules name, with values in units at which an implication begins to hold for this subject."""
     named: dict[int, set[float]] = {}
-    start = problem.space._encoding.codes_of(problem.z0[None])[0]
+    start = problem.space.encoding.codes_of(problem.z0[None])[0]
     for text in problem.space.rules:
         for rule in parse(text, problem.space.features):
             if isinstance(rule, Linear):
