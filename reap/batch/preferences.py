@@ -12,6 +12,7 @@ answer        the position of the plan that is easiest (0 for the first), or "sa
 limits        optional, JSON: what the person cannot do, as in ``ActionSpace.limits``
 difficulties  optional, JSON: how hard they called features, from 1 (very easy) to 5 (very hard)
 start         optional, JSON: where the person stood then, in the features that have changed since
+parts         optional, "true" where parts of plans were compared: none of them is a plan that won or lost
 scales        optional, JSON: ``session.scales``, on which the number of changes and waiting were weighed; [] if not known
 ============  ========================================================================================
 
@@ -43,17 +44,18 @@ from reap.recourse import Engine
 from reap.space import ActionSpace, Limits
 
 COLUMNS = ("row_id", "round", "options", "answer")
-WISHES = ("limits", "difficulties", "start", "scales")
+WISHES = ("limits", "difficulties", "start", "parts", "scales")
 _SILENT = ("skip", "neither")
 Stages = list[dict[str, Any]]
 
 
 class Given(NamedTuple):
-    """One answer: the plans shown, each as its stages in units, the choice, and where the person stood."""
+    """One answer: the plans shown, each as its stages in units, the choice, where the person stood, whether they were parts."""
 
     options: list[Stages]
     choice: int | str
     start: dict[str, Any]
+    parts: bool = False
 
 
 @dataclass
@@ -98,12 +100,12 @@ class Answers:
         )
         for name, level in self.difficulties.items():
             session.constrain(name, difficulty=level)
-        for number, (options, choice, start) in enumerate(self.given, 1):
-            plans = tuple(_plan(engine, session.here, start, stages) for stages in options)
-            whole = all(plan.valid for plan in plans)  # parts of plans were compared otherwise
+        for number, one in enumerate(self.given, 1):
+            plans = tuple(_plan(engine, session.here, one.start, stages) for stages in one.options)
+            whole = not one.parts and all(plan.valid for plan in plans)
             question = Question(f"line-{number}", number, plans, whole=whole)
             session.apply(Event("asked", write_asked(None, question)))
-            session.answer(choice)
+            session.answer(one.choice)
         return session
 
 
@@ -162,7 +164,8 @@ def _take(person: Answers, said: Any, space: ActionSpace) -> None:
         plans, start = _plans(said["options"], space), _mapping(said, "start")
         for name in start:
             space.feature(name)
-        person.given.append(Given(plans, _choice(said["answer"], len(plans)), start))
+        choice = _choice(said["answer"], len(plans))
+        person.given.append(Given(plans, choice, start, _parts(said.get("parts"))))
     if limits := _mapping(said, "limits"):
         allowed = ("fixed", "at_least", "at_most", "exclude", "max_changes")
         for name in limits:
@@ -175,6 +178,16 @@ def _take(person: Answers, said: Any, space: ActionSpace) -> None:
         person.difficulties[name] = level
     if "scales" in said and not _absent(said["scales"]):
         person.scales = _scales(said["scales"], columns(space))
+
+
+def _parts(text: Any) -> bool:
+    if _absent(text):
+        return False
+    if str(text).lower() not in ("true", "false"):
+        raise InputError(
+            f"parts is {text!r}; write true where parts of plans were compared, or leave it empty"
+        )
+    return str(text).lower() == "true"
 
 
 def _scales(text: Any, count: int) -> list[float]:

@@ -52,7 +52,8 @@ def answers_of(session: Elicitation, row_id: Any) -> Frame:
         then = session.space.values(question.options[0].path[0])
         options = _text([_stages(plan) for plan in question.options])
         line = {"row_id": row_id, "round": k, "options": options, "answer": str(choice)}
-        lines.append(line | wishes | scales | {"start": _text(_differing(then, here))})
+        parts = {"parts": None if question.whole else "true"}
+        lines.append(line | wishes | scales | parts | {"start": _text(_differing(then, here))})
     if not lines and any(wishes.values()):
         lines = [{"row_id": row_id, "round": 0, "answer": "skip"} | wishes | scales]
     return pd.DataFrame(lines, columns=[*COLUMNS, *WISHES])

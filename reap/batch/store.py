@@ -29,6 +29,8 @@ from reap.batch.tables import Chunk
 MANIFEST = "_manifest.json"
 #: What is known of the parts while a run goes on: a line of JSON for each. In the end the manifest has it.
 PARTS = "_parts.jsonl"
+#: A manifest that was not written to its end.
+_HALF = ".manifest.*.tmp"
 
 
 class Store:
@@ -57,8 +59,11 @@ class Store:
             self._same(read_manifest(self.output))
             shutil.rmtree(self.folder, ignore_errors=True)
             return None
-        if not self.folder.exists() or not any(self.folder.iterdir()):
-            self.folder.mkdir(parents=True, exist_ok=True)
+        # A run that was killed at its very start leaves nothing, or half a manifest.
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if all(path.match(_HALF) for path in self.folder.iterdir()):
+            for left in self.folder.glob(_HALF):
+                left.unlink()
             self._write_manifest()
             return set()
         if not (self.folder / MANIFEST).exists():
