@@ -159,7 +159,7 @@ class Question:
         if len(set(months)) == 1:
             return ("",) * len(months)
         return tuple(
-            ngettext("{n} month", "{n} months", month).format(n=month) if month else _("none")
+            ngettext("{n} month", "{n} months", month).format(n=month) if month else _("no waiting")
             for month in months
         )
 

@@ -172,7 +172,10 @@ def changes(made: Plan, start: date) -> list[out.ChangeOut]:
         )
         if step is None:
             return shown
-        shown.brings = gain(made.scale, scores[step.number - 1], scores[step.number])
+        # What is done in one step has one gain, which its last action says for all.
+        if c.feature == step.changes[-1].feature:
+            brings = gain(made.scale, scores[step.number - 1], scores[step.number])
+            shown.brings = brings if len(step.changes) == 1 else _("{gain} together").format(gain=brings)
         if made.space.timed:
             shown.month = 0 if step.on_the_day else step.month
             shown.when = (

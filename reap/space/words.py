@@ -77,7 +77,7 @@ def _title(feature: Feature, after: str, rises: bool, known: bool) -> str:
     """Return a change in a few words, without its numbers; of a value that was not ``known``, what it becomes."""
     label = lowered(feature.label)
     if not (known and (feature.is_number or feature.named(rises))):
-        return f"{label}: {after}"
+        return label if label.lower() == after.lower() else f"{label}: {after}"  # not "guarantor: guarantor"
     if named := feature.named(rises):
         return named
     return (_("higher {label}") if rises else _("lower {label}")).format(label=label)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import re
+from datetime import date
 
 import numpy as np
 import pytest
 
 import reap
 from reap.service.case import Case
+from reap.service.plan_views import changes
 from reap.service.settings import Settings
 
 from .conftest import running
@@ -132,3 +134,26 @@ def test_where_nothing_holds_the_plan_of_today_is_offered_said_as_such(
         chosen = here.client.post(f"/api/v1/sessions/{token}/choice", json={"plan": only["id"]})
         assert chosen.status_code == 200
         assert "may not hold" in here.client.get(f"/s/{token}/print").text
+
+
+def test_what_the_actions_bring_adds_up(german_engine, german_rejected):
+    """Amount and duration are chosen on one day, in one step: its gain is said once, by its last action, for both."""
+    joint = 0
+    for i in range(12):
+        plan = german_engine.plans(german_rejected.iloc[[i]], np.eye(german_engine.space.dimension))[0]
+        if plan.status != "ok":
+            continue
+        told = changes(plan, date(2026, 11, 17))
+        gained = [
+            int(re.search(r"\d+", c.brings).group()) * (-1 if "−" in c.brings else 1)
+            for c in told
+            if c.brings
+        ]
+        assert sum(gained) == round(100 * told[-1].score) - round(100 * plan.scale.rough(plan.scores[0]))
+        for step in plan.steps:
+            if len(step.changes) > 1:
+                joint += 1
+                said = [c.brings for c in told if c.step == step.number]
+                assert said[:-1] == [""] * (len(said) - 1)
+                assert said[-1].endswith("together")
+    assert joint

@@ -66,6 +66,8 @@ def words_of(space) -> set[str]:
             said += [feature.label, feature.unit, *map(feature.show, feature.levels)]
             said += [feature.phrase(rises) or "" for rises in (True, False)]
             said += re.findall(r"[|:](\w+)", " ".join(said[-2:]))
+            named = [feature.named(rises) or "" for rises in (True, False)]
+            said += [*named, *(name.capitalize() for name in named)]  # they begin a line
     return set(re.findall(r"[^\W\d_]{2,}", " ".join(map(str, said))))
 
 
