@@ -169,7 +169,7 @@ class GraphRecourse(Engine):
 
         Examples
         --------
-        >>> import pandas as pd, reap
+        >>> import numpy as np, pandas as pd, reap
         >>> X = pd.DataFrame({"a": [0.0, 0.4, 0.8, 1.0], "b": [0.0, 0.2, 0.1, 1.0]})
         >>> model = lambda rows: (rows["a"] > 0.7) * 0.9
         >>> engine = reap.GraphRecourse(model, reap.ActionSpace.from_frame(X), n_neighbors=1).fit(X)

@@ -13,7 +13,7 @@ from reap.datasets import available, german, load, names, synthetic
 from reap.datasets.catalogue import find
 from reap.datasets.loading import curated
 from reap.space.infer import _span
-from reap.space.phrases import Counted
+from reap.space.phrases import NAMES, Counted
 
 
 def test_size_and_label_are_what_the_catalogue_says(name):
@@ -103,7 +103,11 @@ def test_curated_spaces_respect_people(name):
 @pytest.mark.parametrize("name", names())
 def test_every_phrase_reads_as_a_sentence(name):
     for feature in curated(name).features:
-        for phrase in feature.phrases.values():
+        names = [feature.phrases[key] for key in NAMES if key in feature.phrases]
+        assert all(
+            name == name.strip() and not name[0].isupper() for name in names
+        )  # "smaller loan", amid a line
+        for phrase in set(feature.phrases.values()) - set(names):
             said = phrase.format(before=Counted("b"), after=Counted("1", 1), unit="u", by=Counted("c"))
             assert said[0].isupper()
             assert "{" not in said

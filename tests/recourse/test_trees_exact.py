@@ -14,7 +14,7 @@ from sklearn.preprocessing import OrdinalEncoder
 import reap
 from reap import effort
 from reap.checks.worlds import random_matrices
-from reap.recourse.targets.enumeration import everything
+from reap.recourse.targets.enumeration import everything, row_count
 from reap.recourse.targets.order import asks_no_more
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.targets import Targets
@@ -61,7 +61,7 @@ def ratios(name, model, people, fixed=None, rows=400_000, matrices=8, seed=11):
     A = random_matrices(space.dimension, matrices, seed=seed)
     out = []
     for z in Z[~reader.classifier.accepts(Z)]:
-        if space.obstacle(z) is not None or Problem(space, reader.classifier, z, 3).size(3) > rows:
+        if space.obstacle(z) is not None or row_count(Problem(space, reader.classifier, z, 3), 3) > rows:
             continue
         least = deep(Problem(space, reader.classifier, z, 3), A)
         if least is None:

@@ -60,7 +60,9 @@ def test_the_targets_are_those_of_the_design(people, lapse, options, asked):
     assert targets(people, lapse, options) == asked
 
 
-@pytest.mark.parametrize(("table", "least"), [(excess, 100), (factors, 100), (quality, 400)])
+@pytest.mark.parametrize(
+    ("table", "least"), [(excess, 100), (factors, 100), (quality, 200)]
+)  # 400 a data set
 def test_every_setting_has_enough_runs(tmp_path, table, least):
     made = table.cells(Scope(tmp_path, datasets=("german",)))
     for options in (2, 4):
