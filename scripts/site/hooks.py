@@ -67,7 +67,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         markdown = markdown.replace(f"]({up}{name}", f"]({'../' * depth}{target}")
     markdown = re.sub(rf"\]\({re.escape(up)}(?!\.\./)([\w./-]+)\)", rf"]({REPOSITORY}\1)", markdown)
     markdown = markdown.replace("](report.html)", f"]({Path(REPORT).name})")
-    return markdown.replace("](summary)", f"]({REPOSITORY}docs/results/summary)")
+    for folder in ("summary", "beyond/summary"):
+        markdown = markdown.replace(f"]({folder})", f"]({REPOSITORY}docs/results/{folder})")
+    return markdown
 
 
 def _inside(text: str) -> str:
