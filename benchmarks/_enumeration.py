@@ -14,6 +14,7 @@ from reap import effort
 from reap._typing import Array
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.reduction import reduced
+from reap.recourse.targets.search import sooner
 
 #: Values tried of a number on supports of one, two and three features.
 PLACES = {1: 400, 2: 48, 3: 14}
@@ -26,8 +27,8 @@ BATCH = 200_000
 
 def best(engine: Any, x: Any, A: Array, most: int = 3) -> Array:
     """Return the least effort (b,) of irreducible rows for matrices (b, d, d); infinite where enumeration finds none."""
-    space = engine.space
-    problem = Problem(space, engine.classifier_, space.vector(x), most)
+    space, z0 = engine.space, engine.space.vector(x)
+    problem = Problem(sooner(space, engine.classifier_, z0), engine.classifier_, z0, most)
     found = [rows for size in range(1, most + 1) for rows in _supports(problem, A, size)]
     if not found:
         return np.full(len(A), np.inf)

@@ -129,7 +129,8 @@ class Judge:
         """Yield every way to ask for less, with its name: some actions left out, one number or level a step back.
 
         Time is what the actions take. A row that waits longer may also wait less; its actions are judged by the same day.
-        No action may be a pretext for waiting: without it, on the same day, the row must not be enough.
+        No action may be a pretext for waiting: without it, on the same day, the row must not be enough, nor may mere waiting be
+        enough by then.
         """
         names = actions(self.space, own, row)
         least, months = needed(self.space, own, row), time_of(self.space, own, row)
@@ -141,6 +142,8 @@ class Judge:
 
         for fewer in range(least, months or 0):
             yield f"after {fewer} months instead of {months}", at(self.space, own, row, fewer)
+        for day in range(1, (months or 0) + 1) if names else []:
+            yield f"by whoever does nothing for {day} months", at(self.space, own, own, day)
         for name in names if months else []:
             yield (
                 f"without {name}, but on the same day",

@@ -121,7 +121,9 @@ class Judge:
                 "No plan of {n} change or fewer was found.", "No plan of {n} changes or fewer was found.", few
             )
             said.append(most.format(n=few))
-        if waits:
+        if waits and count == 0:
+            said.append(_("Nothing has to change but the date. No plan that is ready sooner was found."))
+        elif waits:
             said.append(_("No plan without waiting was found."))
         if problem.late:
             said.append(_("The search was stopped at its time limit; an easier plan may exist."))

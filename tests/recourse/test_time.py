@@ -104,7 +104,7 @@ def test_waiting_alone_is_a_plan_without_changes_and_only_where_nothing_else_hel
     assert (len(plan.changes), len(plan.steps), plan.months) == (0, 1, 10)
     assert "Your plan: wait 10 months" in str(plan)
     assert "1. Wait until month 10" in str(plan)
-    assert plan.note == "No plan without waiting was found."
+    assert plan.note == "Nothing has to change but the date. No plan that is ready sooner was found."
     plan = plan_of(model(since=0.1, loan=0.2))
     assert [c.feature for c in plan.changes] == ["loan"]
     assert plan.months == 0

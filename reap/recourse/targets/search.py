@@ -18,7 +18,7 @@ from reap.recourse.targets.pool import QUICK, Source
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.targets import Targets
 from reap.recourse.targets.trees import Trees
-from reap.space import Limits
+from reap.space import ActionSpace, Limits
 
 #: Subjects whose targets are kept: a session asks for plans of the same person again and again.
 _KEPT = 128
@@ -69,13 +69,14 @@ class Search:
         """
         most = len([f for f in subject.space.features if f.is_action])
         few = [] if self.max_changes is None else range(self.max_changes, min(most, self.max_changes + _MORE))
-        for waits in (False, True) if subject.space.timed else (False,):
+        ways = [(sooner(subject.space, self.classifier, subject.z), False), (subject.space, True)]
+        for space, waits in ways if subject.space.timed else ways[:1]:
             futile, tried = (
                 0,
                 list[int | None](),
             )  # changes that are known not to be enough, and what was tried
             for count in (*few, None):
-                problem = Problem(subject.space, self.classifier, subject.z, count, deadline, waits)
+                problem = Problem(space, self.classifier, subject.z, count, deadline, waits)
                 if problem.max_changes in tried:  # the person allows no more: it would be the same again
                     continue
                 tried.append(problem.max_changes)
@@ -95,3 +96,17 @@ class Search:
         if self.reader.quick and row_count(problem, problem.max_changes) <= QUICK:
             return Boundary(problem, self.rows, rng, QUICK)
         return Trees(problem, self.reader, self.rows, rng, futile)
+
+
+def sooner(space: ActionSpace, classifier: Classifier, z0: Array) -> ActionSpace:
+    """Return a space up to the month before mere waiting is enough for somebody at ``z0`` (d,); all of it where that never is.
+
+    From that month on whoever does nothing is accepted, so a plan that takes as long asks for what is not needed.
+    """
+    problem = Problem(space, classifier, z0)
+    rows = problem.later()
+    enough = rows[problem.score(rows) >= problem.goal]
+    if len(enough) == 0:
+        return space
+    first = int(space.months(z0, enough).min())
+    return space.tighten(Limits(within_months=max(first - 1, 0)))

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import reap
+from reap.checks.judge import Judge
+from reap.checks.legality import at
+from reap.checks.worlds import random_matrices
 from reap.recourse.targets.enumeration import everything
 from tests.recourse.targets.test_months import people_of
 
@@ -52,3 +57,43 @@ def test_an_answer_is_the_same_when_it_is_asked_again(world):
     assert np.array_equal(problem.judge(rows), first)
     assert np.isinf(first).any()
     assert (first >= problem.goal).any()
+
+
+def plans_of(accepts, count=6):
+    space, problem = people_of(accepts)
+    engine = reap.Recourse(lambda rows: np.where(accepts(rows), 0.9, 0.1), space, random_state=0)
+    own = space.values(problem.z0)
+    engine.fit(
+        pd.DataFrame([own | {"debt": debt, "job": job} for debt in (0, 50) for job in ("none", "full")])
+    )
+    x = pd.DataFrame([own])
+    return engine, x, engine.plans(x, random_matrices(space.dimension, count, seed=3))
+
+
+def test_no_plan_takes_as_long_as_mere_waiting():
+    """Who waits five to seven months is accepted; paying back takes ten, so it is not advised, though waiting that long fails."""
+    engine, x, plans = plans_of(lambda r: r["since"].between(12, 14) | (r["debt"] <= 30))
+    assert {(plan.months, len(plan.changes)) for plan in plans} == {(5, 0)}
+    assert "wait 5 months" in str(plans[0])
+    line = reap.checks.engine(engine, x, raises=False).line("irreducible")
+    assert line.cases
+    assert not line.broken
+
+
+def test_what_is_ready_sooner_than_mere_waiting_stays():
+    _, _, plans = plans_of(lambda r: r["since"].between(12, 14) | (r["debt"] <= 30) | (r["job"] == "full"))
+    assert {(plan.months, *(c.feature for c in plan.changes)) for plan in plans} == {(3, "job")}
+
+
+def test_the_checks_see_a_plan_that_waiting_would_spare():
+    def score(rows):
+        return np.where(rows["since"].between(12, 14) | (rows["debt"] <= 30), 0.9, 0.1)
+
+    space, problem = people_of(lambda rows: score(rows) > 0.5)
+    own = space.values(problem.z0)
+    judge = Judge(space, score, pd.DataFrame([own]))
+    late = at(space, own, own | {"debt": 30}, 10)
+    tried = dict(judge.less(own, late))
+    assert judge.accepts([late])[0]
+    assert judge.accepts([tried["by whoever does nothing for 5 months"]])[0]
+    assert not judge.accepts([tried["by whoever does nothing for 4 months"]])[0]
