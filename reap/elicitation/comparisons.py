@@ -30,7 +30,7 @@ class Comparisons:
     Attributes
     ----------
     rows : (n, n)
-        How many features two options differ in, without those that follow from others or go by themselves.
+        How many features two options differ in, without those that follow from others, go by themselves or are entailed.
     """
 
     def __init__(self, space: ActionSpace, start: Array, ends: Array) -> None:
@@ -42,10 +42,18 @@ class Comparisons:
         self._columns, self._own = columns, np.array(own)
         self._differ = np.maximum.reduceat(gaps > 1e-9, columns, axis=-1)[..., self._own]
         felt = np.maximum.reduceat(gaps >= self._least, columns, axis=-1)[..., self._own]
-        self.rows: Array = self._differ.sum(axis=-1).astype(float)
+        self.rows: Array = (self._differ & ~self._entailed(space, start, ends)).sum(axis=-1).astype(float)
         free = np.repeat(self._own, np.diff([*columns, space.dimension]))
         below = asks_no_more(self._changes[:, free], self._changes[:, free])
         self._fair: Bools = (felt == self._differ).all(axis=-1) & ~below & ~below.T
+
+    def _entailed(self, space: ActionSpace, start: Array, ends: Array) -> Bools:
+        """Return which features (n, n, own) two options change, if at all, only because a rule asks for it."""
+        if not space.rules:
+            return np.zeros_like(self._differ)
+        still = ~np.maximum.reduceat(np.abs(self._changes) > 1e-9, self._columns, axis=-1)
+        quiet = (still | space.entailed(start, ends))[:, self._own]
+        return np.asarray(quiet[:, None] & quiet[None])
 
     def burden(self, most: float, asked: Iterable[Sequence[Array]]) -> Array:
         """Return ``rows``, infinite for two options that must not stand together, (n, n).

@@ -69,22 +69,36 @@ class Question:
         return tuple(chr(ord("A") + i) for i in range(len(self.options)))
 
     @cached_property
-    def _changes(self) -> tuple[tuple[Change, ...], ...]:
+    def entailed(self) -> frozenset[str]:
+        """Features that options change, if at all, only because another change asks for it: nothing to weigh."""
+        space, start = self.options[0].space, self.options[0].path[0]
+        if not space.rules:
+            return frozenset()
+        by_rule = space.entailed(start, np.stack([option.path[-1] for option in self.options]))
+        moved = [{change.feature for change in option.changes} for option in self.options]
+        return frozenset(
+            feature.name
+            for i, feature in enumerate(space.features)
+            if all(by_rule[k, i] or feature.name not in names for k, names in enumerate(moved))
+        )
+
+    @cached_property
+    def apart(self) -> tuple[tuple[Change, ...], ...]:
         """What sets each option apart: its changes in the features that differ, by the person's own doing."""
         order = [feature.name for feature in self.options[0].space.features]
-        shared = {change.feature for change in self.shared}
-        own = [[c for c in option.changes if c.feature not in shared] for option in self.options]
+        known = self.entailed | {change.feature for change in self.shared}
+        own = [[c for c in option.changes if c.feature not in known] for option in self.options]
         return tuple(tuple(sorted(each, key=lambda c: order.index(c.feature))) for each in own)
 
     @cached_property
     def titles(self) -> tuple[str, ...]:
         """What each option is about, by content: what it alone changes, or moves farther than the others do."""
         farthest: dict[str, float] = {}
-        for change in itertools.chain(*self._changes):
+        for change in itertools.chain(*self.apart):
             farthest[change.feature] = max(farthest.get(change.feature, 0.0), _distance(change))
-        counts = Counter(change.feature for change in itertools.chain(*self._changes))
+        counts = Counter(change.feature for change in itertools.chain(*self.apart))
         titles = []
-        for own in self._changes:
+        for own in self.apart:
             telling = [c for c in own if counts[c.feature] == 1]
             telling = telling or [c for c in own if _distance(c) == farthest[c.feature]] or list(own)
             named = listed(_title(c, counts[c.feature] > 1) for c in telling)
@@ -126,7 +140,7 @@ class Question:
     def differences(self) -> tuple[Difference, ...]:
         """The features in which the options' targets differ, in the order of the table, then the time where it differs.
 
-        What follows from others is left out; clocks go by themselves, and the time stands for them.
+        What follows from others, or is entailed, is left out; clocks go by themselves, and the time stands for them.
         """
         space = self.options[0].space
         now = space.values(self.options[0].path[0])
@@ -134,7 +148,7 @@ class Question:
         rows = []
         for feature in space.features:
             values = [target[feature.name] for target in targets]
-            own = feature.derived is None and feature.clock is None
+            own = feature.derived is None and feature.clock is None and feature.name not in self.entailed
             if not own or all(value == values[0] for value in values):
                 continue
             before = now[feature.name]
@@ -166,7 +180,10 @@ class Question:
     @cached_property
     def shared(self) -> tuple[Change, ...]:
         """What every option changes alike."""
-        changes = [{c.feature: c for c in option.changes} for option in self.options]
+        changes = [
+            {c.feature: c for c in option.changes if c.feature not in self.entailed}
+            for option in self.options
+        ]
         return tuple(c for name, c in changes[0].items() if all(o.get(name) == c for o in changes[1:]))
 
     @property
@@ -181,7 +198,7 @@ class Question:
             for name, option in zip(self.names, self.options, strict=True):
                 lines.append(f"  {name}: " + " ".join(f"{step}." for step in option.steps))
             return "\n".join(lines)
-        for name, title, own, took in zip(self.names, self.titles, self._changes, self.times, strict=True):
+        for name, title, own, took in zip(self.names, self.titles, self.apart, self.times, strict=True):
             lines.append(f"  {name}  {title[:1].upper()}{title[1:]}")
             lines += [f"     {change}" for change in own] or [
                 f"     {_('Nothing beyond what all options ask for')}"

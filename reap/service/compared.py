@@ -13,8 +13,7 @@ from reap.space import ActionSpace, Change, Feature
 def compared(question: Question) -> list[Compared]:
     """Return the rows of a question: a feature that some option changes and not all alike, then the time where it differs."""
     space = question.options[0].space
-    shared = {change.feature for change in question.shared}
-    own = [{c.feature: c for c in option.changes if c.feature not in shared} for option in question.options]
+    own = [{c.feature: c for c in changes} for changes in question.apart]
     now = space.values(question.options[0].path[0])
     rows = []
     for feature in space.features:

@@ -14,7 +14,7 @@ from reap.space.inputs import names_of
 from reap.space.limits import Limits, checked
 from reap.space.projection import Projection
 from reap.space.reach import Reach
-from reap.space.rules import SAME
+from reap.space.rules import SAME, Implication
 from reap.space.timing import Timing
 
 
@@ -97,6 +97,33 @@ class Legality(Timing):
         if self.timed or len(self._clocks.which):
             legal &= self._clocks.within(np.broadcast_to(old, new.shape), new, self._limits)
         return legal & self._derived.holds(np.broadcast_to(old, new.shape), new)
+
+    def entailed(self, z0: Array, Z: Array) -> Bools:
+        """Return which features of vectors (n, d) change only because a rule asks for it, and just as far as it asks; (n, f).
+
+        Whoever takes an offer talks to the bank: the talk is nothing to think about beside the offer. Where two changes ask
+        for each other, the one named first in the rules stays.
+
+        Examples
+        --------
+        >>> import pandas as pd, reap
+        >>> X = pd.DataFrame({"offer": ["no", "yes"], "talks": [0, 3]})
+        >>> rule = "if offer becomes yes then talks is at least 1"
+        >>> space = reap.ActionSpace.from_frame(X, rules=[rule])
+        >>> ends = space.encode(pd.DataFrame({"offer": ["yes", "yes", "no"], "talks": [1, 2, 1]}))
+        >>> space.entailed(space.encode(X)[0], ends).tolist()
+        [[False, True], [False, False], [False, False]]
+        """
+        old, new = self._encoding.codes_of(self._vectors(z0)), self._encoding.codes_of(self._vectors(Z))
+        found = np.zeros((len(new), len(self.features)), dtype=bool)
+        asking = np.zeros_like(found)
+        for rule in self._parsed:
+            if isinstance(rule, Implication):
+                when, then = rule.when.index, rule.then.index
+                some = rule.entails(old, new) & ~found[:, when] & ~asking[:, then]
+                found[:, then] |= some
+                asking[:, when] |= some
+        return found
 
     def _of(self, z0: Array) -> Projection:
         """Return what is legal for one person, made once: engines ask again and again."""

@@ -99,6 +99,21 @@ class Condition:
             case _:
                 return np.asarray(new <= self.value + tolerance)
 
+    def just(self, before: Array, after: Array) -> Bools:
+        """Return where codes (n, f) make it true and go no farther than that takes."""
+        old, new = before[:, self.index], after[:, self.index]
+        tolerance = SAME * self.feature.scale
+        match self.verb:
+            case "is" | "becomes":
+                enough = np.ones(len(new), dtype=bool)
+            case "is at least" | "is at most":
+                enough = np.abs(new - self.value) <= tolerance
+            case "increases" | "decreases" if self.value > 0:
+                enough = np.abs(np.abs(new - old) - self.value) <= 2 * tolerance
+            case _:
+                enough = np.zeros(len(new), dtype=bool)
+        return np.asarray(enough & self.holds(before, after))
+
     def domains(self, start: float, truth: bool) -> list[Domain]:
         """Return the alternatives for this feature under which the condition is ``truth``, from ``start``."""
         if not self.feature.is_number:
@@ -144,6 +159,13 @@ class Implication:
     def allows(self, before: Array, after: Array) -> Bools:
         """Return whether changes of codes (n, f) obey."""
         return ~self.when.holds(before, after) | self.then.holds(before, after)
+
+    def entails(self, before: Array, after: Array) -> Bools:
+        """Return where the first feature's change asks for the second's, and the second goes just as far, for codes (n, f)."""
+        back = after.copy()
+        back[:, self.then.index] = np.broadcast_to(before, after.shape)[:, self.then.index]
+        first = Condition(self.when.index, self.when.feature, "changes").holds(before, after)
+        return first & ~self.allows(before, back) & self.then.just(before, after)
 
     def alternatives(self, start: Array) -> list[tuple[int, Domain]]:
         """Return the restrictions, any one of which makes the rule hold for a subject with codes (f,)."""

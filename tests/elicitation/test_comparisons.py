@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reap
+from reap.elicitation import Question
 from reap.elicitation.comparisons import Comparisons
 from reap.elicitation.verdicts import noticed
+from reap.plan import Plan
 from reap.recourse.targets.order import asks_no_more
 
 X = pd.DataFrame(
@@ -69,6 +71,29 @@ def test_what_reads_like_an_asked_question_is_not_asked():
     for rows, again in ((pair, True), (like, True), (other, False)):
         burden = Comparisons(SPACE, START, rows).burden(3, [list(pair[::-1] - START)])
         assert np.isinf(burden[0, 1]) == again
+
+
+def test_what_another_change_asks_for_is_no_row_of_its_own():
+    """Who takes a home of their own has 30 months at least: nothing to weigh, unless somebody goes farther than that."""
+    space = reap.ActionSpace.from_frame(
+        X,
+        ordinal={"job": ["none", "unskilled", "skilled"]},
+        rules=["if home becomes own then months is at least 30"],
+    )
+    own, farther, job = ends(
+        (50.0, 30, "none", "own"), (50.0, 40, "none", "own"), (50.0, 20, "skilled", "rent")
+    )
+    compared = Comparisons(space, START, np.stack([own, farther, job]))
+    assert compared.rows[0, 2] == 2  # the home, the job
+    assert compared.rows[1, 2] == 3
+    plans = [Plan(space, np.stack([START, end]), np.array([0.2, 0.8])) for end in (own, job)]
+    question = Question("1", 1, tuple(plans))
+    assert question.entailed >= {"months"}
+    assert [row.label for row in question.differences] == ["job", "home"]
+    assert [len(changes) for changes in question.apart] == [1, 1]
+    assert "months" not in str(question).lower()
+    again = Comparisons(space, START, np.stack([own, job])).burden(3, [[own - START, job - START]])
+    assert np.isinf(again[0, 1])  # asked before
 
 
 @pytest.mark.parametrize("options", [2, 3])

@@ -146,3 +146,33 @@ def test_without_exact_rules_are_not_searched():
     loose = space.project(np.array([1.0, 1.0]), z0, exact=False)
     np.testing.assert_array_equal(loose, [[1.0, 1.0]])
     assert not space.allows(z0, loose)[0]
+
+
+@pytest.mark.parametrize(
+    ("rules", "change", "named"),
+    [
+        (["if job becomes smith then grade is at least high"], {"job": "smith", "grade": "high"}, ["grade"]),
+        (["if job becomes smith then new is at least 2"], {"job": "smith", "new": 2}, ["new"]),
+        (
+            ["if job becomes smith then new is at least 2"],
+            {"job": "smith", "new": 3},
+            [],
+        ),  # farther than asked
+        (["if job becomes smith then new is at least 1"], {"job": "smith", "new": 2}, []),  # not asked for
+        (["if job becomes smith then new is at least 2"], {"new": 2}, []),  # nothing asks for it
+        (["if new increases then existing decreases by at least 1"], {"new": 3, "existing": 0}, ["existing"]),
+        (["if new increases then owner changes"], {"new": 3, "owner": "yes"}, []),
+        # two changes that ask for each other: the one that is named first stays
+        (
+            ["if new becomes 0 then existing is at most 0", "if existing becomes 0 then new is at most 0"],
+            {"new": 0, "existing": 0},
+            ["existing"],
+        ),
+        (["existing + new <= 9"], {"new": 3}, []),
+    ],
+)
+def test_what_a_rule_entails(rules, change, named):
+    space = ActionSpace(FEATURES[:-1], rules=rules)
+    start = {name: value for name, value in START.items() if name != "ratio"}
+    found = space.entailed(space.vector(start), space.vector(start | change)[None])[0]
+    assert [f.name for f, yes in zip(space.features, found, strict=True) if yes] == named
