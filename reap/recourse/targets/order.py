@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reap._typing import Array, Bools
+from reap._typing import Array, Bools, Ints
 
 #: Encoded changes smaller than this are rounding.
 _RESOLUTION = 1e-9
@@ -39,6 +39,31 @@ def _extends(others: Array, change: Array) -> Bools:
     columns = np.flatnonzero(np.abs(change) > _RESOLUTION)
     mine, theirs = change[columns], others[:, columns]
     return np.asarray(((mine * theirs > 0) & (np.abs(mine) <= np.abs(theirs) + _RESOLUTION)).all(axis=1))
+
+
+class Changes:
+    """Many changes (n, d) that single ones are held against, again and again.
+
+    Parameters
+    ----------
+    changes : (n, d)
+
+    Examples
+    --------
+    >>> Changes(np.array([[-0.5, 0.0], [-0.5, 0.2], [0.0, 0.1]])).asking_no_more(np.array([-0.6, 0.1]))
+    array([0, 2])
+    """
+
+    def __init__(self, changes: Array) -> None:
+        self._changes = changes
+        self._moved = np.packbits(np.abs(changes) > _RESOLUTION, axis=1)
+
+    def asking_no_more(self, change: Array) -> Ints:
+        """Return those (k,) that ask for no more than one change (d,) in any column, as ``asks_no_more`` says."""
+        still = np.packbits(np.abs(change) <= _RESOLUTION)
+        # most of them move a column that this change leaves alone: one look at their bits is enough
+        near = np.flatnonzero(~(self._moved & still).any(axis=1))
+        return near[asks_no_more(self._changes[near], change[None])[:, 0]] if len(near) else near
 
 
 def undominated(changes: Array) -> Bools:
