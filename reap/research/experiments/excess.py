@@ -31,7 +31,7 @@ def cells(scope: Scope) -> list[dict[str, Any]]:
     every = {"methods": list(grid.METHODS), "answers": list(range(scope.questions(10) + 1))}
     return [
         {**cell, **BASE, **every, "options": options}
-        for cell in scope.cells(DATASETS, 40, 1, runs=160)
+        for cell in scope.cells(DATASETS, 25, 1, runs=100)
         for options in (2, 4)
     ]
 
