@@ -22,7 +22,7 @@ from reap.space.inputs import names_of
 from reap.space.legality import Legality
 from reap.space.limits import Limits, checked
 from reap.space.review import Finding, review
-from reap.space.rules import parse
+from reap.space.sentences import parse
 from reap.space.words import table
 
 #: Nobody plans farther ahead than this, in months.

@@ -15,7 +15,8 @@ from reap.models import Classifier
 from reap.recourse.targets.pretext import Pretexts
 from reap.space import ActionSpace
 from reap.space.grid import Levels, Numbers, columns_of, grid
-from reap.space.rules import Linear, parse
+from reap.space.rules import Linear
+from reap.space.sentences import parse
 
 #: A row counts as accepted from this logit above the boundary: ``accepts`` is strict, and scores are rounded.
 MARGIN = 1e-3

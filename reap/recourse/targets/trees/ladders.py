@@ -14,7 +14,8 @@ from reap._typing import Array, Bools, Ints
 from reap.models.trees import Reader
 from reap.recourse.targets.problem import Problem
 from reap.space.grid import Levels
-from reap.space.rules import Linear, parse
+from reap.space.rules import Linear
+from reap.space.sentences import parse
 
 #: Sides of a ladder: the value it starts from, up, down, another level; a level where none is the person's own.
 OWN, UP, DOWN, LEVEL, FORCED = range(5)
