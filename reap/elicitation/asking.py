@@ -94,7 +94,8 @@ class Asking(Acts):
         parts = None
         if isinstance(options, Pool):
             parts = self._parts(options, known)
-            choice = options.choose(self.strategy, known, self._shown, rng, self.settings.rows, parts)
+            losing = self._verdicts().losing(options.plans)
+            choice = options.choose(self.strategy, known, self._shown, rng, self.settings.rows, parts, losing)
         else:
             choice = options.choose(self.strategy, known, self._shown, rng)
         if choice is None:

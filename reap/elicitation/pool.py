@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from reap.elicitation.options import asked, at, key
 from reap.elicitation.parts import Parts
 from reap.plan import Plan
 from reap.questions import Choice, Strategy
+from reap.questions.losing import Losing
 from reap.questions.saving import Saving
 from reap.questions.strategy import Sampled
 from reap.recourse.targets.order import undominated
@@ -129,13 +131,15 @@ class Pool:
         rng: np.random.Generator,
         most: int | None = ROWS,
         parts: Parts | None = None,
+        losing: Losing | None = None,
     ) -> Choice | None:
         """Return the next question; None where nothing is left to ask.
 
         ``most`` rows differ, one more where that is worth it (None: any number), and each by something one can feel. No
         option asks for all of another and more. Nothing reads like a question that was shown (``Comparisons``). Paths may
         differ in any number of rows; two to the same row are compared only where there is nothing else to ask. ``parts``
-        may be asked about too, where the strategy knows what to make of them; they count on after the plans.
+        may be asked about too, where the strategy knows what to make of them; they count on after the plans. So with what plans
+        have lost so far.
         """
         if len(self) < 2:
             return None
@@ -145,9 +149,11 @@ class Pool:
             tries: Iterable[tuple[Array, float]] = [(np.where(rows == 0, np.inf, rows), 0.0), (rows, 0.0)]
         else:
             tries = self._tries(self._known(shown), most, parts)
-        both = {} if parts is None or not isinstance(strategy, Saving) else {"parts": parts.moves}
+        both: dict[str, Any] = {}
+        if isinstance(strategy, Saving):
+            both = {"losing": losing} if parts is None else {"losing": losing, "parts": parts.moves}
         for burden, least in tries:
-            here = burden if both else burden[: len(self), : len(self)]
+            here = burden if "parts" in both else burden[: len(self), : len(self)]
             choice = strategy.choose(self.moves, belief, asked=before, burden=here, random_state=rng, **both)
             if choice is not None and not choice.gain < least:  # a gain may be unknown, NaN
                 return choice

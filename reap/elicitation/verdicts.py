@@ -12,6 +12,7 @@ from reap._typing import Array, Bools
 from reap.elicitation.options import key
 from reap.elicitation.question import Question
 from reap.plan import Plan
+from reap.questions.losing import Losing
 from reap.recourse.targets.order import asks_no_more
 from reap.space import ActionSpace, Feature
 
@@ -69,7 +70,7 @@ class Verdicts:
         for feature in space.features:
             self._free[space.slices[feature.name]] = feature.derived is None and feature.clock is None
         self._aside = [plan for plan in refused if np.array_equal(plan.path[0], start, equal_nan=True)]
-        winners: list[Plan] = []
+        self._winners: list[Plan] = []
         self._losers: list[list[Plan]] = []
         for question, said in given:
             options, choice = question.options, said["choice"]
@@ -79,13 +80,14 @@ class Verdicts:
                 named = set(said["impossible"])
                 self._aside += [plan for plan in options if not named & {c.feature for c in plan.changes}]
             elif isinstance(choice, int) and question.kind != "warm-up" and question.whole:
-                winners.append(options[choice])
+                self._winners.append(options[choice])
                 self._losers.append([plan for i, plan in enumerate(options) if i != choice])
         self._counts = np.zeros(0, dtype=bool)
-        if winners:
-            ends = np.stack([plan.path[-1] for plan in winners])
-            since = np.triu(self._lost(winners), 1).any(axis=1)
-            self._counts = space.allows(np.tile(start, (len(ends), 1)), ends) & ~self.aside(winners) & ~since
+        if self._winners:
+            ends = np.stack([plan.path[-1] for plan in self._winners])
+            since = np.triu(self._lost(self._winners), 1).any(axis=1)
+            legal = space.allows(np.tile(start, (len(ends), 1)), ends)
+            self._counts = legal & ~self.aside(self._winners) & ~since
 
     def aside(self, plans: Sequence[Plan]) -> Bools:
         """Return which plans (n,) are set aside."""
@@ -97,6 +99,13 @@ class Verdicts:
         """Return which plans (n,) lost to one that could be recommended instead."""
         return np.asarray((self._lost(plans) & self._counts).any(axis=1))
 
+    def losing(self, plans: Sequence[Plan]) -> Losing:
+        """Return which plans (n,) are beaten, and which would be if one of them lost a comparison now."""
+        lost = self._lost(plans) & self._counts  # (n, m)
+        freed = self._cover(plans, self._winners)  # who loses with a plan no longer beats anything, (n, m)
+        still = np.asarray((lost[None] & ~freed[:, None]).any(axis=2))
+        return Losing(np.asarray(lost.any(axis=1)), self._cover(plans, plans), still)
+
     def _lost(self, plans: Sequence[Plan]) -> Bools:
         """Return in which comparisons each plan lost, or one that asks for no more, (n, m)."""
         each = [self._cover(losers, plans).any(axis=0) for losers in self._losers]
@@ -105,10 +114,11 @@ class Verdicts:
     def _cover(self, less: Sequence[Plan], plans: Sequence[Plan]) -> Bools:
         """Return which plans ask for all that others ask for, (m, n); a path only for all of itself."""
         covers = asks_no_more(self._changes(less), self._changes(plans))
-        for i, first in enumerate(less):
-            for j, second in enumerate(plans):
-                if first.along or second.along:
-                    covers[i, j] = key(first) == key(second)
+        if any(plan.along for plan in (*less, *plans)):
+            for i, first in enumerate(less):
+                for j, second in enumerate(plans):
+                    if first.along or second.along:
+                        covers[i, j] = key(first) == key(second)
         return covers
 
     def _changes(self, plans: Sequence[Plan]) -> Array:

@@ -10,8 +10,9 @@ import numpy as np
 from reap._typing import Array, Bools, Ints
 from reap.belief.answers import People, choice_probabilities
 from reap.questions.greedy import Found, pick
+from reap.questions.losing import Losing
 from reap.questions.options import Options
-from reap.questions.saving import Known, Saving
+from reap.questions.saving import Known, Saving, least
 from reap.questions.strategy import Asked, Moves
 
 #: The largest number of plans that are asked about, and of parts of plans.
@@ -30,9 +31,10 @@ ROW = 0.7
 class AnswerValue(Saving):
     """The question whose answer is worth most: it leads to the least expected effort of the plan recommended after it.
 
-    With efforts ``c_i`` of the plans and answers ``a`` as likely as the belief says, each meant as it is given, the worth is
+    With efforts ``c_i`` of the plans and answers ``a`` as likely as the belief says, slips among them, the worth is
     ``1 − Σ_a P(a) min_i E[c_i | a] / min_i E[c_i]``, the share of the effort that the answer is expected to save
-    (`Choice.gain`); `Choice.score` is the expectation itself. What is asked about need not be a plan: *parts* of plans,
+    (`Choice.gain`), i over what may be recommended then: not what lost (`losing`). `Choice.score` is the expectation
+    itself. What is asked about need not be a plan: *parts* of plans,
     compared with everything else equal, tell as much and are easier to read; they are asked about where that is worth a
     ninth more. With a `burden`, every row beyond two takes 30 % off the worth: people attend to about two. Pairs are
     compared, more options are added greedily as long as they add to the worth. Plans stand beside plans, parts beside
@@ -59,8 +61,10 @@ class AnswerValue(Saving):
     ) -> Found | None:
         efforts, weights, count = known.efforts, known.weights, len(known.plans)
         every = Options([*known.plans.moves, *parts]) if len(parts) else known.plans
-        # An answer is taken at its word: a plan that lost is not recommended. Slips are for the belief to forgive.
-        who = known.people._replace(slip=np.zeros_like(known.people.slip))
+        # Where nothing is known of losses, an answer is taken at its word instead.
+        who = known.people
+        if known.losing is None:
+            who = who._replace(slip=np.zeros_like(who.slip))
         wins = np.bincount(efforts.argmin(axis=1), weights=weights, minlength=len(known.kept))
         first = np.lexsort((weights @ efforts, -wins))[:PLANS]
         places, costs = known.kept[first], efforts[:, first]
@@ -68,8 +72,9 @@ class AnswerValue(Saving):
             own = np.asarray(known.samples.efforts(parts[:PARTS]), dtype=float)
             places = np.concatenate([places, count + np.arange(own.shape[1])])
             costs = np.hstack([costs, own])
-        table = _Table(places, every.labels[places], costs, places < count, every.asked(asked), burden)
-        return self._grown(table, Worth(efforts * weights[:, None], who), rng)
+        plans = np.append(first, np.full(len(places) - len(first), -1))
+        table = _Table(places, every.labels[places], costs, plans, every.asked(asked), burden)
+        return self._grown(table, Worth(efforts * weights[:, None], who, known.losing), rng)
 
     def _grown(self, table: _Table, worth: Worth, rng: np.random.Generator) -> Found | None:
         """Return the best pair, with the options that add to its worth."""
@@ -79,11 +84,11 @@ class AnswerValue(Saving):
         looked = np.arange(len(first))
         if len(first) > BEST:
             every = np.linspace(0, len(worth) - 1, min(FEW, len(worth))).astype(np.intp)
-            rough = worth.some(every).of_pairs(table.costs[every], first, second)
+            rough = worth.some(every).of_pairs(table.costs[every], first, second, table.plans)
             rough *= table.reading(first, second)
             looked = np.argsort(-rough, kind="stable")[:BEST]
         first, second, examined = first[looked], second[looked], len(first)
-        gains = worth.of_pairs(table.costs, first, second)
+        gains = worth.of_pairs(table.costs, first, second, table.plans)
         counted = gains * table.reading(first, second)
         best = pick(counted, table.rows(first, second), self.tolerance, rng)
         chosen, gain = [int(first[best]), int(second[best])], float(gains[best])
@@ -91,7 +96,7 @@ class AnswerValue(Saving):
             more = table.beside(chosen)
             if not len(more):
                 break
-            gains = worth.of_more(table.costs, chosen, more) - gain
+            gains = worth.of_more(table.costs, table.plans, chosen, more) - gain
             examined += len(more)
             best = pick(gains, table.added(chosen, more), self.tolerance, rng)
             if gains[best] <= 1e-9 * max(gain, 1e-3):
@@ -111,12 +116,15 @@ class Worth:
         Effort of each plan that could be recommended, times the sample's weight.
     who : People
         How people answer.
+    losing : Losing, optional
+        Which of the n plans are beaten, and would be: an answer about plans takes the loser away, and gives back what
+        the loser has beaten.
     """
 
-    def __init__(self, weighted: Array, who: People) -> None:
-        self._weighted, self._who = weighted, who
+    def __init__(self, weighted: Array, who: People, losing: Losing | None = None) -> None:
+        self._weighted, self._who, self._losing = weighted, who, losing
         self._total: Array = weighted.sum(axis=0)
-        self.single = float(self._total.min())
+        self.single = least(self._total, losing)
         ratios = np.linspace(-1.0, 1.0, _STEPS + 1)
         each = choice_probabilities(np.stack([1 - ratios, 1 + ratios], axis=-1) / 2, who)[:, 0]
         self._table: Array = each @ who.share
@@ -126,36 +134,65 @@ class Worth:
 
     def some(self, samples: Ints) -> Worth:
         """Return the same on some of the samples."""
-        return Worth(self._weighted[samples], self._who)
+        return Worth(self._weighted[samples], self._who, self._losing)
 
-    def of_pairs(self, costs: Array, first: Ints, second: Ints) -> Array:
-        """Return the worth (q,) of comparing options i and j, efforts (samples, m), for each of q pairs."""
+    def of_pairs(self, costs: Array, first: Ints, second: Ints, plans: Ints) -> Array:
+        """Return the worth (q,) of comparing options i and j, efforts (samples, m), for each of q pairs.
+
+        ``plans`` (m,) says which plan an option is, −1 for a part of one.
+        """
         a, b = costs[:, first], costs[:, second]
         ratio = (b - a) / np.maximum(a + b, 1e-300)
         chance = self._table[np.rint((ratio + 1) * (_STEPS / 2)).astype(np.intp)]  # (samples, q)
         taken = chance.T @ self._weighted  # (q, n)
-        best = taken.min(axis=1) + (self._total - taken).min(axis=1)
+        if self._losing is None:
+            best = taken.min(axis=1) + (self._total - taken).min(axis=1)
+        else:
+            gone = self._losing.after_one
+            best = _open(taken, gone[plans[second]]) + _open(self._total - taken, gone[plans[first]])
         return np.asarray(1 - best / self.single)
 
-    def of_more(self, costs: Array, chosen: Sequence[int], more: Ints) -> Array:
+    def of_more(self, costs: Array, plans: Ints, chosen: Sequence[int], more: Ints) -> Array:
         """Return the worth (m,) of comparing the options chosen and one more, for each of m."""
         gains = np.empty(len(more))
         for at, option in enumerate(more):
-            chance = choice_probabilities(costs[:, [*chosen, option]], self._who) @ self._who.share
-            gains[at] = 1 - (chance.T @ self._weighted).min(axis=1).sum() / self.single
+            shown = [*chosen, int(option)]
+            chance = choice_probabilities(costs[:, shown], self._who) @ self._who.share
+            taken = chance.T @ self._weighted  # (k, n)
+            if self._losing is None:
+                best = taken.min(axis=1)
+            else:
+                each = plans[shown]
+                losers = [np.delete(each, k) if (each >= 0).all() else each[:0] for k in range(len(each))]
+                best = _open(taken, np.stack([self._losing.after(some) for some in losers]))
+            gains[at] = 1 - best.sum() / self.single
         return gains
+
+
+def _open(efforts: Array, gone: Bools) -> Array:
+    """Return the least (q,) of efforts (q, n) of plans that are not gone (q, n); of all where all are."""
+    least = np.where(gone, np.inf, efforts).min(axis=1)
+    return np.asarray(np.where(np.isfinite(least), least, efforts.min(axis=1)))
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """What could stand in a question: places among all options, their labels, efforts (samples, m), and who may meet whom."""
+    """What could stand in a question: places among all options, labels, efforts (samples, m), plans, and who may meet whom.
+
+    ``plans`` (m,) are positions among the plans that were kept, −1 for parts.
+    """
 
     places: Ints
     labels: Ints
     costs: Array
-    whole: Bools
+    plans: Ints
     asked: Asked
     burden: Array | None
+
+    @property
+    def whole(self) -> Bools:
+        """Which options are plans, (m,)."""
+        return np.asarray(self.plans >= 0)
 
     def pairs(self) -> tuple[Ints, Ints]:
         """Return the pairs that may be asked about, (q,) and (q,)."""

@@ -12,6 +12,7 @@ import numpy as np
 from reap._typing import Array, Ints, Seed
 from reap.belief.answers import People, people
 from reap.questions.greedy import Found, shortlist
+from reap.questions.losing import Losing
 from reap.questions.options import Options
 from reap.questions.strategy import (
     Choice,
@@ -43,6 +44,8 @@ class Known(NamedTuple):
     samples : Sampled
     people : People
         How people answer.
+    losing : Losing, optional
+        What answers have said of the plans kept.
     """
 
     plans: Options
@@ -51,6 +54,7 @@ class Known(NamedTuple):
     weights: Array
     samples: Sampled
     people: People
+    losing: Losing | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ class Saving(ABC):
         *,
         random_state: Seed = 0,
         parts: Moves = (),
+        losing: Losing | None = None,
     ) -> Choice | None:
         """Return the question that saves most, or None where none saves `min_gain`; see `Strategy.choose`.
 
@@ -94,6 +99,9 @@ class Saving(ABC):
         parts : array (M, d) or list of M arrays (s, d)
             What is asked about and never recommended. Its options count on after the moves, in `asked`, in `burden`
             (N + M, N + M) and in `Choice.options`. `Decision` asks about plans only.
+        losing : Losing, optional
+            Which of the N plans have lost a comparison, and what another loss would do. Without it a plan that lost may be
+            recommended all the same.
         """
         samples, plans = samples_of(belief, type(self).__name__), Options(moves)
         if len(plans) < 2:
@@ -101,10 +109,13 @@ class Saving(ABC):
         rng = np.random.default_rng(random_state)
         weights = samples.weights / samples.weights.sum()
         kept, efforts = shortlist(plans, samples, weights, rng)
-        single = float((weights @ efforts).min())
+        losing = None if losing is None else losing.some(kept)
+        single = least(weights @ efforts, losing)
         if single <= 0.0:
             return None  # a plan is free for everybody: nothing to save
-        known = Known(plans, kept, efforts, weights, samples, getattr(belief, "people", None) or people())
+        known = Known(
+            plans, kept, efforts, weights, samples, getattr(belief, "people", None) or people(), losing
+        )
         found = self._best(known, asked, check_burden(burden, len(plans) + len(parts)), parts, rng)
         if found is None or found.value < self.min_gain:
             return None
@@ -120,3 +131,9 @@ class Saving(ABC):
         rng: np.random.Generator,
     ) -> Found | None:
         """Return the question of the largest gain, ``value``, in places among moves and parts."""
+
+
+def least(efforts: Array, losing: Losing | None) -> float:
+    """Return the least of efforts (n,) of plans that may be recommended; of all where none may."""
+    fine = np.ones(len(efforts), dtype=bool) if losing is None else ~losing.beaten
+    return float(efforts[fine].min() if fine.any() else efforts.min())
