@@ -61,6 +61,8 @@ class Page(HTMLParser):
             self.links.append(given["href"])
         if "src" in given:
             self.loaded.append(given["src"])
+        if given.get("data-md-component") == "source":  # the theme's script then asks for the repository's stars
+            self.loaded.append("https://api.github.com")
         if tag == "link" and "stylesheet" in given.get("rel", "") + given.get("as", ""):
             self.loaded.append(given["href"])
 
@@ -88,6 +90,8 @@ def problems(site: Path) -> Iterator[str]:
     for path in sorted(site.rglob("*.css")):
         for address in re.findall(r"url\(['\"]?(https?:[^)'\"]+)", path.read_text(encoding="utf-8")):
             yield f"{path.relative_to(site)} loads {address} from elsewhere"
+    if not (site / "search" / "search_index.js").exists():
+        yield "the search does not work where the pages are opened from disk: search/search_index.js is not there"
     known = inventory(site / "objects.inv")
     for module, names in public().items():
         for name in sorted(names):
