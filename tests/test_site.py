@@ -73,7 +73,6 @@ def test_a_foreign_script_and_a_broken_link_are_found(tmp_path):
     found = "\n".join(check.problems(tmp_path))
     assert "loads https://a.b/c.js from elsewhere" in found
     assert "loads https://api.github.com from elsewhere" in found
-    assert "the search does not work where the pages are opened from disk" in found
     assert "links to gone.html, which is not there" in found
     assert "links to #no, and there is no such place" in found
     assert "reap.recourse.Recourse is public and has no place" in found
