@@ -44,8 +44,13 @@ groups = {
     if len(rows) >= 30
 }
 figure, axes = plt.subplots(figsize=(6.5, 2.8), layout="constrained")
-axes.boxplot(list(groups.values()), orientation="horizontal", showfliers=False)
-axes.set(xlabel="effort, alike for everybody", yticklabels=list(groups))
+for row, effort in enumerate(groups.values()):
+    low, middle, high = effort.quantile([0.25, 0.5, 0.75])
+    axes.hlines(row, low, high, lw=8, alpha=0.4)
+    axes.plot(middle, row, "o", color="black")
+axes.set(xlabel="effort, alike for everybody (the middle half of each group, and its median)")
+axes.set_yticks(range(len(groups)), list(groups))
+axes.margins(y=0.3)
 
 # %% [markdown]
 # ## What it does not say

@@ -28,7 +28,7 @@ def of_python(file: Any, keywords: Any, tags: Any, options: Any) -> Iterator[tup
             yield node.lineno, name, said if len(said) > 1 else said[0], []
 
 
-METHODS: list[tuple[str, Any]] = [("**.py", of_python), ("**/templates/**.html", "jinja2")]
+METHODS: list[tuple[str, Any]] = [("**.py", of_python), ("**/templates/**.html", "jinja2.ext:babel_extract")]
 
 
 def extracted() -> Catalog:

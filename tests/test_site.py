@@ -67,10 +67,12 @@ def test_an_example_that_breaks_names_its_cell(tmp_path):
 def test_a_foreign_script_and_a_broken_link_are_found(tmp_path):
     (tmp_path / "index.html").write_text(
         '<script src="https://a.b/c.js"></script><a href="gone.html">x</a><a href="#no">y</a>'
+        '<a data-md-component="source" href="https://github.com/a/b">z</a>'
     )
     (tmp_path / "objects.inv").write_bytes(b"1\n2\n3\n4\n" + __import__("zlib").compress(b""))
     found = "\n".join(check.problems(tmp_path))
     assert "loads https://a.b/c.js from elsewhere" in found
+    assert "loads https://api.github.com from elsewhere" in found
     assert "links to gone.html, which is not there" in found
     assert "links to #no, and there is no such place" in found
     assert "reap.recourse.Recourse is public and has no place" in found

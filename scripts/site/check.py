@@ -61,6 +61,10 @@ class Page(HTMLParser):
             self.links.append(given["href"])
         if "src" in given:
             self.loaded.append(given["src"])
+        if (
+            given.get("data-md-component") == "source"
+        ):  # the theme's script then asks for the repository's stars
+            self.loaded.append("https://api.github.com")
         if tag == "link" and "stylesheet" in given.get("rel", "") + given.get("as", ""):
             self.loaded.append(given["href"])
 
