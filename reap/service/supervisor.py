@@ -80,8 +80,8 @@ class Supervisor(Multiprocess):
         silent = worker.process.is_alive()
         worker.kill()
         worker.join()
-        said, facts = "a worker is replaced", {"exit": worker.exitcode}
-        following = _Known(self._usual)
+        said, following = "a worker is replaced", _Known(self._usual)
+        facts: dict[str, object] = {"exit": worker.exitcode}
         if not known.up:
             broken = worker.exitcode == STARTUP_FAILURE  # the application itself: so would be the next
             if not self._ever_up and (broken or known.tries >= TRIES):
