@@ -17,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from reap import __version__
+from reap._errors import InputError
 from reap.service import api, duty_api, faults, operator_api, pages
 from reap.service.case import Case
 from reap.service.database import UnavailableError
@@ -94,14 +95,23 @@ class Factory:
 
     case: Path
     settings: Settings
+    apart: bool = False  # in a process of its own, which nobody else sees fail
 
     def __call__(self) -> FastAPI:
         """Return the application; each process computes in one thread, since there are several processes."""
         threadpool_limits(1)
         # A thread that computes lets the others pass after a millisecond: they only store or send something.
         sys.setswitchinterval(0.001)
-        with self.case.open("rb") as file:  # written by the parent process a moment ago
-            app = create_app(pickle.load(file), self.settings)
+        try:
+            with self.case.open("rb") as file:  # written by the parent process a moment ago
+                app = create_app(pickle.load(file), self.settings)
+        except Exception as error:
+            if not self.apart:
+                raise
+            # a line of the log as every other; the supervisor tries again
+            said = {"said": str(error)} if isinstance(error, InputError) else {}
+            _logger.exception("the application cannot be made", extra={"facts": said})
+            raise SystemExit(1) from None
         gc.collect()
         gc.freeze()  # the model and the modules stay: no collection needs to walk through them again
         return app

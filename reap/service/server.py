@@ -15,11 +15,15 @@ from reap.service import folders
 from reap.service.app import Factory
 from reap.service.case import Case
 from reap.service.connections import Connection
+from reap.service.database import UnavailableError
 from reap.service.settings import Settings
+from reap.service.store import Store
 from reap.service.supervisor import Supervisor
 
 #: Seconds that open requests get to finish when the service is told to stop.
 GRACE = 10
+#: Seconds that a worker may be silent, also while it starts: one that still imports is not a hung one.
+SILENT = 120
 #: Workers without being told; each holds the model and its own sessions in memory.
 MOST_WORKERS = 4
 #: One JSON object a line on standard error, whoever speaks.
@@ -58,6 +62,8 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
         raise InputError(
             "a database in memory cannot be shared by several workers; name a file or PostgreSQL"
         )
+    if not settings.in_memory:
+        prepare(settings)
     made = not settings.admin_key
     settings = settings.model_copy(update={"admin_key": settings.admin_key or secrets.token_urlsafe(12)})
     listener = listen(host, port)
@@ -70,7 +76,7 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
         file = folder / "case"
         file.write_bytes(pickle.dumps(case))
         config = uvicorn.Config(
-            Factory(file, settings),
+            Factory(file, settings, apart=workers > 1),
             factory=True,
             log_config=LOGGING,
             http=Connection,
@@ -79,7 +85,7 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
             workers=workers,
             timeout_graceful_shutdown=GRACE,
             timeout_keep_alive=75,  # people think; their next answer finds the same worker
-            timeout_worker_healthcheck=120,  # a worker that still imports is not a hung one
+            timeout_worker_healthcheck=SILENT,
         )
         if workers == 1:
             uvicorn.Server(config).run(sockets=[listener])
@@ -87,7 +93,23 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)  # where the workers add up their figures
             for library in ("OMP", "OPENBLAS", "MKL"):  # a worker is one core's work; read when it starts
                 os.environ[f"{library}_NUM_THREADS"] = "1"
-            Supervisor(config, sockets=[listener]).run()
+            supervisor = Supervisor(config, sockets=[listener])
+            supervisor.run()
+            if supervisor.failure:
+                raise ChildProcessError(supervisor.failure)
+
+
+def prepare(settings: Settings) -> None:
+    """Make the tables, or say in a sentence why the database cannot be used; else every worker would find out by itself."""
+    store = Store(settings.database_url, settings.secret)
+    try:
+        store.prepare()
+    except UnavailableError as error:
+        raise InputError(
+            f"the database cannot be reached or written ({error}); check that it runs, and --database"
+        ) from None
+    finally:
+        store.engine.dispose()
 
 
 def usual_workers(settings: Settings) -> int:
