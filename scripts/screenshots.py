@@ -163,13 +163,18 @@ def take_pages(out: Path = EVERY, languages: Sequence[str] = tuple(LANGUAGES)) -
 def _places(api: Any) -> dict[str, str]:
     """Return a person's pages by name: before the questions, after them, with a plan chosen, and with no plan left."""
     found = {}
-    for pages in (FRESH, ANSWERED, CHOSEN, STUCK, WIDE, GRANTED, WAITING, HEARD):
+    for pages in (FRESH, ANSWERED, CHOSEN, STUCK, WIDE, GRANTED, HEARD, WAITING):
         row = (
             ROW | {"status": "no account", "duration": 6, "savings": "1,000 DM or more"}
             if pages is GRANTED
             else ROW
         )
-        asked = {"subject": row, "questions": 4, "options": 4 if pages is WIDE else 2}
+        asked = {
+            "subject": row,
+            "questions": 4,
+            "options": 4 if pages is WIDE else 2,
+            "warm_up": pages is not WIDE,
+        }
         new = api.post("/sessions", json=asked).raise_for_status().json()
         here = f"/sessions/{new['token']}"
         if pages in (WAITING, HEARD):
