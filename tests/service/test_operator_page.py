@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from reap.service import exports
+from reap.service.log import Entry
 from reap.service.traits import doubtful
 
 from .conftest import ADMIN
@@ -36,10 +37,8 @@ def test_every_session_is_saved_to_the_byte_and_replays_to_its_plan(
     assert len(lines) == len(shown)
     for line in lines:
         log = json.loads(line)
-        kept = [
-            json.loads(e["payload"]) if isinstance(e["payload"], str) else e["payload"] for e in log["events"]
-        ]
-        told = next(p for e, p in zip(log["events"], kept, strict=True) if e["type"] == "recommended")
+        events = [Entry(**item) for item in log["events"]]
+        told = next(entry.payload for entry in events if entry.type == "recommended")
         again = exports.load(line, service.app.state.desk.case.engine).recommend()
         assert json.dumps(again.to_dict(standalone=False)) == json.dumps(told["plan"])
         assert german.space.values(again.path[-1]) == shown[log["session"]["id"]]
