@@ -150,7 +150,7 @@ def alternative(desk: Desk, made: Plan) -> out.Alternative:
 
 
 def changes(made: Plan, start: date) -> list[out.ChangeOut]:
-    """Return the actions in the order they are done, each with when and what it brings; a path has scores by stage only."""
+    """Return the actions in order, each with when it is done and what it brings; a path has scores by stage only."""
     done = {c.feature: step for step in made.steps for c in step.changes} if stepwise(made) else {}
     # Rounded first, so that what the actions bring adds up to what is shown.
     scores = [made.scale.rough(float(score)) for score in made.scores]
@@ -184,9 +184,7 @@ def changes(made: Plan, start: date) -> list[out.ChangeOut]:
             )
         return shown
 
-    order = {c.feature: place for place, c in enumerate(c for step in made.steps for c in step.changes)}
-    dated = sorted(made.changes, key=lambda c: order[c.feature]) if done else made.changes
-    return [change(c) for c in dated]
+    return [change(c) for c in made.changes]
 
 
 def gain(scale: Scale, before: float, after: float) -> str:

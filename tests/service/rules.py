@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 
-from reap.service import offers, plan_views
+from reap.service import offers
 
 
 def of_question(walk, page: str, said: str, question) -> None:
@@ -34,8 +33,6 @@ def of_plan(walk, page: str, said: str, best, offered: list, desk) -> None:
     walk.rule(
         "never 'cheapest, hence followed'", not re.search(r"(?i)cheap|most people (choose|follow)", said)
     )
-    months = [change.month for change in plan_views.changes(best, date(2026, 11, 17)) if change.month]
-    walk.rule("actions stand in the order they are done", months == sorted(months), months)
     gains = [
         int(sign + n)
         for sign, n in re.findall(r"([+-])(\d+) points?", said.replace("−", "-").replace("±", "+"))
