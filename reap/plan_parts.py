@@ -33,7 +33,9 @@ class Confidence:
     @property
     def detail(self) -> str:
         """The figure behind the words."""
-        said = _("in {percent}% of the preferences that fit your answers no other plan is noticeably easier")
+        said = _(
+            "as far as your answers tell, we are {percent} % sure that no other plan is noticeably easier for you"
+        )
         return said.format(percent=round(100 * self.within))
 
 

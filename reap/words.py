@@ -124,14 +124,14 @@ def price(more: float) -> str:
     Examples
     --------
     >>> price(0.12)
-    "To hold, it asks 12 % more effort than a plan that only today's model accepts."
+    "To hold, it asks 12 % more of you than the easiest plan for today's model alone."
     >>> price(2.4)
-    "To hold, it asks 3.4 times the effort of a plan that only today's model accepts."
+    "To hold, it asks 3.4 times as much of you as the easiest plan for today's model alone."
     """
     if more < 1:
-        said = _("To hold, it asks {share} % more effort than a plan that only today's model accepts.")
+        said = _("To hold, it asks {share} % more of you than the easiest plan for today's model alone.")
         return said.format(share=number(100 * more))
-    said = _("To hold, it asks {times} times the effort of a plan that only today's model accepts.")
+    said = _("To hold, it asks {times} times as much of you as the easiest plan for today's model alone.")
     return said.format(times=number(1 + more, 1))
 
 

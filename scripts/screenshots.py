@@ -1,8 +1,9 @@
 """Pictures of the real pages: ``python -m scripts.screenshots`` writes the README's, ``docs/pictures/page-*.png``.
 
 ``python -m scripts.screenshots --pages`` writes every page at three widths, light and dark, in every language, into
-``docs/pages`` (not kept in git); one language with ``--language de``. It serves the embedded example on this machine, starts
-sessions for one refused applicant by the API, and looks at their pages in Chromium.
+``docs/pages`` (not kept in git); one language with ``--language de``. What a page folds away is on a second picture, ``…-open``.
+It serves the embedded example on this machine, starts sessions for one refused applicant by the API, and looks at their pages
+in Chromium.
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ ANSWERED = {
 ANSWERED |= {"print": "/print", "notice": "/notice", "review": "/review", "delete": "/delete"}
 CHOSEN = {"chosen": "/plan", "done": "/done"}
 STUCK = {"no-plan": "/plan"}
+WIDE, GRANTED = {"question-of-4": "/questions"}, {"accepted": ""}
+WAITING, HEARD = {"review-waiting": "/review"}, {"review-answered": "/review", "decision-answered": ""}
+#: Pages that fold something away.
+FOLDED = ("decision", "question", "plan", "wishes", "no-plan", "api")
 ADMIN = "a-key-for-pictures"
 
 
@@ -133,14 +138,23 @@ def take_pages(out: Path = EVERY, languages: Sequence[str] = tuple(LANGUAGES)) -
                 locale=language,
                 http_credentials={"username": "operator", "password": ADMIN},
             )
+            kind = f"{width}-{scheme}-{language}.jpg"
             for name, place in places.items():
                 page.goto(f"{url}{place}")
-                paths.append(_whole(page, out / f"{name}-{width}-{scheme}-{language}.jpg"))
-            page.goto(url)
-            page.fill("input[inputmode]", "12,34,5")  # what cannot be read is said where it was typed
-            with page.expect_navigation():
-                page.locator("form[action='/start'] button.primary").click()
-            paths.append(_whole(page, out / f"refused-{width}-{scheme}-{language}.jpg"))
+                paths.append(_whole(page, out / f"{name}-{kind}"))
+                if name in FOLDED:
+                    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+                    paths.append(_whole(page, out / f"{name}-open-{kind}"))
+            # what cannot be read is said where it was typed, and what is odd is asked about
+            for name, address, field, typed in (
+                ("refused", url, "input[inputmode]", "12,34,5"),
+                ("odd", f"{url}/?example=0", "input[name='f.age']", "91"),
+            ):
+                page.goto(address)
+                page.fill(field, typed)
+                with page.expect_navigation():
+                    page.locator("form[action='/start'] button.primary").click()
+                paths.append(_whole(page, out / f"{name}-{kind}"))
             page.close()
         browser.close()
     return paths
@@ -149,19 +163,48 @@ def take_pages(out: Path = EVERY, languages: Sequence[str] = tuple(LANGUAGES)) -
 def _places(api: Any) -> dict[str, str]:
     """Return a person's pages by name: before the questions, after them, with a plan chosen, and with no plan left."""
     found = {}
-    for pages in (FRESH, ANSWERED, CHOSEN, STUCK):
-        new = api.post("/sessions", json={"subject": ROW, "questions": 4}).raise_for_status().json()
+    for pages in (FRESH, ANSWERED, CHOSEN, STUCK, WIDE, GRANTED, HEARD, WAITING):
+        row = (
+            ROW | {"status": "no account", "duration": 6, "savings": "1,000 DM or more"}
+            if pages is GRANTED
+            else ROW
+        )
+        asked = {
+            "subject": row,
+            "questions": 4,
+            "options": 4 if pages is WIDE else 2,
+            "warm_up": pages is not WIDE,
+        }
+        new = api.post("/sessions", json=asked).raise_for_status().json()
         here = f"/sessions/{new['token']}"
+        if pages in (WAITING, HEARD):
+            words = {"words": "I changed my job in March, and my employer can confirm it. Please look again."}
+            api.post(f"{here}/review", json=words).raise_for_status()
+        if pages is HEARD:
+            _heard(api)
         if pages is STUCK:
             only = {"changeable": [new["state"]["screening"]["offered"][-1]["feature"]]}
             api.post(f"{here}/screening", json=only).raise_for_status()
-        elif pages is not FRESH:
+        elif pages in (ANSWERED, CHOSEN):
             _answered(api, new)
         if pages is CHOSEN:
             plan = api.get(f"{here}/plan").raise_for_status().json()
             api.post(f"{here}/choice", json={"plan": plan["id"]}).raise_for_status()
         found |= {name: f"/s/{new['token']}{path}" for name, path in pages.items()}
     return found
+
+
+def _heard(api: Any) -> None:
+    """Answers the newest request for a human look, as the operator would."""
+    key = {"X-Admin-Key": ADMIN}
+    waiting = [
+        r for r in api.get("/admin/reviews", headers=key).raise_for_status().json() if not r["answered"]
+    ]
+    last = max(waiting, key=lambda request: request["at"])
+    said = {"decision": "more", "words": "Thank you. Please send us the letter of your employer."}
+    api.post(
+        f"/admin/reviews/{last['session']}/{last['revision']}", json=said, headers=key
+    ).raise_for_status()
 
 
 def _whole(page: Any, path: Path) -> Path:

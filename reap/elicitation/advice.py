@@ -87,7 +87,7 @@ def different(best: Plan, others: Sequence[Plan], price: Callable[[Plan], float]
         plan = min(left, key=lambda p: (len(features(p) & before), efforts[id(p)]))
         labels = [lowered(c.label) for c in plan.changes if c.feature in before]
         note = _(
-            "It shares {features} with a plan above: none was found within twice the effort that does not."
+            "It shares {features} with a plan above: anything else would ask more than twice as much of you."
         )
         made = plan.with_(
             effort=efforts[id(plan)], note=note.format(features=listed(labels)) if labels else None

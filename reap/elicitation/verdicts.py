@@ -109,7 +109,7 @@ class Verdicts:
     def _lost(self, plans: Sequence[Plan]) -> Bools:
         """Return in which comparisons each plan lost, or one that asks for no more, (n, m)."""
         each = [self._cover(losers, plans).any(axis=0) for losers in self._losers]
-        return np.array(each, dtype=bool).reshape(-1, len(plans)).T
+        return np.array(each, dtype=bool).reshape(len(each), len(plans)).T
 
     def _cover(self, less: Sequence[Plan], plans: Sequence[Plan]) -> Bools:
         """Return which plans ask for all that others ask for, (m, n); a path only for all of itself."""

@@ -81,7 +81,7 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
     app.state.patience = Patience(settings.time_limit)
     app.add_middleware(Guard, settings=settings, metrics=counted, patience=app.state.patience)
-    app.add_middleware(Speaker, secure=settings.secure_cookies)
+    app.add_middleware(Speaker, settings=settings)
     return app
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import isfinite
 from typing import Literal
 
 from reap.elicitation import Question
 from reap.language import _
 from reap.service.schemas import Cell, Compared
-from reap.space import ActionSpace, Change, Feature
+from reap.space import Change, Feature
 
 
 def compared(question: Question) -> list[Compared]:
@@ -20,7 +22,8 @@ def compared(question: Question) -> list[Compared]:
         asked = [changes.get(feature.name) for changes in own]
         if any(asked):
             here = now[feature.name]
-            cells = [_cell(space, feature, here, change) for change in asked]
+            seen = [here, *(change.after for change in asked if change)]
+            cells = [_cell(feature, here, change, seen) for change in asked]
             rows.append(Compared(label=feature.label, now=feature.show(here), cells=cells))
     if question.times[0]:
         cells = [Cell(text=time, value=time, changes=True, mark="other", bar=None) for time in question.times]
@@ -28,13 +31,13 @@ def compared(question: Question) -> list[Compared]:
     return rows
 
 
-def _cell(space: ActionSpace, feature: Feature, now: object, change: Change | None) -> Cell:
+def _cell(feature: Feature, now: object, change: Change | None, seen: Sequence[object]) -> Cell:
     if change is None:
         stays = _("{label} stays at {value}").format(label=feature.label, value=feature.show(now))
-        place = position(feature, now)
+        place = position(feature, now, seen)
         bar = None if place is None else (place, place)
         return Cell(text=stays, value=feature.show(now), changes=False, mark="same", bar=bar)
-    ends = position(feature, change.before), position(feature, change.after)
+    ends = position(feature, change.before, seen), position(feature, change.after, seen)
     bar = None if ends[0] is None or ends[1] is None else (ends[0], ends[1])
     mark: Literal["up", "down", "other"] = (
         "other" if bar is None or bar[0] == bar[1] else "up" if bar[1] > bar[0] else "down"
@@ -42,19 +45,25 @@ def _cell(space: ActionSpace, feature: Feature, now: object, change: Change | No
     return Cell(text=change.text, value=change.after_text, changes=True, mark=mark, bar=bar)
 
 
-def position(feature: Feature, value: object) -> float | None:
+def position(feature: Feature, value: object, seen: Sequence[object] = ()) -> float | None:
     """Return where a value lies on the feature's scale, 0 to 100; None for categories, which have no order.
+
+    The scale is wide enough for all values ``seen`` beside it, so that somebody far out sees their bar move too.
 
     Examples
     --------
     >>> position(Feature("months", "integer", range=(0, 40)), 10), position(Feature("job", "categorical", levels=("a", "b")), "a")
     (25.0, None)
+    >>> position(Feature("cards", "integer", range=(0, 10)), 15, (15, 20))
+    75.0
     """
     if value is None or feature.kind in ("categorical", "binary"):
         return None
     if feature.kind == "ordinal":
         return 100.0 * feature.levels.index(value) / max(len(feature.levels) - 1, 1)
     low, high = feature.span or feature.range or (0.0, 1.0)
+    known = [float(other) for other in seen if isinstance(other, int | float) and isfinite(other)]
+    low, high = min([low, *known]), max([high, *known])
     if not isinstance(value, int | float) or high <= low:
         return None
     return min(max(100.0 * (float(value) - low) / (high - low), 0.0), 100.0)

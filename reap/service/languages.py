@@ -6,6 +6,8 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reap import language
+from reap.service import cookies
+from reap.service.settings import Settings
 
 COOKIE = "reap_language"
 
@@ -21,8 +23,8 @@ def of(request: Request) -> str:
 class Speaker:
     """ASGI middleware: what is done inside a request is said in its language."""
 
-    def __init__(self, app: ASGIApp, secure: bool = False) -> None:
-        self.app, self.secure = app, secure
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app, self.settings = app, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request in its language; a choice made by link is kept."""
@@ -37,8 +39,9 @@ class Speaker:
             if message["type"] == "http.response.start":
                 headers = [*message.get("headers", []), (b"content-language", spoken.encode())]
                 if kept:
-                    cookie = f"{COOKIE}={spoken}; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly"
-                    headers.append((b"set-cookie", (cookie + ("; Secure" if self.secure else "")).encode()))
+                    headers.append(
+                        (b"set-cookie", cookies.written(COOKIE, spoken, 365, self.settings).encode())
+                    )
                 message["headers"] = headers
             await send(message)
 

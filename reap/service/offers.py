@@ -32,7 +32,7 @@ def offered(desk: Desk, live: Live) -> list[Plan]:
     if live.offers is None or live.offers[0] != spoken:
         names, plans = {name_of(best)}, [best] if best.status == "ok" else []
         for other in live.session.plans(CHOICES, today=True):
-            if name_of(other) not in names and other.valid:
+            if name_of(other) not in names and other.valid and not turned_down(desk, live, other):
                 names.add(name_of(other))
                 plans.append(other)
         live.offers = spoken, plans

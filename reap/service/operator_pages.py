@@ -6,19 +6,24 @@ import base64
 import binascii
 import csv
 import io
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from reap._errors import InputError
 from reap.learning import gain
-from reap.service import funnel, reviews, statistics
+from reap.service import exports, funnel, reviews, statistics
 from reap.service.access import D, knows_key
 from reap.service.api import download
 from reap.service.desk import Desk
+from reap.service.log import Entry
 from reap.service.render import Form, key_of, number, page, text
+from reap.service.tables import Kept
+from reap.service.traits import doubtful
 
 router = APIRouter(include_in_schema=False)
 
@@ -61,6 +66,7 @@ def _operator(request: Request, desk: Desk, days: int, status: int = 200, error:
         decisions=reviews.DECISIONS,
         settings=request.app.state.settings,
         anonymity=funnel.anonymity(desk),
+        traits=[feature.label for feature in doubtful(desk.space)],
         prior="" if desk.priors.current is None else gain(desk.priors.current),
         error=error,
         active="",
@@ -100,6 +106,31 @@ def funnel_file(request: Request, desk: D, days: Annotated[int, Query(ge=1, le=3
     return download(made.getvalue(), "text/csv; charset=utf-8", "reap-funnel.csv")
 
 
+@router.get("/operator/sessions.jsonl")
+def logs(request: Request, desk: D, days: Annotated[int, Query(ge=1, le=3650)] = 30) -> Response:
+    """Every session begun in these days, its log to the byte, one a line; ``reap.service.exports.load`` replays a line."""
+    _admit(request)
+    lines = (exports.as_json(kept, entries) + "\n" for kept, entries in _logs(desk, days))
+    headers = {"Content-Disposition": 'attachment; filename="reap-sessions.jsonl"'}
+    return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
+
+
+@router.get("/operator/answers.csv")
+def answers(request: Request, desk: D, days: Annotated[int, Query(ge=1, le=3650)] = 30) -> Response:
+    """Every answer of the sessions begun in these days, a row each."""
+    _admit(request)
+    said = exports.as_csv(entry for _, entries in _logs(desk, days) for entry in entries)
+    return download(said, "text/csv; charset=utf-8", "reap-answers.csv")
+
+
+def _logs(desk: Desk, days: int) -> Iterator[tuple[Kept, list[Entry]]]:
+    """Yield the sessions begun in these days with their events; one that was deleted meanwhile is left out."""
+    since = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
+    for kept in desk.store.sessions():
+        if kept.created >= since and (entries := desk.store.events(kept.id)):
+            yield kept, entries
+
+
 @router.get("/api")
 def reference(request: Request) -> Response:
     """The API's reference, rendered from its own description; nothing comes from elsewhere."""
@@ -118,11 +149,13 @@ def _routes(described: dict[str, Any]) -> list[dict[str, Any]]:
             )
             shape = shapes.get(str(body.get("$ref", "")).rsplit("/", 1)[-1], {})
             needed = shape.get("required", [])
+            words = about.get("description") or about.get("summary", "")
             routes.append(
                 {
                     "method": method.upper(),
                     "path": path,
-                    "words": about.get("description") or about.get("summary", ""),
+                    "words": words,
+                    "short": words.split("\n\n", 1)[0],
                     "parameters": [
                         (p["name"], p.get("description", ""), p.get("required", False))
                         for p in about.get("parameters", [])

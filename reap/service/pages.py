@@ -25,6 +25,7 @@ from reap.service.question_pages import router as question_router
 from reap.service.refusals import StaleError
 from reap.service.render import Form, error_page, go, key_of, number, page, text, texts
 from reap.service.screening_pages import router as screening_router
+from reap.service.traits import doubtful
 from reap.service.what_if_pages import router as what_if_router
 from reap.space import Feature
 
@@ -116,6 +117,7 @@ def overview(request: Request, desk: D, token: str) -> Response:
         visits.note(desk, live)
         state = views.state(desk, live)
         found = [] if state.accepted else views.reasons(desk, live)
+        traits = {feature.name for feature in doubtful(desk.space)}
         picked, said = choices.chosen(desk, live), reviews.answers(live)
     shown = [(f.label, f.show(state.subject[f.name])) for f in desk.space.features]
     return page(
@@ -125,6 +127,7 @@ def overview(request: Request, desk: D, token: str) -> Response:
         token=token,
         shown=shown,
         reasons=found,
+        traits=[reason.label for reason in found if reason.feature in traits],
         chosen=picked,
         answered=said,
         active="situation",

@@ -106,7 +106,13 @@ def plan_pdf(request: Request, desk: D, token: str) -> Response:
         plan, state = plan_views.taken(desk, live), views.state(desk, live)
         chosen = choices.chosen(desk, live)
         visits.printed(desk, live)
-    content = papers.plan(plan, state, chosen, desk.case.scale, _link(request, token), _until(state))
+    name, today = (
+        request.app.state.settings.brand.name or desk.case.title,
+        language.day(datetime.now(UTC).date()),
+    )
+    shown = [(f.label, f.show(state.subject[f.name])) for f in desk.space.features]
+    ends = name, today, _link(request, token), _until(state)
+    content = papers.plan(plan, state, chosen, desk.case.scale, shown, ends)
     return papers.file(content, "plan.pdf")
 
 

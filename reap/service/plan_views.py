@@ -157,7 +157,8 @@ def changes(made: Plan, start: date) -> list[out.ChangeOut]:
 
     def change(c: Change) -> out.ChangeOut:
         step, feature = done.get(c.feature), made.space.feature(c.feature)
-        ends = position(feature, c.before), position(feature, c.after)
+        both = c.before, c.after
+        ends = position(feature, c.before, both), position(feature, c.after, both)
         shown = out.ChangeOut(
             feature=c.feature,
             label=c.label,

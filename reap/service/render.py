@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from reap import language, numerals
 from reap._errors import InputError
 from reap.language import N_, _
-from reap.service import charts
+from reap.service import charts, cookies
 from reap.service.requests import KEY
 from reap.service.tokens import sign, signed
 from reap.space import Feature
@@ -109,15 +109,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
     )
     answer = HTMLResponse(body, status)
     if COOKIE not in request.cookies:
-        answer.set_cookie(
-            COOKIE,
-            nonce,
-            max_age=30 * 86400,
-            httponly=True,
-            # A frame on the operator's own site is another site to the browser.
-            samesite="none" if settings.frame_ancestors and settings.secure_cookies else "lax",
-            secure=settings.secure_cookies,
-        )
+        answer.headers.append("set-cookie", cookies.written(COOKIE, nonce, 30, settings))
     return answer
 
 

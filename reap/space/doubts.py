@@ -15,7 +15,7 @@ def doubt(feature: Feature, value: Any) -> str | None:
     Examples
     --------
     >>> doubt(Feature("age", "integer", range=(19, 75), label="Age", unit="years"), 150)
-    'Age is 150 years? In the table it runs from 19 to 75 years.'
+    'Age is 150 years? Usually it runs from 19 to 75 years.'
     """
     if feature.range is None or value is None or feature.derived is not None:
         return None
@@ -23,7 +23,7 @@ def doubt(feature: Feature, value: Any) -> str | None:
     slack = SAME * feature.scale
     if low - slack <= value <= high + slack:
         return None
-    said = _("{label} is {value}? In the table it runs from {low} to {high}.")
+    said = _("{label} is {value}? Usually it runs from {low} to {high}.")
     return said.format(
         label=feature.label,
         value=feature.show(value),

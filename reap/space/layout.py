@@ -130,7 +130,7 @@ class Layout:
         >>> from reap.space import ActionSpace
         >>> space = ActionSpace([Feature("age", "integer", range=(19, 75), label="Age", unit="years")])
         >>> space.doubts({"age": 150})
-        ['Age is 150 years? In the table it runs from 19 to 75 years.']
+        ['Age is 150 years? Usually it runs from 19 to 75 years.']
         """
         values = self.values(self.vector(x))
         asked = (doubt(feature, values[feature.name]) for feature in self.features)

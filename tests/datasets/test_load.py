@@ -168,7 +168,7 @@ def test_impossible_applicants_are_refused_and_strange_ones_asked(name, value, s
         data.space.vector(data.X.iloc[0].to_dict() | {name: value})
     assert str(caught.value) == sentence
     old = data.X.iloc[0].to_dict() | {"age": 91}
-    assert data.space.doubts(old) == ["Age is 91 years? In the table it runs from 19 to 75 years."]
+    assert data.space.doubts(old) == ["Age is 91 years? Usually it runs from 19 to 75 years."]
     assert data.space.doubts(data.X.iloc[0]) == []
 
 

@@ -135,3 +135,11 @@ def test_somebody_accepted_gets_one_answer(german, german_model, german_engine):
     accepted = german.X[german_model.predict(german.X) == 1].iloc[0]
     (plan,) = german_engine.elicit(accepted).plans(3)
     assert plan.status == "already_accepted"
+
+
+def test_somebody_without_any_plan_has_no_question_and_no_error(german_engine, german_rejected):
+    """Nothing may change: the service answered 500 here, since no plan was in a table of plans."""
+    fixed = [feature.name for feature in german_engine.space.features if feature.is_action]
+    session = german_engine.elicit(german_rejected.iloc[[0]], limits=reap.Limits(fixed=fixed))
+    assert session.ask() is None
+    assert session.recommend().status == "infeasible"

@@ -145,6 +145,7 @@ class Walk:
         rows = len(re.findall(r'<li class="[^"]*"><span class="sign', page)) // len(question.options)
         self.rule("at most 4 rows", 1 <= rows <= 4, rows)
         self.counts["rows over 3"] += rows > 3
+        self.counts["the time differs too"] += 'class="takes"' in page
         ends = [self.space.values(option.path[-1]) for option in question.options]
         worse = any(dominates(self.space, self.own, ends[i], ends[1 - i]) for i in (0, 1) if len(ends) == 2)
         self.rule("no dominated option", not worse, ends)
@@ -266,7 +267,10 @@ class Walk:
         with self.here.app.state.desk.open(self.token) as live:
             gone = {key(plan) for plan in offers.offered(self.here.app.state.desk, live)}
         self.post(page, "/refuse")
-        self.get("/plan")
+        said = text_of(self.get("/plan"))
         with self.here.app.state.desk.open(self.token) as live:
             left = {key(plan) for plan in offers.offered(self.here.app.state.desk, live)}
-        self.rule("none of these is honoured", not gone & left)
+        back = gone & left
+        alone = len(left) == 1 and "we know of no other one" in said
+        self.rule("none of these is honoured, or said to be all there is", not back or alone, back)
+        self.counts["a refused plan is back: no other is left"] += bool(back)

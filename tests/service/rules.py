@@ -37,7 +37,7 @@ def of_plan(walk, page: str, said: str, best, offered: list, desk) -> None:
         int(sign + n)
         for sign, n in re.findall(r"([+-])(\d+) points?", said.replace("−", "-").replace("±", "+"))
     ]
-    shown = re.search(r"now (\d+)\b.*?then (\d+)\b", said)
+    shown = re.search(r"\bnow (\d+) then (\d+)\b", said)  # beside the scale of scores
     if shown and len(gains) == len(best.changes) and best.scale.output == "probability":
         walk.rule(
             "what actions bring adds up", sum(gains) == int(shown[2]) - int(shown[1]), (gains, shown[0][-60:])

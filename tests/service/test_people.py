@@ -82,7 +82,7 @@ def test_impossible_people_are_told_what_is_allowed_and_odd_ones_are_asked_wheth
     asked = sent(age=91)
     assert asked.status_code == 422
     assert "Did you mean that?" in text_of(asked.text)
-    assert "Age is 91 years? In the table it runs from 19 to 75 years." in text_of(asked.text)
+    assert "Age is 91 years? Usually it runs from 19 to 75 years." in text_of(asked.text)
     assert 'value="91"' in asked.text  # what was typed stays
     assert sent(age=91, sure=1).status_code == 303
 
