@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from reap.elicitation import Question
+from reap.elicitation.question import ready
 from reap.language import _
 from reap.service.schemas import Cell, Compared
 from reap.space import ActionSpace, Change, Feature
@@ -23,8 +24,11 @@ def compared(question: Question) -> list[Compared]:
             cells = [_cell(space, feature, here, change) for change in asked]
             rows.append(Compared(label=feature.label, now=feature.show(here), cells=cells))
     if question.times[0]:
-        cells = [Cell(text=time, value=time, changes=True, mark="other", bar=None) for time in question.times]
-        rows.append(Compared(label=_("Time it takes"), now="", cells=cells))
+        cells = [
+            Cell(text=ready(time), value=time, changes=True, mark="other", bar=None)
+            for time in question.times
+        ]
+        rows.append(Compared(label=_("Ready"), now="", cells=cells))
     return rows
 
 
