@@ -78,9 +78,7 @@ def question_html(question: Question) -> str:
             for value, sign in zip(row.values, row.signed, strict=True)
         ]
         rows.append([escape(row.label), escape(row.now), *cells])
-    shared = ""
-    if question.shared:
-        shared = f"<p>{escape(_('Every option also: {changes}.').format(changes=words.listed(question.shared)))}</p>"
+    shared = f"<p>{escape(question.also)}</p>" if question.also else ""
     table = _table(["", _("Now"), *head], rows, named=True)
     said = escape(f"{question.promise} {question.why}".strip())
     return f"{title}{table}{shared}<p><small>{said}</small></p>"

@@ -5,6 +5,7 @@ Run it again after a change of words or of how questions are chosen: ``python sc
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import reap
+from reap.elicitation import Question
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "questions.md"
 COUNT = 20
@@ -19,24 +21,35 @@ COUNT = 20
 PEOPLE = 25
 HEAD = f"""# {COUNT} questions
 
-What people are asked, over the data sets at hand. Each is from a session with a person whom a logistic regression
-refuses, and a simulated person has answered the questions before it. The page is made by
-`python scripts/print_questions.py`; nothing in it is edited.
+A computer program has decided about you, and the answer was no. Several ways lead from there to a yes. Each asks
+something else of you, and only you know which is easier for you. So you are shown two at a time, A and B.
 
-A question compares two plans, or parts of plans with everything else equal, and says which. It shows at most three
-differences, four where no smaller question helps. Each difference is large enough to be felt. No option asks for all of the
-other and more, and nothing is asked twice in other words.
+To every question you can answer:
+
+- **A is easier**
+- **B is easier**
+- **About the same**
+- **I can’t do either**
+- **Skip**
+
+Each part below begins with who you are and what the yes would be. Every question is from another person.[^made]
+"""
+FOOT = """[^made]: Made by `python scripts/print_questions.py`; nothing is edited. In each public data set a logistic regression
+    refuses some people, and a simulated person answered the questions that came before the one printed, so a question may be
+    the first, second or third of a session. Questions are numbered here through the page. A question shows at most three
+    differences, four where no smaller question helps, each large enough to be felt. No option asks for all of the other and
+    more, and nothing is asked twice in other words.
 """
 
 
-def questions(name: str, count: int) -> list[str]:
-    """Return some questions that read differently: the first of a session, the second of the next, and so on."""
+def questions(name: str, count: int) -> tuple[str, list[Question]]:
+    """Return what a data set is about, and questions that read differently: the first of a session, the second of the next."""
     data = reap.datasets.load(name)
     model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=2000)).fit(data.X, data.y)
     refused = data.X[model.predict(data.X) == 0]
     refused = refused.sample(min(PEOPLE, len(refused)), random_state=4)
     engine = reap.Recourse(model, data.space).fit(data.X)
-    printed: dict[str, str] = {}
+    printed: dict[str, Question] = {}
     for k in range(len(refused)):
         session = engine.elicit(refused.iloc[[k]], questions=count)
         person = reap.subjects.Mahalanobis.random(data.space.dimension, np.random.default_rng(k))
@@ -46,21 +59,28 @@ def questions(name: str, count: int) -> list[str]:
             session.answer(person.answer(question))
             question = session.ask()
         if last is not None:
-            printed.setdefault(str(last).split("\n", 1)[1], str(last))
+            printed.setdefault(str(replace(last, number=1)), last)
         if len(printed) == count:
             break
-    return list(printed.values())
+    return _about(data.space), list(printed.values())
+
+
+def _about(space: reap.ActionSpace) -> str:
+    """Return who the person is and what the yes would be, as a space says it."""
+    return f"{space.about} A yes would mean: {space.yes}.\n"
 
 
 def main() -> None:
     """Write the page."""
     at_hand = [entry for entry in reap.datasets.available() if entry.present]
-    left, page = COUNT, [HEAD]
+    done, page = 0, [HEAD]
     for i, entry in enumerate(at_hand):
-        printed = questions(entry.name, -(-left // (len(at_hand) - i)))
-        left -= len(printed)
-        page += [f"## {entry.title}\n", *(f"```text\n{text}\n```\n" for text in printed)]
-    PAGE.write_text("\n".join(page), encoding="utf-8")
+        about, printed = questions(entry.name, -(-(COUNT - done) // (len(at_hand) - i)))
+        page += [f"## {entry.title}\n", about]
+        for question in printed:
+            done += 1
+            page.append(f"```text\n{replace(question, number=done)}\n```\n")
+    PAGE.write_text("\n".join([*page, FOOT]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def load(name: str, *, paper: bool = False, all_columns: bool = False) -> Datase
         X = X.assign(**{c: X[c].map(words) for c, words in _WORDS.items() if c in X})
         if entry.default and not all_columns:
             chosen = [f for f in space.features if f.name in entry.default]
-            space = ActionSpace(chosen, horizon=space.horizon, title=space.title)
+            space = ActionSpace(chosen, horizon=space.horizon, title=space.title, meaning=space.meaning)
     return Dataset(
         name,
         *aligned(X, y, space),
@@ -91,7 +91,7 @@ def free_space(X: Frame, words: ActionSpace) -> ActionSpace:
             features.append(
                 Feature(name, "categorical", levels=tuple(sorted(X[name].unique())), label=known.label)
             )
-    return ActionSpace(features, title=words.title)
+    return ActionSpace(features, title=words.title, meaning=words.meaning)
 
 
 def _table(entry: Entry) -> Frame:

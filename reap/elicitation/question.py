@@ -92,17 +92,21 @@ class Question:
 
     @cached_property
     def titles(self) -> tuple[str, ...]:
-        """What each option is about, by content: what it alone changes, or moves farther than the others do."""
+        """What each option is about, by content: what sets it apart; of more than two changes the two that tell most."""
         farthest: dict[str, float] = {}
         for change in itertools.chain(*self.apart):
             farthest[change.feature] = max(farthest.get(change.feature, 0.0), _distance(change))
         counts = Counter(change.feature for change in itertools.chain(*self.apart))
         titles = []
         for own in self.apart:
-            telling = [c for c in own if counts[c.feature] == 1]
-            telling = telling or [c for c in own if _distance(c) == farthest[c.feature]] or list(own)
-            named = listed(_title(c, counts[c.feature] > 1) for c in telling)
-            titles.append(named or _("no more than that"))
+            telling = list(own)
+            if len(own) > 2:  # what it alone changes goes before what it moves farther than the others do
+                farther = [_distance(c) == farthest[c.feature] for c in own]
+                ranked = sorted(range(len(own)), key=lambda i: (counts[own[i].feature] > 1, not farther[i]))
+                telling = [own[i] for i in sorted(ranked[:2])]
+            named = [_title(c, counts[c.feature] > 1) for c in telling]
+            named += [_("other changes")] if len(own) > 2 else []
+            titles.append(listed(named) or _("no more than that"))
         return tuple(titles)
 
     @property
@@ -119,22 +123,25 @@ class Question:
     @property
     def promise(self) -> str:
         """What is equal for all options, and whether they lead to a yes; by when, where that is the same and takes time."""
+        return " ".join([_("Everything not shown is the same."), *self._outcome()])
+
+    def _outcome(self) -> list[str]:
         two, months = len(self.options) == 2, {option.months for option in self.options}
-        took = months.pop() if len(months) == 1 else None
+        yes, took = self.options[0].space.yes, months.pop() if len(months) == 1 else 0
+        time = ngettext("{n} month", "{n} months", took).format(n=took)
         if not self.whole:
-            return _(
-                "Everything not shown is the same. These are parts of plans; one alone may not be enough."
-            )
-        if took:
-            said = (
-                _("Everything not shown is the same. Both lead to a yes, in {time}.")
-                if two
-                else _("Everything not shown is the same. All of them lead to a yes, in {time}.")
-            )
-            return said.format(time=ngettext("{n} month", "{n} months", took).format(n=took))
-        if two:
-            return _("Everything not shown is the same. Both lead to a yes.")
-        return _("Everything not shown is the same. All of them lead to a yes.")
+            alone = _("One of these alone may not be enough; compare only what is shown.")
+            takes = _("Both take {time}.") if two else _("All of them take {time}.")
+            return [takes.format(time=time), alone] if took else [alone]
+        if yes and took:
+            said = _("Both take {time}; then {yes}.") if two else _("All of them take {time}; then {yes}.")
+        elif yes:
+            said = _("Either way, {yes}.") if two else _("Whichever you choose, {yes}.")
+        elif took:
+            said = _("Both lead to a yes, in {time}.") if two else _("All of them lead to a yes, in {time}.")
+        else:
+            said = _("Both lead to a yes.") if two else _("All of them lead to a yes.")
+        return [said.format(time=time, yes=yes)]
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -163,17 +170,17 @@ class Question:
             shown = tuple(feature.show(value) for value in values)
             rows.append(Difference(feature.label, feature.show(before), shown, tuple(signed)))
         if self.times[0]:
-            rows.append(Difference(_("Time it takes"), "", self.times, ("",) * len(self.times)))
+            rows.append(Difference(_("Ready"), "", self.times, ("",) * len(self.times)))
         return tuple(rows)
 
     @cached_property
     def times(self) -> tuple[str, ...]:
-        """The time each option takes, in words; empty where it is the same for all."""
+        """When each option is done, "in 3 months" or "at once"; empty where it is the same for all."""
         months = [option.months for option in self.options]
         if len(set(months)) == 1:
             return ("",) * len(months)
         return tuple(
-            ngettext("{n} month", "{n} months", month).format(n=month) if month else _("no waiting")
+            ngettext("in {n} month", "in {n} months", month).format(n=month) if month else _("at once")
             for month in months
         )
 
@@ -185,6 +192,18 @@ class Question:
             for option in self.options
         ]
         return tuple(c for name, c in changes[0].items() if all(o.get(name) == c for o in changes[1:]))
+
+    @property
+    def also(self) -> str:
+        """What every option asks for beside what sets them apart, as a sentence; empty where that is nothing."""
+        if not self.shared:
+            return ""
+        said = (
+            _("Both also ask you to {changes}.")
+            if len(self.options) == 2
+            else _("All of them also ask you to {changes}.")
+        )
+        return said.format(changes=listed(lowered(str(change)) for change in self.shared))
 
     @property
     def same_target(self) -> bool:
@@ -199,19 +218,12 @@ class Question:
                 lines.append(f"  {name}: " + " ".join(f"{step}." for step in option.steps))
             return "\n".join(lines)
         for name, title, own, took in zip(self.names, self.titles, self.apart, self.times, strict=True):
-            lines.append(f"  {name}  {title[:1].upper()}{title[1:]}")
-            lines += [f"     {change}" for change in own] or [
-                f"     {_('Nothing beyond what all options ask for')}"
-            ]
-            lines += [f"     {_('Time it takes: {time}').format(time=took)}"] if took else []
-        if self.shared:
-            also = (
-                _("Both also ask you to {changes}.")
-                if len(self.options) == 2
-                else _("All of them also ask you to {changes}.")
-            )
-            lines.append(also.format(changes="; ".join(lowered(str(c)) for c in self.shared)))
-        return "\n".join([*lines, self.promise, *([self.why] if self.why else [])])
+            said = [str(change) for change in own] or [_("Nothing beyond what all options ask for")]
+            if len(own) > 1:  # a name for several changes; one says itself what it is
+                said.insert(0, title[:1].upper() + title[1:])
+            said += [ready(took)] if took else []
+            lines += [f"  {name if i == 0 else ' '}  {line}" for i, line in enumerate(said)]
+        return "\n".join([*lines, *filter(None, (self.also, self.promise, self.why))])
 
     def _repr_html_(self) -> str:
         from reap._views import question_html
@@ -231,14 +243,15 @@ def _title(change: Change, compared: bool) -> str:
     return f"{change.title} ({change.after_text})" if said else change.title
 
 
+def ready(time: str) -> str:
+    """Return when an option is done, one of ``Question.times``, as a sentence."""
+    return _("You would be ready {time}").format(time=time)
+
+
 def why(gain: float) -> str:
     """Return one sentence on why a question is asked that is expected to save a share of the effort (NaN: unknown)."""
     if np.isnan(gain):
         return _(
             "As far as we know these take you about the same effort; your answer tells which you mind more."
         )
-    if gain < 0.05:
-        return _("Your answer may make your plan a little easier.")
-    if gain < 0.2:
-        return _("Your answer may make your plan noticeably easier.")
-    return _("Your answer may make your plan a lot easier.")
+    return _("Your answer helps us find the plan that suits you.")

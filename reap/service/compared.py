@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Literal
 
 from reap.elicitation import Question
+from reap.elicitation.question import ready
 from reap.language import _
 from reap.service.schemas import Cell, Compared
 from reap.space import Change, Feature
@@ -26,8 +27,11 @@ def compared(question: Question) -> list[Compared]:
             cells = [_cell(feature, here, change, seen) for change in asked]
             rows.append(Compared(label=feature.label, now=feature.show(here), cells=cells))
     if question.times[0]:
-        cells = [Cell(text=time, value=time, changes=True, mark="other", bar=None) for time in question.times]
-        rows.append(Compared(label=_("Time it takes"), now="", cells=cells))
+        cells = [
+            Cell(text=ready(time), value=time, changes=True, mark="other", bar=None)
+            for time in question.times
+        ]
+        rows.append(Compared(label=_("Ready"), now="", cells=cells))
     return rows
 
 

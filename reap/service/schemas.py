@@ -92,6 +92,7 @@ class Asked(BaseModel):
     differences: list[Different]
     rows: list[Compared]
     shared: list[str]
+    also: str
     same_target: bool
     could_be_impossible: list[Named]
 

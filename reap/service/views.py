@@ -178,6 +178,7 @@ def _question(question: Question) -> out.Asked:
         ],
         rows=compared(question),
         shared=[str(c) for c in question.shared],
+        also=question.also,
         same_target=question.same_target,
         could_be_impossible=[out.Named(feature=f, label=label) for f, label in changed.items()],
     )

@@ -21,6 +21,7 @@ from reap.space.feature import Clock, Feature
 from reap.space.inputs import names_of
 from reap.space.legality import Legality
 from reap.space.limits import Limits, checked
+from reap.space.meaning import Meaning
 from reap.space.review import Finding, review
 from reap.space.sentences import parse
 from reap.space.words import table
@@ -46,6 +47,8 @@ class ActionSpace(Legality):
         Months within which a plan must be done. It counts where features have a pace; without any, nothing is dated and
         clocks stay as they are.
     title : str
+    meaning : Meaning, optional
+        What is decided and what a yes means, in plain words.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class ActionSpace(Legality):
         title: str = "",
         limits: Limits | None = None,
         encoded: bool = False,
+        meaning: Meaning | None = None,
     ) -> None:
         self.features = tuple(features)
         if not self.features:
@@ -88,6 +92,7 @@ class ActionSpace(Legality):
         if self.horizon > _FARTHEST:
             raise InputError(f"horizon is {horizon!r} months; give at most {_FARTHEST:,}")
         self.title = title
+        self.meaning = meaning or Meaning()
         self.encoded = bool(encoded)
         self.names = tuple(names)
         self._parsed = [rule for text in self.rules for rule in parse(text, self.features)]
@@ -200,6 +205,16 @@ class ActionSpace(Legality):
         """Write the space to a TOML file."""
         Path(path).write_text(self.to_toml(comments), encoding="utf-8")
 
+    @property
+    def about(self) -> str:
+        """Who the person is and what they applied for, in the language in use; empty where the space does not say."""
+        return self.meaning.said("about")
+
+    @property
+    def yes(self) -> str:
+        """What a yes means, as a clause in the language in use; empty where the space does not say."""
+        return self.meaning.said("yes")
+
     @cached_property
     def digest(self) -> str:
         """A hash of everything that gives vectors and rules their meaning; words and dtypes are no part of it."""
@@ -208,7 +223,7 @@ class ActionSpace(Legality):
     def __getstate__(self) -> dict[str, Any]:
         said = {
             name: getattr(self, name)
-            for name in ("features", "rules", "max_changes", "horizon", "title", "encoded")
+            for name in ("features", "rules", "max_changes", "horizon", "title", "encoded", "meaning")
         }
         return {**said, "limits": self._limits}
 

@@ -13,7 +13,7 @@ from reap.language import _, localized
 from reap.space.declaration import settle
 from reap.space.description import describe, yes_no
 from reap.space.pace import spell_pace
-from reap.space.phrases import united
+from reap.space.phrases import OWN_NAMES, key_of, united
 from reap.space.translations import spoken, translated
 
 Kind = Literal["numeric", "integer", "ordinal", "categorical", "binary"]
@@ -71,8 +71,9 @@ class Feature:
         Transitions between levels that cannot be made.
     phrases : mapping
         Advice in the lender's own words, by "up", "down" or "change": "Repay over {after:month|months}". Fields:
-        before, after, by, unit; a field with two words after it says the number and the word that fits. A level may
-        have its own, for a change to it. "more" and "less" name an option of a question: "smaller loan".
+        before, after, by, unit; a field with two words after it says the number and the word that fits, after "=" the
+        word alone, and with "%" a share in percent. A level, or a number, may have its own, for a change to it. "more"
+        and "less" name an option of a question: "smaller loan"; "names" those for a change to some value.
     columns : sequence of str
         For tables that are one-hot encoded already: the columns of this feature, one a level.
     dtype : str, optional
@@ -105,7 +106,7 @@ class Feature:
     missing: bool = False
     derived: str | Callable[[Any], Any] | None = None
     forbidden: tuple[tuple[Any, Any], ...] = ()
-    phrases: Mapping[str, str] = field(default_factory=dict)
+    phrases: Mapping[str, Any] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     dtype: str | None = None
     translations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -181,15 +182,18 @@ class Feature:
 
     def phrase(self, rises: bool, after: Any = None) -> str | None:
         """Return the lender's own words for a change to a value, in the language in use where there are some."""
-        own = translated(self, "phrases")
-        phrases = self.phrases if own is None else own
-        to_level = None if self.is_number else phrases.get(str(after))
-        return to_level or phrases.get("up" if rises else "down") or phrases.get("change")
+        phrases = self._phrases()
+        return phrases.get(key_of(after)) or phrases.get("up" if rises else "down") or phrases.get("change")
 
-    def named(self, rises: bool) -> str | None:
-        """Return the lender's own name for more or less of it ("smaller loan"), in the language in use; None without one."""
+    def named(self, rises: bool, after: Any = None) -> str | None:
+        """Return the lender's own name for a change ("smaller loan", "a job"), in the language in use; None without one."""
+        phrases = self._phrases()
+        names: Mapping[str, str] = phrases.get(OWN_NAMES, {})
+        return names.get(key_of(after)) or phrases.get("more" if rises else "less")
+
+    def _phrases(self) -> Mapping[str, Any]:
         own = translated(self, "phrases")
-        return (self.phrases if own is None else own).get("more" if rises else "less")
+        return self.phrases if own is None else own
 
     def describe(self) -> str:
         """Return what the feature is and may do, in plain words."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from reap._errors import InputError, unknown
 from reap.language import LANGUAGES, speaking
 from reap.space.feature import Feature
+from reap.space.meaning import WORDS, Meaning
 
 if TYPE_CHECKING:
     from reap.space.action_space import ActionSpace
@@ -32,7 +33,8 @@ _HEADER = """\
 #   derived    = "a / b"    follows from others;  missing = true: may be empty;  forbidden = [["own", "rent"]]
 #   phrases    = { up = "Repay over {after:month|months}", more = "longer loan" }   advice, and names in questions, in your words
 # Words in other languages: [features.NAME.de] with label, unit ("Monat|Monate"), levels (in the same order), phrases.
-# Under [space] go the horizon (months within which a plan must be done) and rules across features:
+# Under [space] go what a yes means (yes = "the bank would lend you the money"), to whom it is said (about = "You asked …"),
+# the horizon (months within which a plan must be done) and rules across features:
 #   rules = ["existing + 2 * new <= 5", "if job becomes self-employed then savings is at least 5000"]
 """
 
@@ -49,15 +51,25 @@ def read(text: str, source: str) -> dict[str, Any]:
     general = data.get("space", {})
     if not isinstance(general, dict) or not isinstance(data.get("features", {}), dict):
         raise InputError(f"{source} must have the sections [space] and [features.NAME]")
+    general, meaning = _meaning(general)
     for key in general:
         if key not in _SPACE:
-            raise unknown(f"setting in [space] of {source}", key, _SPACE)
+            raise unknown(f"setting in [space] of {source}", key, (*_SPACE, *WORDS))
     if not data.get("features"):
         raise InputError(f"{source} declares no features; add a section such as [features.age]")
     return {
         "features": [_feature(name, facts, source) for name, facts in data["features"].items()],
         **general,
+        "meaning": meaning,
     }
+
+
+def _meaning(general: dict[str, Any]) -> tuple[dict[str, Any], Meaning]:
+    """Return what stands in [space] without its words, and the words."""
+    spoken = {key: said for key, said in general.items() if key in LANGUAGES}
+    words = {key: said for key, said in general.items() if key in WORDS}
+    rest = {key: said for key, said in general.items() if key not in spoken and key not in words}
+    return rest, Meaning(**words, translations=spoken)
 
 
 def _feature(name: str, facts: Any, source: str) -> Feature:
@@ -97,6 +109,7 @@ def _written(
     lines.append("[space]")
     if space.title:
         lines.append(f"title = {_toml(space.title)}")
+    lines += [f"{word} = {_toml(said)}" for word in WORDS if (said := getattr(space.meaning, word))]
     if space.rules:
         lines.append("rules = [\n" + "".join(f"  {_toml(rule)},\n" for rule in space.rules) + "]")
     if space.max_changes is not None:
@@ -105,6 +118,8 @@ def _written(
         lines.append(f"horizon = {space.horizon}")
     if space.encoded:
         lines.append("encoded = true")
+    for language, words in space.meaning.translations.items():
+        lines += ["", f"[space.{language}]", *(f"{word} = {_toml(said)}" for word, said in words.items())]
     for feature in space.features:
         lines += ["", f"[features.{_key(feature.name)}]"]
         if comments:

@@ -61,7 +61,7 @@ class Change:
             signed=signed,
             before_text=old,
             after_text=new,
-            title=_title(feature, new, rises, known=None not in (before, after)),
+            title=_title(feature, after, rises, known=None not in (before, after)),
         )
 
 
@@ -73,17 +73,18 @@ def _rises(feature: Feature, before: Any, after: Any) -> bool:
     return feature.levels.index(after) > feature.levels.index(before)
 
 
-def _title(feature: Feature, after: str, rises: bool, known: bool) -> str:
+def _title(feature: Feature, after: Any, rises: bool, known: bool) -> str:
     """Return a change in a few words, without its numbers; of a value that was not ``known``, what it becomes."""
-    label = lowered(feature.label)
-    if not (known and (feature.is_number or feature.named(rises))):
-        return label if label.lower() == after.lower() else f"{label}: {after}"  # not "guarantor: guarantor"
-    if named := feature.named(rises):
+    label, new = lowered(feature.label), feature.show(after)
+    if known and (named := feature.named(rises, after)):
         return named
+    if not (known and feature.is_number):
+        return label if label.lower() == new.lower() else f"{label}: {new}"  # not "guarantor: guarantor"
     return (_("higher {label}") if rises else _("lower {label}")).format(label=label)
 
 
 def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
+    before = _rounded(feature, before, after)
     old, new = feature.show(before, unit=False), feature.show(after, unit=False)
     phrase = feature.phrase(rises, after)
     unit = united("", feature.unit, float(after)) if feature.is_number and after is not None else ""
@@ -117,6 +118,14 @@ def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
     else:
         said = _("Change {label} from “{old}” to “{new}”")
     return said.format(**old_new)
+
+
+def _rounded(feature: Feature, before: Any, after: Any) -> Any:
+    """Return where a number stands as exactly as it is advised, "70" and not "70.21 to 41 %", unless that is the same."""
+    if not feature.is_number or feature.decimals is None or None in (before, after):
+        return before
+    near = round(float(before), feature.decimals)
+    return before if near == round(float(after), feature.decimals) else near
 
 
 def date_in_words(months: float, start: Any = None) -> str:

@@ -12,8 +12,10 @@ import reap
 from reap.datasets import available, german, load, names, synthetic
 from reap.datasets.catalogue import find
 from reap.datasets.loading import curated
+from reap.language import speaking
+from reap.space import ActionSpace, Change
 from reap.space.infer import _span
-from reap.space.phrases import NAMES, Counted
+from reap.space.phrases import NAMES, OWN_NAMES, Counted
 
 
 def test_size_and_label_are_what_the_catalogue_says(name):
@@ -104,14 +106,59 @@ def test_curated_spaces_respect_people(name):
 def test_every_phrase_reads_as_a_sentence(name):
     for feature in curated(name).features:
         names = [feature.phrases[key] for key in NAMES if key in feature.phrases]
+        names += feature.phrases.get(OWN_NAMES, {}).values()
         assert all(
             name == name.strip() and not name[0].isupper() for name in names
         )  # "smaller loan", amid a line
-        for phrase in set(feature.phrases.values()) - set(names):
+        phrases = {key: said for key, said in feature.phrases.items() if key not in (*NAMES, OWN_NAMES)}
+        for phrase in phrases.values():
             said = phrase.format(before=Counted("b"), after=Counted("1", 1), unit="u", by=Counted("c"))
             assert said[0].isupper()
-            assert "{" not in said
+            assert not set(said) & set("{}|#")
             assert "1 months" not in said
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_space_says_who_is_meant_and_what_a_yes_is(name):
+    space = curated(name)
+    assert space.about.endswith(".")
+    assert space.yes.endswith(tuple("abcdefghijklmnopqrstuvwxyz"))  # a clause, amid a sentence
+    again = ActionSpace.from_toml(space.to_toml())
+    assert again.meaning == space.meaning
+
+
+@pytest.mark.parametrize("language", ["de", "es"])
+def test_german_credit_speaks_other_languages_throughout(language):
+    space = curated("german")
+    english = space.about, space.yes
+    with speaking(language):
+        assert not {space.about, space.yes} & set(english)
+    for feature in space.features:
+        assert set(feature.translations[language].get("phrases", {})) == set(feature.phrases)
+        own = feature.translations[language].get("phrases", {}).get(OWN_NAMES, {})
+        assert set(own) == set(feature.phrases.get(OWN_NAMES, {}))
+
+
+def test_one_and_none_read_well():
+    """Neither "1 of your 1 payments" nor "until 0 of 3 are left"."""
+    late = curated("gmc").feature("NumberOfTimes90DaysLate")
+    assert str(Change.of(late, 3, 2)).endswith(
+        "1 of your 3 payments that were 90 days or more late no longer counts"
+    )
+    assert str(Change.of(late, 1, 0)).endswith(
+        "until your payment that was 90 days or more late no longer counts"
+    )
+    assert str(Change.of(late, 2, 0)).endswith(
+        "until your 2 payments that were 90 days or more late no longer count"
+    )
+    debt = curated("gmc").feature("DebtRatio")
+    assert "to 50 % of your income (now 81 %)" in str(Change.of(debt, 0.8123, 0.5))
+    cards = curated("heloc").feature("NumRevolvingTradesWBalance")
+    assert str(Change.of(cards, 3.97, 1.0)) == "Pay off 3 of the 4 cards and credit lines you owe on"
+    assert str(Change.of(cards, 1.0, 0.0)) == "Pay off the card or credit line you owe on"
+    school = curated("adult").feature("education-num")
+    assert str(Change.of(school, 12, 13)) == "Finish a bachelor's degree"
+    assert Change.of(school, 12, 13).title == "a bachelor's degree"
 
 
 def test_advice_on_german_credit_reads_well():
@@ -122,8 +169,8 @@ def test_advice_on_german_credit_reads_well():
     said = [str(change) for change in data.space.changes(data.space.vector(x), data.space.vector(better))]
     assert said == [
         "Repay within 24 months instead of 48",
-        "Reduce the loan from 5,951 to 3,200 DM",
-        "Build up savings from “below 100 DM” to “100 to 500 DM”",
+        "Ask for 3,200 DM instead of 5,951 DM",
+        "Have at least 100 DM saved (now: below 100 DM)",
         "Age goes from 22 to 23 years with time",
     ]
     assert data.space.allows(x, better).all()

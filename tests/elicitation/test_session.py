@@ -310,7 +310,7 @@ def test_a_question_reads_well(start):
     question = start().ask()
     text = str(question)
     assert text.startswith("Question 1. Which would be easier for you?")
-    assert "Everything not shown is the same. Both lead to a yes." in text
+    assert "Everything not shown is the same. Either way, the bank would lend you the money." in text
     assert len(set(question.titles)) == 2
     shared = {change.feature for change in question.shared}
     for option in question.options:
@@ -321,7 +321,7 @@ def test_a_question_reads_well(start):
     html = question._repr_html_()
     assert "<table" in html
     assert all(row.label in html for row in question.differences)
-    assert "Both lead to a yes." in html
+    assert "Either way, the bank would lend you the money." in html
 
 
 def test_progress_announces_no_more_questions_than_come(start):

@@ -20,6 +20,8 @@ def months(**facts):
         ("Repay over {after} {unit}", "Repay over 1 month"),
         ("{by:month|months} less than {before:month|months}", "1 month less than 2 months"),
         ("{{braces}} stay", "{braces} stay"),
+        ("Drop {by:=the one|# of them}, {before:=the one|# of them}", "Drop the one, 2 of them"),
+        ("Use {after:%} instead of {before:%}", "Use 100 % instead of 200 %"),
     ],
 )
 def test_a_phrase_with_plurals(phrase, said):
@@ -45,6 +47,8 @@ def test_one_and_many_without_a_phrase():
         "{after[0]}",
         "{after:>10}",
         "{after:a|b|c}",
+        "{after:=a}",
+        "{after:%%}",
         "{after:{by}}",
         "{after",
         "after}",
@@ -119,3 +123,39 @@ def test_a_level_has_words_of_its_own():
         assert str(Change.of(job, "unemployed", "some")) == "Eine Stelle finden"
     with pytest.raises(InputError, match="none"):
         Feature("job", "ordinal", levels=("a", "b"), phrases={"none": "Find a job"})
+
+
+def test_a_number_has_words_of_its_own_for_some_values():
+    cards = Feature(
+        "cards",
+        "numeric",
+        range=(0, 9),
+        step=1,
+        phrases={
+            "down": "Pay off {by} of {before} cards",
+            "0": "Pay off all cards",
+            "less": "fewer cards",
+            "names": {"0": "no cards"},
+        },
+    )
+    fewer, none = Change.of(cards, 3.9, 1.0), Change.of(cards, 3.9, 0.0)
+    assert (str(fewer), fewer.title) == ("Pay off 3 of 4 cards", "fewer cards")
+    assert (str(none), none.title) == ("Pay off all cards", "no cards")
+    assert (
+        str(Change.of(cards, 1.2, 1.0)) == "Pay off 0.2 of 1.2 cards"
+    )  # rounded, nothing would be left to do
+    again = ActionSpace.from_toml(ActionSpace([cards]).to_toml())
+    assert Change.of(again.feature("cards"), 3.0, 0.0).title == "no cards"
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        ("a job", "names in the phrases of 'duration'"),
+        ({"some": "a job"}, "a number"),
+        ({"1": "{after} month"}, "a name is plain text"),
+    ],
+)
+def test_names_that_could_not_be_said_are_refused(names, sentence):
+    with pytest.raises(InputError, match=sentence):
+        months(phrases={"names": names})

@@ -1,0 +1,69 @@
+"""What is decided, in plain words: who the person is, what they applied for, and what a yes means.
+
+In a file it stands under ``[space]``, in other languages in a table beside it::
+
+    [space]
+    about = "You asked a bank for a loan, and it said no."
+    yes = "the bank would lend you the money"
+
+    [space.de]
+    yes = "Die Bank würde Ihnen den Kredit geben"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from reap._errors import InputError, unknown
+from reap.language import LANGUAGES, current
+
+WORDS = ("about", "yes")
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """The words for a decision, in the language in use where it has some.
+
+    Parameters
+    ----------
+    about : str
+        A sentence or two to the person: who they are, what they applied for.
+    yes : str
+        What a yes means, as a clause without a full stop: "the bank would lend you the money".
+    translations : mapping of language to words
+
+    Examples
+    --------
+    >>> from reap.language import speaking
+    >>> loan = Meaning(yes="you would get the loan", translations={"es": {"yes": "obtendría el préstamo"}})
+    >>> with speaking("es"):
+    ...     print(loan.said("yes"))
+    obtendría el préstamo
+    """
+
+    about: str = ""
+    yes: str = ""
+    translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check("[space]", {"about": self.about, "yes": self.yes})
+        for language, words in self.translations.items():
+            if language not in LANGUAGES:
+                raise unknown("language of [space]", language, LANGUAGES)
+            _check(f"[space.{language}]", words)
+
+    def said(self, word: str) -> str:
+        """Return "about" or "yes" in the language in use, else as the file has it; empty where it says nothing."""
+        own: str = getattr(self, word)
+        return self.translations.get(current(), {}).get(word, own)
+
+
+def _check(where: str, words: object) -> None:
+    if not isinstance(words, Mapping):
+        raise InputError(f"{where} is {words!r}; it must be a table")
+    for word, said in words.items():
+        if word not in WORDS:
+            raise unknown(f"word in {where}", word, WORDS)
+        if not isinstance(said, str):
+            raise InputError(f"{word} in {where} is {said!r}; it must be text")

@@ -1,0 +1,121 @@
+"""What a decision is about, in plain words, in files and in questions."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reap
+from reap._errors import InputError
+from reap.elicitation import Question
+from reap.language import speaking
+from reap.plan import Plan
+
+TEXT = """
+[space]
+about = "You asked for a flat."
+yes = "you would get the flat"
+
+[space.de]
+yes = "Sie bekämen die Wohnung"
+
+[features.debts]
+kind = "integer"
+range = [0, 9]
+direction = "down"
+pace = "1 every 2 months"
+phrases = { down = "Pay off {by} of {before} debts", less = "fewer debts" }
+
+[features.hours]
+kind = "integer"
+range = [0, 9]
+direction = "up"
+pace = "1 a month"
+phrases = { up = "Work {after} hours", more = "more work" }
+
+[features.rent]
+kind = "integer"
+range = [0, 9]
+direction = "down"
+when = "application"
+phrases = { down = "Look for a rent of {after}", less = "lower rent" }
+"""
+NOW = {"debts": 5, "hours": 3, "rent": 5}
+
+
+@pytest.fixture
+def space():
+    return reap.ActionSpace.from_toml(TEXT)
+
+
+def asked(space, *changed, **facts):
+    rows = space.encode(pd.DataFrame([NOW, *({**NOW, **each} for each in changed)]))
+    plans = [Plan(space, np.stack([rows[0], row]), np.array([0.2, 0.8])) for row in rows[1:]]
+    return Question("0-1", 1, tuple(plans), **facts)
+
+
+def test_it_is_kept_in_files_pickles_and_limits(space):
+    for again in (
+        reap.ActionSpace.from_toml(space.to_toml()),
+        pickle.loads(pickle.dumps(space)),
+        space.tighten(space.limits(fixed=["rent"])),
+        space.keeping(pd.DataFrame({"region": ["north", "south"]})),
+    ):
+        assert (again.about, again.yes) == ("You asked for a flat.", "you would get the flat")
+        with speaking("de"):
+            assert (again.about, again.yes) == ("You asked for a flat.", "Sie bekämen die Wohnung")
+    assert space.digest == reap.ActionSpace(space.features).digest  # words change no meaning of a vector
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["yes = 3", "about = ['x']", "ja = 'x'", "de = 'x'", "de = { title = 'x' }", "de = { yes = 3 }"],
+)
+def test_what_cannot_be_said_is_refused(text):
+    with pytest.raises(InputError, match=r"\[space"):
+        reap.ActionSpace.from_toml(f"[space]\n{text}\n[features.x]\nrange = [0, 1]\n")
+
+
+def test_a_question_says_what_the_yes_is(space):
+    def promise(*changed, **facts):
+        said = asked(space, *changed, **facts).promise
+        assert said.startswith("Everything not shown is the same. ")
+        return said.removeprefix("Everything not shown is the same. ")
+
+    same, other = ({"debts": 4}, {"hours": 5}), ({"debts": 4}, {"hours": 4})
+    assert promise(*same) == "Both take 2 months; then you would get the flat."
+    assert promise(*other) == "Either way, you would get the flat."
+    assert (
+        promise(*same, {"hours": 5, "rent": 4}) == "All of them take 2 months; then you would get the flat."
+    )
+    assert promise(*other, {"rent": 4}) == "Whichever you choose, you would get the flat."
+    alone = "One of these alone may not be enough; compare only what is shown."
+    assert promise(*other, whole=False) == alone
+    assert promise(*same, whole=False) == f"Both take 2 months. {alone}"
+
+
+def test_one_change_needs_no_name_and_several_have_one_that_says_all(space):
+    question = asked(space, {"debts": 4, "rent": 4}, {"hours": 4, "debts": 3, "rent": 4}, {"rent": 4})
+    assert str(question) == (
+        "Question 1. Which would be easiest for you?\n"
+        "  A  Pay off 1 of 5 debts\n"
+        "     You would be ready in 2 months\n"
+        "  B  Fewer debts (3) and more work\n"
+        "     Pay off 2 of 5 debts\n"
+        "     Work 4 hours\n"
+        "     You would be ready in 4 months\n"
+        "  C  Nothing beyond what all options ask for\n"
+        "     You would be ready at once\n"
+        "All of them also ask you to look for a rent of 4.\n"
+        "Everything not shown is the same. Whichever you choose, you would get the flat."
+    )
+    more = asked(space, {"debts": 4, "rent": 4, "hours": 4}, {"debts": 3})
+    assert more.titles == ("more work, lower rent and other changes", "fewer debts (3)")
+
+
+def test_what_all_ask_for_is_joined_by_and(space):
+    question = asked(space, {"debts": 4, "rent": 4, "hours": 4}, {"debts": 4, "rent": 4, "hours": 5})
+    assert question.also == "Both also ask you to pay off 1 of 5 debts and look for a rent of 4."
