@@ -20,12 +20,9 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
-from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.neighbors import NearestNeighbors
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OrdinalEncoder
 
 import reap
 from benchmarks._dice import loops
@@ -35,7 +32,6 @@ from benchmarks._harness import Row
 FULL = {
     "batch": int(os.environ.get("REAP_BENCH_ROWS", "100000")),
     "scale": 2_000,
-    "raw": 2_000,
     "graph": 500,
     "face": 100,
     "random": 20,
@@ -45,7 +41,6 @@ FULL = {
 QUICK = {
     "batch": 200,
     "scale": 60,
-    "raw": 60,
     "graph": 20,
     "face": 10,
     "random": 2,
@@ -84,7 +79,6 @@ def run(quick: bool) -> list[Row]:
             note="start of workers included",
         ),
     ]
-    rows += _raw(data, size["raw"])
     graph = reap.GraphRecourse(model, data.space).fit(data.X)
     path = _rate(lambda X: reap.batch.run(graph, X, n_jobs=1), people.iloc[: size["graph"]])
     rows.append(Row("batch, the paper's graph engine on Adult, 1 process", path, "rows/s"))
@@ -93,33 +87,6 @@ def run(quick: bool) -> list[Row]:
         Row("batch against FACE one by one, Adult", rate / face, "×", peer="FACE, whole-graph Dijkstra")
     )
     return rows + _against_dice(data, model, people, rate, size)
-
-
-def _raw(data: Any, count: int) -> list[Row]:
-    """A histogram boosting pipeline on the raw frame, as lenders have it: trees are read, the pipeline is asked in chunks."""
-    words = [c for c in data.X if not pd.api.types.is_numeric_dtype(data.X[c])]
-    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
-    model = make_pipeline(
-        make_column_transformer((codes, words), remainder="passthrough"),
-        HistGradientBoostingClassifier(random_state=0),
-    ).fit(data.X, data.y)
-    engine = reap.Recourse(model, data.space).fit(data.X)
-    rejected = data.X[~engine.classifier_.accepts(data.space.encode(data.X))]
-    people = rejected.sample(count, replace=True, random_state=1).reset_index(drop=True)
-    one = _rate(lambda X: reap.batch.run(engine, X, n_jobs=1), people)
-    two = _rate(lambda X: reap.batch.run(engine, X, n_jobs=2, chunk_size=max(1, count // 8)), people)
-    name = "batch, raw HistGradientBoosting pipeline on Adult"
-    return [
-        Row(f"{name}, 2 processes", two, "rows/s", 50, "at least", note=f"{count:,} rows"),
-        Row(
-            f"{name}, 2 processes against 1",
-            two / one,
-            "×",
-            1.7,
-            "at least",
-            note="start of workers included",
-        ),
-    ]
 
 
 def _against_dice(data: Any, model: Any, people: Any, rate: float, size: dict[str, int]) -> list[Row]:

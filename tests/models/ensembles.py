@@ -108,3 +108,14 @@ def piped(model, X: pd.DataFrame) -> Pipeline:
         ),
         model,
     )
+
+
+def shares_with_outliers(n=2_000):
+    """Shares of a limit in use as banks have them: nine digits, many a hair below 1, and a few thousands."""
+    rng = np.random.default_rng(0)
+    share = rng.random(n).round(9)
+    share[::5], share[1::5] = 0.9999999, 1.0
+    share[7] = 50_708.0
+    X = pd.DataFrame({"share": share, "income": rng.integers(10, 90, n) * 100.0})
+    y = ((share != 0.9999999) & (X["income"] > 3000)) | (share > 40_000)
+    return X, y.astype(int)

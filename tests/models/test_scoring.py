@@ -23,7 +23,7 @@ def reader_of(model, X, y, **settings):
 def test_scores_are_the_models_own(name):
     X, y = people()
     classifier, reader = reader_of(piped(make(name), X), X, y)
-    Z = reader._rounded(reader.space.encode(X))
+    Z = reader.space.encode(X)
     assert np.abs(reader.classifier.probability(Z) - classifier.probability(Z)).max() <= reader.tolerance
     assert reader.classifier.probability(Z[:0]).shape == (0,)
 
@@ -37,7 +37,7 @@ def test_deep_trees_take_several_words_or_are_asked_themselves(monkeypatch, word
     leaves = np.add.reduceat(reader.forest.leaf.astype(int), reader.forest.roots)
     assert leaves.min() > 128
     assert reader.quick == bool(words)
-    Z = reader._rounded(reader.space.encode(X))
+    Z = reader.space.encode(X)
     assert np.abs(reader.classifier.probability(Z) - classifier.probability(Z)).max() <= 1e-9
 
 

@@ -17,12 +17,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import reap
 from reap.models.trees import read
-from tests.models.ensembles import BLENDS, EVERY, blended, make, people, piped
+from tests.models.ensembles import BLENDS, EVERY, blended, make, people, piped, shares_with_outliers
 
 
 def agrees(reader, classifier, Z):
-    """Whether scores put together from cells are the model's, at values where numbers were read."""
-    Z = reader._rounded(Z)
+    """Whether scores put together from cells are the model's, at the values that people have."""
     read_off = reader.forest.probability(reader.compose(reader.places(Z)))
     assert np.abs(read_off - classifier.probability(Z)).max() <= reader.tolerance
     return True
@@ -60,7 +59,7 @@ def test_votes_and_calibrated_trees_are_read(name, target):
     reader = read(classifier, space, X)
     assert reader is not None
     assert agrees(reader, classifier, space.encode(X))
-    Z = reader._rounded(space.encode(X))
+    Z = space.encode(X)
     np.testing.assert_allclose(reader.classifier.probability(Z), classifier.probability(Z), rtol=0, atol=1e-9)
     assert len(reader.forest.members) == {
         "calibrated": 3,
@@ -166,6 +165,28 @@ def test_edges_are_where_the_model_turns():
     np.testing.assert_allclose(reader.cells[0].edges, [41.5], atol=1e-5)
     assert len(reader.cells[1].edges) == 0
     assert reader.cells[0].of(np.array([41.0, 42.0])).tolist() == [0, 1]
+
+
+def test_a_hair_below_one_is_told_from_one_whatever_the_range():
+    X, y = shares_with_outliers()
+    space = reap.ActionSpace.from_frame(X)
+    model = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(X, y)
+    classifier = reap.models.wrap(model, space)
+    reader, Z = read(classifier, space, X), space.encode(X)
+    np.testing.assert_allclose(reader.classifier.probability(Z), classifier.probability(Z), atol=1e-9)
+    below, at = reader.cells[0].of(np.array([0.9999999, 1.0]))
+    assert below < at
+
+
+def test_edges_of_a_few_extreme_people_are_read():
+    X, _ = shares_with_outliers()
+    X["share"] = X["share"].clip(0, 1)
+    X.loc[7, "share"], X.loc[13, "share"] = 1.5, 3.0  # not among the rows on which the reading is tried
+    y = (X["share"] > 2).astype(int)
+    space = reap.ActionSpace.from_frame(X.drop(index=[7, 13]))
+    classifier = reap.models.wrap(DecisionTreeClassifier(random_state=0).fit(X, y), space)
+    reader, Z = read(classifier, space, X), space.encode(X)
+    np.testing.assert_allclose(reader.classifier.probability(Z), classifier.probability(Z), atol=1e-9)
 
 
 def ratio(frame):

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import reap
@@ -18,7 +19,7 @@ from reap.models.trees import read
 from reap.recourse.targets.order import asks_no_more, undominated
 from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.trees import Trees
-from tests.models.ensembles import BLENDS, EVERY, blended, make, people, piped
+from tests.models.ensembles import BLENDS, EVERY, blended, make, people, piped, shares_with_outliers
 
 
 def every_row(problem, most):
@@ -258,3 +259,36 @@ def test_what_is_said_of_trees_is_no_more_than_is_done(derived):
     said = reap.Recourse(model, space).fit(X[names]).describe()
     assert said.startswith("Its trees were read; changes of one or two features are known")
     assert ("only some values and days" in said) == derived
+
+
+def test_somebody_a_hair_below_an_edge_has_a_plan():
+    """A share of 0.9999999 beside a range of 50,000: read as 1 it was accepted already, and every plan was lost."""
+    X, y = shares_with_outliers()
+    space = reap.ActionSpace.from_frame(X)
+    model = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(X, y)
+    engine = reap.Recourse(model, space).fit(X)
+    people = X[(X["share"] == 0.9999999) & (X["income"] > 4000)].head(5)
+    assert not model.predict(people).any()
+    for i in range(len(people)):
+        plan = engine.plans(people.iloc[[i]], np.eye(2))[0]
+        assert plan.valid
+        assert [change.feature for change in plan.changes] == ["share"]
+        assert model.predict(space.decode(plan.path[-1:])).all()
+
+
+def test_the_model_itself_is_asked_about_somebody_of_whom_the_reading_is_wrong():
+    X, _ = shares_with_outliers()
+    X["share"] = X["share"].clip(0, 3)
+    X.loc[X.index % 3 == 0, "share"] += 2
+    y = ((X["share"] < 2.5) | (X["income"] > 6000)).astype(int)
+    model = DecisionTreeClassifier(random_state=0).fit(X, y)
+    known = X[X["share"] < 2]  # nobody beyond the edge: it is not read
+    space = reap.ActionSpace.from_frame(known)
+    engine = reap.Recourse(model, space).fit(known)
+    person = pd.Series({"share": 2.9, "income": 2000.0})
+    assert engine.reader_ is not None
+    assert engine.reader_.classifier.accepts(space.vector(person)[None])[0]
+    assert not engine.classifier_.accepts(space.vector(person)[None])[0]
+    plan = engine.plans(person, np.eye(2))[0]
+    assert plan.valid
+    assert engine.classifier_.accepts(plan.path[-1:])[0]

@@ -13,6 +13,9 @@ from reap._typing import Array, Ints
 from reap.models.trees.forest import Forest
 from reap.models.trees.lattice import Lattice
 
+#: How far off a guess may be, as a share of its bracket, where trees compare in single precision.
+_OFF = 2.0**-15
+
 
 def edges_of(
     forest: Forest,
@@ -53,17 +56,19 @@ def edges_of(
 def _narrowed(
     table: Array, lattices: dict[int, Lattice], packed: Callable[[list[Array]], Array], features: int
 ) -> Array:
-    """Close the brackets around every edge down to two neighbouring places: a guess, then halves."""
+    """Close the brackets around every edge down to two neighbouring places: guesses, then halves."""
     owner, column = table[:, 0].astype(np.intp), table[:, 1].astype(np.intp)
     threshold, low, high = table[:, 2], table[:, 4].copy(), table[:, 5].copy()
     side = table[:, 6] <= threshold  # of the lower end
     share = (threshold - table[:, 6]) / (table[:, 7] - table[:, 6])
     guess = np.floor(low + share * (high - low) + 1e-6)
+    wide = _OFF * (high - low)
+    tries = np.stack([guess, guess + 1, guess - wide, guess + wide])
     for turn in range(80):
         live = np.flatnonzero(high - low > 1.5)
         if len(live) == 0:
             break
-        middle = guess[live] + turn if turn < 2 else np.floor((low[live] + high[live]) / 2)
+        middle = np.floor((low[live] + high[live]) / 2 if turn >= len(tries) else tries[turn][live])
         middle = np.clip(middle, low[live] + 1, high[live] - 1)
         wanted, row = [np.zeros(0)] * features, np.zeros(len(live), dtype=np.intp)
         for k in np.unique(owner[live]):

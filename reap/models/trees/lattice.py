@@ -9,8 +9,9 @@ import numpy as np
 from reap._typing import Array, Ints
 from reap.space import Feature
 
-#: Numbers that are not whole are read to so many digits of their range: people's values need not be at its steps.
-_DIGITS = 7
+#: Numbers that are not whole are read to so many digits of their range: people's values need not be at its steps, and where
+#: a range runs to 50,000 a tree may still tell 0.9999999 from 1. Doubles hold 15.
+_DIGITS = 12
 #: Values of a number at which edges are first looked for.
 _SAMPLES = 257
 

@@ -44,6 +44,8 @@ class Reader:
 
     Attributes
     ----------
+    asked : Classifier
+        The model itself.
     forest : Forest
     owner : (c,)
         The feature that each transformed column follows, −1 for a constant.
@@ -57,10 +59,10 @@ class Reader:
             len(f.levels) > _LEVELS for f in space.features
         ):
             raise UnreadableError
-        self.kernel, self.space = classifier.kernel, space
+        self.asked, self.kernel, self.space = classifier, classifier.kernel, space
         self._blocks = [space.slices[feature.name] for feature in space.features]
         some = X.iloc[:: max(1, len(X) // _ROWS)] if hasattr(X, "iloc") else X[:: max(1, len(X) // _ROWS)]
-        Z = space.encode(some)
+        Z, everybody = space.encode(some), space.encode(X)
         self.parts = Parts(classifier.kernel, Z[:8])
         self.forest = self.parts.forest
         rough = any(boosters.is_xgboost(part.last) for part in self.parts.all)
@@ -73,7 +75,7 @@ class Reader:
         self._check_mixing(Z, T)
         #: Any row, transformed (1, c): what no feature owns is the same in all of them.
         self.blank = T[:1]
-        self.cells = [self._with_missing(k, cells) for k, cells in enumerate(self._cells(Z))]
+        self.cells = [self._with_missing(k, cells) for k, cells in enumerate(self._cells(everybody))]
         mixed = self._rounded(_mixed(space, Z, np.random.default_rng(1))[2])
         read = self.forest.probability(self.compose(self.places(mixed)))
         if not self._close(read, classifier.probability(mixed)):

@@ -24,6 +24,8 @@ from reap.space import ActionSpace, Limits
 _KEPT = 128
 #: Where no plan of few changes exists this many more counts are tried one by one, before any number is allowed.
 _MORE = 3
+#: How far a probability that was read may be from the model's own: rounding is far below.
+_MISREAD = 1e-5
 
 
 @dataclass
@@ -67,20 +69,21 @@ class Search:
 
         All of these with waiting longer than the actions take, where nothing else helps.
         """
+        classifier, reader = self._asked(subject)
         most = len([f for f in subject.space.features if f.is_action])
         few = [] if self.max_changes is None else range(self.max_changes, min(most, self.max_changes + _MORE))
-        ways = [(sooner(subject.space, self.classifier, subject.z), False), (subject.space, True)]
+        ways = [(sooner(subject.space, classifier, subject.z), False), (subject.space, True)]
         for space, waits in ways if subject.space.timed else ways[:1]:
             futile, tried = (
                 0,
                 list[int | None](),
             )  # changes that are known not to be enough, and what was tried
             for count in (*few, None):
-                problem = Problem(space, self.classifier, subject.z, count, deadline, waits)
+                problem = Problem(space, classifier, subject.z, count, deadline, waits)
                 if problem.max_changes in tried:  # the person allows no more: it would be the same again
                     continue
                 tried.append(problem.max_changes)
-                found = Targets(self._source(problem, futile))
+                found = Targets(self._source(problem, reader, futile))
                 if len(found):
                     return found
                 if found.pool.complete:  # all rows were looked at, those of more changes too
@@ -88,14 +91,23 @@ class Search:
                 futile = count or 0
         return found
 
-    def _source(self, problem: Problem, futile: int) -> Source:
+    def _asked(self, subject: Subject) -> tuple[Classifier, Reader | None]:
+        """Return whom to ask: the model itself where what was read of it says something else of the subject."""
+        if self.reader is None:
+            return self.classifier, None
+        read = float(self.classifier.score(subject.z[None])[0])
+        if abs(read - subject.score) > _MISREAD:
+            return self.reader.asked, None
+        return self.classifier, self.reader
+
+    def _source(self, problem: Problem, reader: Reader | None, futile: int) -> Source:
         """Return where targets come from: trees where the model could be read, else the decision boundary."""
         rng = np.random.default_rng(self.seed)
-        if self.reader is None:
+        if reader is None:
             return Boundary(problem, self.rows, rng)
-        if self.reader.quick and row_count(problem, problem.max_changes) <= QUICK:
+        if reader.quick and row_count(problem, problem.max_changes) <= QUICK:
             return Boundary(problem, self.rows, rng, QUICK)
-        return Trees(problem, self.reader, self.rows, rng, futile)
+        return Trees(problem, reader, self.rows, rng, futile)
 
 
 def sooner(space: ActionSpace, classifier: Classifier, z0: Array) -> ActionSpace:
