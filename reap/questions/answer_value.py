@@ -31,7 +31,7 @@ ROW = 0.7
 class AnswerValue(Saving):
     """The question whose answer is worth most: it leads to the least expected effort of the plan recommended after it.
 
-    With efforts ``c_i`` of the plans and answers ``a`` as likely as the belief says, slips among them, the worth is
+    With efforts ``c_i`` of the plans and answers ``a`` as likely as the belief says, each meant as it is given, the worth is
     ``1 − Σ_a P(a) min_i E[c_i | a] / min_i E[c_i]``, the share of the effort that the answer is expected to save
     (`Choice.gain`), i over what may be recommended then: not what lost (`losing`). `Choice.score` is the expectation
     itself. What is asked about need not be a plan: *parts* of plans,
@@ -61,10 +61,9 @@ class AnswerValue(Saving):
     ) -> Found | None:
         efforts, weights, count = known.efforts, known.weights, len(known.plans)
         every = Options([*known.plans.moves, *parts]) if len(parts) else known.plans
-        # Where nothing is known of losses, an answer is taken at its word instead.
-        who = known.people
-        if known.losing is None:
-            who = who._replace(slip=np.zeros_like(who.slip))
+        # An answer is taken at its word, as it will be when plans are recommended. Slips are for the belief to forgive, and
+        # for later questions to mend: counted as a risk, they made sessions end before anything was known.
+        who = known.people._replace(slip=np.zeros_like(known.people.slip))
         wins = np.bincount(efforts.argmin(axis=1), weights=weights, minlength=len(known.kept))
         first = np.lexsort((weights @ efforts, -wins))[:PLANS]
         places, costs = known.kept[first], efforts[:, first]

@@ -42,11 +42,12 @@ def test_what_a_slip_has_taken_away_is_worth_a_question():
     assert free.options != (1, 2)  # nothing is to be had from the second where the first can be recommended
 
 
-def test_a_question_that_can_only_lose_is_not_asked():
-    """The plan that everybody finds easiest: whoever slips would lose it, and no answer brings anything."""
-    plans = np.array([[0.1, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    belief = known(4)
-    assert AnswerValue(min_gain=0.0).choose(plans[:2], belief, losing=NOTHING.some(np.arange(2))) is None
+def test_what_lost_is_not_counted_on():
+    """The first lost to the second; a question about the third is worth what the second and the third leave."""
+    first, second = (
+        AnswerValue(min_gain=0.0).choose(PLANS, known(2), losing=each) for each in (NOTHING, beaten_by(0, 1))
+    )
+    assert second.score > first.score
 
 
 @pytest.mark.parametrize("options", [2, 3])
@@ -55,6 +56,7 @@ def test_gains_are_of_what_is_left(options):
     belief, losing = Posterior(3, random_state=1), beaten_by(2, 0)
     choice = AnswerValue(options=options, min_gain=0.0).choose(PLANS, belief, losing=losing)
     efforts, who = belief.efforts(PLANS), belief.people
+    who = who._replace(slip=np.zeros_like(who.slip))
     from reap.belief.answers import choice_probabilities
 
     shown = list(choice.options)
