@@ -102,7 +102,7 @@ def _known(key: Any, levels: Sequence[str]) -> bool:
     if levels:
         return key in levels
     try:
-        return key == key_of(float(key))
+        return bool(key == key_of(float(key)))
     except (TypeError, ValueError):
         return False
 
