@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -32,7 +33,8 @@ To every question you can answer:
 - **I can’t do either**
 - **Skip**
 
-Each part below begins with who you are and what the yes would be. Every question is from another person.[^made]
+Each part below begins with who you are and what the yes would be. Every question is to another person, so what is said
+about you changes from one to the next.[^made]
 """
 FOOT = """[^made]: Made by `python scripts/print_questions.py`; nothing is edited. In each public data set a logistic regression
     refuses some people, and a simulated person answered the questions that came before the one printed, so a question may be
@@ -67,7 +69,7 @@ def questions(name: str, count: int) -> tuple[str, list[Question]]:
 
 def _about(space: reap.ActionSpace) -> str:
     """Return who the person is and what the yes would be, as a space says it."""
-    return f"{space.about} A yes would mean: {space.yes}.\n"
+    return fill(f"{space.about} With a yes, {space.yes}.", 120) + "\n"
 
 
 def main() -> None:

@@ -218,9 +218,11 @@ class Question:
                 lines.append(f"  {name}: " + " ".join(f"{step}." for step in option.steps))
             return "\n".join(lines)
         for name, title, own, took in zip(self.names, self.titles, self.apart, self.times, strict=True):
-            said = [str(change) for change in own] or [_("Nothing beyond what all options ask for")]
-            if len(own) > 1:  # a name for several changes; one says itself what it is
+            asked = [lowered(str(change)) if i else str(change) for i, change in enumerate(own)]
+            said = [_("{change}, and").format(change=change) for change in asked[:-1]] + asked[-1:]
+            if len(own) > 2:  # one or two changes say themselves what they are; more have a name
                 said.insert(0, title[:1].upper() + title[1:])
+            said = said or [_("Nothing beyond what all options ask for")]
             said += [ready(took)] if took else []
             lines += [f"  {name if i == 0 else ' '}  {line}" for i, line in enumerate(said)]
         return "\n".join([*lines, *filter(None, (self.also, self.promise, self.why))])

@@ -61,12 +61,13 @@ def read(page: str) -> str:
 def words_of(space) -> set[str]:
     """Every word of the space's own, in German."""
     with language.speaking("de"):
-        said = [space.title, *SAID.split(), *MONTHS.split()]
+        said = [space.title, space.about, space.yes, *SAID.split(), *MONTHS.split()]
         for feature in space.features:
             said += [feature.label, feature.unit, *map(feature.show, feature.levels)]
-            said += [feature.phrase(rises) or "" for rises in (True, False)]
-            said += re.findall(r"[|:](\w+)", " ".join(said[-2:]))
-            named = [feature.named(rises) or "" for rises in (True, False)]
+            own = feature.translations.get("de", {}).get("phrases", {})
+            named = [*own.get("names", {}).values(), *(own[key] for key in ("more", "less") if key in own)]
+            phrases = [phrase for phrase in own.values() if isinstance(phrase, str)]
+            said += [*phrases, *re.findall(r"[|:](\w+)", " ".join(phrases))]
             said += [*named, *(name.capitalize() for name in named)]  # they begin a line
     return set(re.findall(r"[^\W\d_]{2,}", " ".join(map(str, said))))
 

@@ -97,15 +97,14 @@ def test_a_question_says_what_the_yes_is(space):
     assert promise(*same, whole=False) == f"Both take 2 months. {alone}"
 
 
-def test_one_change_needs_no_name_and_several_have_one_that_says_all(space):
+def test_two_changes_are_joined_by_and_and_more_have_a_name(space):
     question = asked(space, {"debts": 4, "rent": 4}, {"hours": 4, "debts": 3, "rent": 4}, {"rent": 4})
     assert str(question) == (
         "Question 1. Which would be easiest for you?\n"
         "  A  Pay off 1 of 5 debts\n"
         "     You would be ready in 2 months\n"
-        "  B  Fewer debts (3) and more work\n"
-        "     Pay off 2 of 5 debts\n"
-        "     Work 4 hours\n"
+        "  B  Pay off 2 of 5 debts, and\n"
+        "     work 4 hours\n"
         "     You would be ready in 4 months\n"
         "  C  Nothing beyond what all options ask for\n"
         "     You would be ready at once\n"
@@ -114,6 +113,7 @@ def test_one_change_needs_no_name_and_several_have_one_that_says_all(space):
     )
     more = asked(space, {"debts": 4, "rent": 4, "hours": 4}, {"debts": 3})
     assert more.titles == ("more work, lower rent and other changes", "fewer debts (3)")
+    assert "  A  More work, lower rent and other changes\n     Pay off 1 of 5 debts, and\n" in str(more)
 
 
 def test_what_all_ask_for_is_joined_by_and(space):
