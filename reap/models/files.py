@@ -19,6 +19,7 @@ TRUSTED = (
     "reap.space.encoder.SpaceEncoder",
     "reap.space.feature.Feature",
     "reap.space.limits.Limits",
+    "reap.space.meaning.Meaning",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
     "sklearn.metrics._scorer._PassthroughScorer",
