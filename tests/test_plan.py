@@ -74,7 +74,7 @@ def test_it_reads_like_advice(plan):
         "change home owner from “no” to “yes”  (score 70)",
         "How sure: this fits you well.",
     ]
-    assert plan.confidence.detail.startswith("in 83% of the preferences")
+    assert "we are 83 % sure" in plan.confidence.detail
     assert str(Confidence(within=0.6, excess=0.1)) == "this fits you fairly well"
     assert "still guessing" in str(Confidence(within=0.3, excess=0.4))
 
