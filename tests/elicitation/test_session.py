@@ -315,7 +315,7 @@ def test_a_question_reads_well(start):
     shared = {change.feature for change in question.shared}
     for option in question.options:
         for change in option.changes:
-            assert change.feature in shared or str(change) in text
+            assert change.feature in shared or str(change) in text or lowered(str(change)) in text
     for row in question.differences:
         assert len(set(row.values)) > 1
     html = question._repr_html_()
