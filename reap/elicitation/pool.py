@@ -138,8 +138,8 @@ class Pool:
         ``most`` rows differ, one more where that is worth it (None: any number), and each by something one can feel. No
         option asks for all of another and more. Nothing reads like a question that was shown (``Comparisons``). Paths may
         differ in any number of rows; two to the same row are compared only where there is nothing else to ask. ``parts``
-        may be asked about too, where the strategy knows what to make of them; they count on after the plans. So with what plans
-        have lost so far.
+        may be asked about too, where the strategy knows what to make of them; they count on after the plans. ``losing`` says
+        what plans have lost so far.
         """
         if len(self) < 2:
             return None
