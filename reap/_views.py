@@ -80,7 +80,7 @@ def question_html(question: Question) -> str:
         rows.append([escape(row.label), escape(row.now), *cells])
     shared = f"<p>{escape(question.also)}</p>" if question.also else ""
     table = _table(["", _("Now"), *head], rows, named=True)
-    said = escape(f"{question.promise} {question.why}".strip())
+    said = escape(f"{question.promise} {question.because}".strip())
     return f"{title}{table}{shared}<p><small>{said}</small></p>"
 
 

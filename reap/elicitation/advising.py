@@ -17,6 +17,7 @@ from reap.elicitation.events import Event
 from reap.elicitation.learned import Learned, learned
 from reap.elicitation.pool import Pool
 from reap.elicitation.rounds import write_recommended
+from reap.elicitation.second_look import taken_back
 from reap.plan import Confidence, Plan
 from reap.recourse.relaxation import together
 from reap.space import Limits
@@ -131,11 +132,17 @@ class Advising(Asking):
         return self.belief.consistency if isinstance(self.belief, Posterior) else None
 
     def conflicts(self) -> list[tuple[int, ...]]:
-        """Return the smallest groups of answers in tension, as positions among the answers (0 for the first)."""
-        if not self._answers:
+        """Return the smallest groups of answers in tension, as positions among the answers (0 for the first).
+
+        An answer that the person took back at a second look is in tension with nothing.
+        """
+        told = [(question, choice) for question, choice in self.history if choice not in ("neither", "skip")]
+        gone = taken_back(told)
+        stand = [i for i in range(len(self._answers)) if i not in gone]
+        if not stand:
             return []
-        kept = teach(ConfidenceSet(self.space.dimension), self._answers)
-        return [tuple(group) for group in kept.conflicts()]
+        kept = teach(ConfidenceSet(self.space.dimension), [self._answers[i] for i in stand])
+        return [tuple(stand[k] for k in group) for group in kept.conflicts()]
 
     def learned(self) -> Learned:
         """Return what the answers say about the person: which changes are hard, which go together."""

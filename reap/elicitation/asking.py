@@ -12,17 +12,19 @@ from reap.belief import Belief, Posterior
 from reap.elicitation import advice
 from reap.elicitation.acts import Acts
 from reap.elicitation.events import Event
-from reap.elicitation.options import Rows
+from reap.elicitation.options import Rows, key
 from reap.elicitation.parts import Parts
 from reap.elicitation.pool import Pool
 from reap.elicitation.prediction import Predicting, held_out
 from reap.elicitation.progress import Progress
 from reap.elicitation.question import Kind, Question, why
 from reap.elicitation.rounds import write_asked
+from reap.elicitation.second_look import doubted
 from reap.elicitation.settings import Settings
 from reap.elicitation.warm_up import warm_up
 from reap.plan import Plan
-from reap.questions import Strategy
+from reap.questions import Choice, Strategy
+from reap.questions.saving import Saving
 from reap.recourse import Engine
 from reap.space import Limits
 
@@ -95,7 +97,12 @@ class Asking(Acts):
         if isinstance(options, Pool):
             parts = self._parts(options, known)
             losing = self._verdicts().losing(options.plans)
-            choice = options.choose(self.strategy, known, self._shown, rng, self.settings.rows, parts, losing)
+            again = self._doubted(options, known)
+            choice = options.choose(
+                self.strategy, known, self._shown, rng, self.settings.rows, parts, losing, again
+            )
+            if choice is not None and (second := self._second_look(options, choice, again, rng)):
+                return second
         else:
             choice = options.choose(self.strategy, known, self._shown, rng)
         if choice is None:
@@ -116,6 +123,25 @@ class Asking(Acts):
         else:
             plans = self._scored([parts.plans[i - count] for i in choice.options])
         return self._question(plans, rng, why=why(choice.gain), gain=choice.gain, whole=whole)
+
+    def _doubted(self, pool: Pool, known: Belief | Array) -> dict[frozenset[bytes], bytes]:
+        """Return the pairs of plans that may be compared once more, with the one that was chosen."""
+        if not (isinstance(known, Predicting) and isinstance(self.strategy, Saving)):
+            return {}
+        return doubted([(question, act.payload) for question, act in self._replies()], known, pool)
+
+    def _second_look(
+        self, pool: Pool, choice: Choice, again: Mapping[frozenset[bytes], bytes], rng: np.random.Generator
+    ) -> Question | None:
+        """Return the question that compares two plans once more, where that was chosen."""
+        shown = {key(pool[i]): pool[i] for i in choice.options if i < len(pool)}
+        for pair, winner in again.items():
+            if pair <= set(shown):
+                options = [shown[name] for name in sorted(pair)]
+                question = self._question(options, rng, gain=choice.gain, kind="second look")
+                earlier = [key(option) for option in question.options].index(winner)
+                return replace(question, earlier=earlier)
+        return None
 
     def _parts(self, pool: Pool, known: Belief | Array) -> Parts | None:
         """Return the parts of plans that could be asked about; None for paths, and where nothing can score them."""

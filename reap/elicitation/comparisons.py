@@ -45,7 +45,13 @@ class Comparisons:
         self.rows: Array = (self._differ & ~self._entailed(space, start, ends)).sum(axis=-1).astype(float)
         free = np.repeat(self._own, np.diff([*columns, space.dimension]))
         below = asks_no_more(self._changes[:, free], self._changes[:, free])
-        self._fair: Bools = (felt == self._differ).all(axis=-1) & ~below & ~below.T
+        self._fair: Bools = (felt == self._differ).all(axis=-1) & ~below & ~below.T & ~self._one_deed(space)
+
+    def _one_deed(self, space: ActionSpace) -> Bools:
+        """Return which pairs (n, n) differ only in what one and the same doing brings about."""
+        deeds = np.array([feature.deed for feature in space.features])[self._own]
+        one = [(self._differ <= (deeds == deed)).all(axis=-1) for deed in set(deeds) - {""}]
+        return np.asarray(np.any(one, axis=0) if one else np.zeros(self._differ.shape[:2], dtype=bool))
 
     def _entailed(self, space: ActionSpace, start: Array, ends: Array) -> Bools:
         """Return which features (n, n, own) two options change, if at all, only because a rule asks for it."""
@@ -58,8 +64,9 @@ class Comparisons:
     def burden(self, most: float, asked: Iterable[Sequence[Array]]) -> Array:
         """Return ``rows``, infinite for two options that must not stand together, (n, n).
 
-        They ask for all of the other and more; they differ in more than ``most`` rows, or in one by less than one can
-        feel; or the rows in which they differ read like those of two options (k, d) that were ``asked`` about.
+        They ask for all of the other and more; they differ in more than ``most`` rows, in one by less than one can feel, or
+        only in what the same deed brings about; or the rows in which they differ read like those of two options (k, d) that
+        were ``asked`` about.
         """
         fair = self._fair & (self.rows <= most)
         for question in asked:

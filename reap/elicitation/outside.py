@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from reap._typing import Array
 from reap.elicitation.answers import read_choice
 from reap.elicitation.difficulty import check_level
 from reap.elicitation.events import Event
+from reap.elicitation.question import Kind, Question
 from reap.elicitation.rounds import read_asked, read_plans, vector
 from reap.elicitation.state import State
 from reap.plan import Plan
@@ -137,12 +138,20 @@ def _plans(event: Event, space: ActionSpace) -> tuple[list[Plan], list[Plan]]:
     found, question = read_asked(said, space)
     if question is not None:
         good = question.number >= 1 and isinstance(question.id, str) and isinstance(question.why, str)
+        good = (
+            good and question.kind in get_args(Kind) and (question.kind == "second look") == _chosen(question)
+        )
         if not good or len({id(option) for option in question.options}) < 2 or math.isinf(question.gain):
             raise _damaged(f"its question {question.number!r} is not one")
         str(question)
         if not question.whole:
             return list(found or ()), list(question.options)
     return plans, []
+
+
+def _chosen(question: Question) -> bool:
+    """Return whether a question says which of its options was chosen before."""
+    return type(question.earlier) is int and 0 <= question.earlier < len(question.options)
 
 
 def _check_plans(whole: Sequence[Plan], parts: Sequence[Plan], here: Array, engine: Engine) -> None:

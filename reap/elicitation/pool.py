@@ -132,6 +132,7 @@ class Pool:
         most: int | None = ROWS,
         parts: Parts | None = None,
         losing: Losing | None = None,
+        again: Iterable[Iterable[bytes]] = (),
     ) -> Choice | None:
         """Return the next question; None where nothing is left to ask.
 
@@ -139,16 +140,17 @@ class Pool:
         option asks for all of another and more. Nothing reads like a question that was shown (``Comparisons``). Paths may
         differ in any number of rows; two to the same row are compared only where there is nothing else to ask. ``parts``
         may be asked about too, where the strategy knows what to make of them; they count on after the plans. ``losing`` says
-        what plans have lost so far.
+        what plans have lost so far. Two plans of ``again`` may be compared although they were shown.
         """
         if len(self) < 2:
             return None
-        before = asked(self.place, shown)
+        twice = asked(self.place, again)
+        before = [each for each in asked(self.place, shown) if sorted(each) not in map(sorted, twice)]
         if any(plan.along for plan in self.plans):
             rows = np.array(self._compared().rows)
             tries: Iterable[tuple[Array, float]] = [(np.where(rows == 0, np.inf, rows), 0.0), (rows, 0.0)]
         else:
-            tries = self._tries(self._known(shown), most, parts)
+            tries = self._tries(self._known(shown), most, parts, twice)
         both: dict[str, Any] = {}
         if isinstance(strategy, Saving):
             both = {"losing": losing} if parts is None else {"losing": losing, "parts": parts.moves}
@@ -160,13 +162,15 @@ class Pool:
         return None
 
     def _tries(
-        self, known: list[list[Array]], most: int | None, parts: Parts | None
+        self, known: list[list[Array]], most: int | None, parts: Parts | None, twice: list[Sequence[int]]
     ) -> Iterator[tuple[Array, float]]:
         """Yield who may stand beside whom, parts after plans, and the least gain: as the rules say; then what may help else."""
         compared = self._compared()
         limit = np.inf if most is None else most
         for rows, least in ((limit, 0.0), (limit + 1, WORTH_A_ROW)):
             whole = compared.burden(rows, known)
+            for i, j in twice:
+                whole[i, j] = whole[j, i] = compared.rows[i, j]
             if parts is None:
                 yield whole, least
             else:

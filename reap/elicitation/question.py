@@ -15,7 +15,7 @@ from reap.plan import Plan
 from reap.space import Change
 from reap.space.words import lowered
 
-Kind = Literal["warm-up", "question", "held-out"]
+Kind = Literal["warm-up", "question", "second look", "held-out"]
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,17 @@ class Question:
         One sentence on why it is asked.
     gain : float
         Share of the expected effort that the answer is expected to save; NaN where the strategy does not say.
-    kind : {"question", "warm-up", "held-out"}
-        A warm-up teaches nothing. The held-out question comes last; what will be answered was predicted.
+    kind : {"question", "warm-up", "second look", "held-out"}
+        A warm-up teaches nothing. A second look compares two plans once more, because the first answer was not expected.
+        The held-out question comes last; what will be answered was predicted.
     predicted : int, optional
         The option that we expect to be chosen; of a held-out question only.
     probability : float, optional
         How likely we think that is.
     whole : bool
         Whether each option leads to a yes by itself; otherwise they are parts of plans.
+    earlier : int, optional
+        The option that was chosen when these were compared before; of a second look only.
     """
 
     id: str
@@ -62,6 +65,7 @@ class Question:
     predicted: int | None = None
     probability: float | None = None
     whole: bool = True
+    earlier: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -116,6 +120,10 @@ class Question:
             return _("A warm-up, which does not count. Which would be easier for you?")
         if self.kind == "held-out":
             return _("One last question. We have predicted your answer. Which would be easier for you?")
+        if self.kind == "second look":
+            return _("Question {number}, a second look. Which would be easier for you?").format(
+                number=self.number
+            )
         if len(self.options) == 2:
             return _("Question {number}. Which would be easier for you?").format(number=self.number)
         return _("Question {number}. Which would be easiest for you?").format(number=self.number)
@@ -124,6 +132,17 @@ class Question:
     def promise(self) -> str:
         """What is equal for all options, and whether they lead to a yes; by when, where that is the same and takes time."""
         return " ".join([_("Everything not shown is the same."), *self._outcome()])
+
+    @property
+    def because(self) -> str:
+        """Why it is asked, in the language in use; ``why`` is what was said when it was asked."""
+        if self.earlier is not None:
+            said = _(
+                "You have seen these two before and chose {option}: {title}. We did not expect that, so please look once more. "
+                "Whatever you say now counts."
+            )
+            return said.format(option=self.names[self.earlier], title=self.titles[self.earlier])
+        return why(self.gain) if self.why else ""
 
     def _outcome(self) -> list[str]:
         two, months = len(self.options) == 2, {option.months for option in self.options}
@@ -225,7 +244,7 @@ class Question:
             said = said or [_("Nothing beyond what all options ask for")]
             said += [ready(took)] if took else []
             lines += [f"  {name if i == 0 else ' '}  {line}" for i, line in enumerate(said)]
-        return "\n".join([*lines, *filter(None, (self.also, self.promise, self.why))])
+        return "\n".join([*lines, *filter(None, (self.also, self.promise, self.because))])
 
     def _repr_html_(self) -> str:
         from reap._views import question_html

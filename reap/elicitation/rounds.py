@@ -136,6 +136,7 @@ def _write_question(question: Question, table: _Table) -> dict[str, Any]:
         "predicted": question.predicted,
         "probability": question.probability,
         "whole": question.whole,
+        "earlier": question.earlier,
     }
 
 
@@ -152,6 +153,7 @@ def _read_question(item: Mapping[str, Any], plans: Sequence[Plan]) -> Question:
         item["predicted"],
         item["probability"],
         bool(item.get("whole", True)),
+        item.get("earlier"),
     )
 
 

@@ -8,7 +8,6 @@ from reap import __version__
 from reap._errors import InputError
 from reap._typing import Array
 from reap.elicitation import Elicitation, Question
-from reap.elicitation.question import why
 from reap.language import _, listed, ngettext
 from reap.service import schemas as out
 from reap.service.case import Case
@@ -159,7 +158,7 @@ def _question(question: Question) -> out.Asked:
         id=question.id,
         number=question.number,
         kind=question.kind,
-        why=why(question.gain) if question.why else "",  # in the language in use, not in that of the log
+        why=question.because,
         promise=question.promise,
         options=[
             out.Option(

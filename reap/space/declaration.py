@@ -139,6 +139,8 @@ def _check_number(feature: Feature) -> None:
         raise InputError(f"{feature.name!r} is a number; only a categorical feature has several columns")
     if feature.span is not None and feature.span[0] == feature.span[1]:
         raise InputError(f"the span of {feature.name!r} is {feature.span!r}; give two different numbers")
+    if not isinstance(feature.deed, str):
+        raise InputError(f'deed of {feature.name!r} is {feature.deed!r}; give text, such as "pay on time"')
     if feature.notice is not None:
         if isinstance(feature.notice, bool) or not isinstance(feature.notice, int | float | np.number):
             raise InputError(f"notice of {feature.name!r} is {feature.notice!r}; give a number above 0")

@@ -58,6 +58,9 @@ class Feature:
         It is chosen on the day of the application and takes no time (the amount asked for).
     notice : float, optional
         The smallest difference, in units, that is worth a question to a person.
+    deed : str
+        What one does about it ("pay on time"). Features with the same deed are never all that a question compares: nobody
+        can say which of two effects of the same doing is easier.
     label, unit : str
         Words for people: "Loan amount", "DM".
     missing : bool
@@ -101,6 +104,7 @@ class Feature:
     clock: Clock | None = None
     when: Literal["application"] | None = None
     notice: float | None = None
+    deed: str = ""
     label: str = spoken()
     unit: str = spoken()
     missing: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reap
+from reap import Feature
 from reap.elicitation import Question
 from reap.elicitation.comparisons import Comparisons
 from reap.elicitation.verdicts import noticed
@@ -115,7 +117,7 @@ def test_every_question_of_a_session_can_be_answered(german_engine, german_rejec
                 assert (gap[columns] < 1e-9).all() or (gap[columns] >= least[columns]).any()
             assert not asks_no_more(first[None], second[None])[0, 0]
             assert not asks_no_more(second[None], first[None])[0, 0]
-            for a, b in seen:
+            for a, b in seen if question.kind != "second look" else ():
                 alike = np.abs(np.stack([a, b]) - np.stack([first, second])) < least
                 turned = np.abs(np.stack([b, a]) - np.stack([first, second])) < least
                 assert not alike.all()
@@ -123,3 +125,23 @@ def test_every_question_of_a_session_can_be_answered(german_engine, german_rejec
         seen += list(itertools.combinations(shown, 2))
         word = next(words)
         session.answer(person.answer(question) if word == "person" else word)
+
+
+def test_two_effects_of_one_deed_are_not_compared():
+    late = {"kind": "integer", "range": (0, 9), "direction": "down"}
+    features = [
+        Feature("short", deed="pay on time", **late),
+        Feature("long", deed="pay on time", **late),
+        Feature("debt", range=(0, 1), direction="down"),
+    ]
+    now, ends = np.array([[5, 5, 0.8]]), np.array([[3, 5, 0.8], [5, 3, 0.8], [5, 5, 0.2], [3, 5, 0.2]])
+    frames = [pd.DataFrame(rows, columns=["short", "long", "debt"]) for rows in (now, ends)]
+
+    def burden(space):
+        start, targets = (space.encode(frame) for frame in frames)
+        return np.isfinite(Comparisons(space, start[0], targets).burden(3, []))
+
+    fair = burden(reap.ActionSpace(features))
+    assert fair[[0, 1, 1], [2, 2, 3]].all()  # another deed is compared with it
+    assert not fair[[0, 1], [1, 0]].any()
+    assert burden(reap.ActionSpace([replace(f, deed="") for f in features]))[0, 1]

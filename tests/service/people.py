@@ -170,7 +170,10 @@ class Walk:
             warm == ("does not count" in said) and (not warm or not self.asked),
         )
         seen = {frozenset(map(key, q.options)) for q in self.asked}
-        self.rule("a question never comes back", frozenset(map(key, question.options)) not in seen)
+        again, told = frozenset(map(key, question.options)) in seen, "You have seen these two before" in said
+        second = question.kind == "second look"
+        self.rule("a question never comes back but for a second look, which is said", again == told == second)
+        self.counts["second looks"] += second
         if self.ticked is not None:
             moved = {c.feature for option in question.options for c in option.changes}
             self.rule("what is unticked is fixed", moved <= set(self.ticked), moved)

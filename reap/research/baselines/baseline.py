@@ -30,6 +30,7 @@ DESCRIPTION = (
     "label",
     "unit",
     "notice",
+    "deed",
     "missing",
     "phrases",
     "translations",

@@ -65,7 +65,7 @@ def shown(session: Elicitation, someone: Person) -> dict[str, Any]:
         choice = someone.answer(question)
         asked.append((question, choice))
         session.answer(choice)
-    texts = [printed(question) for question, _ in asked]
+    texts = [printed(question) for question, _ in asked if question.kind != "second look"]
     rows = [rows_of(question) for question, _ in asked]
     told = session.prediction
     return {
@@ -74,6 +74,7 @@ def shown(session: Elicitation, someone: Person) -> dict[str, Any]:
         "rows": float(np.median(rows)) if rows else np.nan,
         "dominated": sum(dominated(session.space, question.options) for question, _ in asked),
         "repeats": len(texts) - len(set(texts)),
+        "second looks": len(asked) - len(texts),
         "beaten": int(beaten(session.recommend(), asked)),
         "unannounced": sum(len(asked) - i > most[i] for i in range(len(asked))),
         "predicted": np.nan if told is None else told.probability,
@@ -153,6 +154,7 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
                 "median rows": f"{part['rows'].median():g}",
                 "dominated": int(part["dominated"].sum()),
                 "repeats": int(part["repeats"].sum()),
+                "second looks": int(part["second looks"].sum()),
                 "beaten plans": int(part["beaten"].sum()),
                 "unannounced": int(part["unannounced"].sum()),
                 "met": "yes" if _met(part) else "no",
@@ -162,8 +164,9 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
             }
         )
     said = [
-        "Warm-up and held-out question included. Predictions: of the held-out question, where an option was chosen; "
-        "stated is the mean probability of the predicted answer.",
+        "Warm-up and held-out question included. Second looks are announced as such: two plans are compared once more after an "
+        "answer that was not expected; everything else that reads like a question before it is a repeat. Predictions: of the "
+        "held-out question, where an option was chosen; stated is the mean probability of the predicted answer.",
         "The design asks for at most 3 rows in 95 % of questions (median 2), and for no dominated option, repeat or beaten plan.",
     ]
     return [Result(TITLE, pd.DataFrame(lines), "beyond the paper", said)]
