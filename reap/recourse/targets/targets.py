@@ -10,7 +10,7 @@ from cachetools import LRUCache
 
 from reap import effort
 from reap._arrays import unique_rows
-from reap._typing import Array, Ints
+from reap._typing import Array, Bools, Ints
 from reap.plan import Plan
 from reap.recourse.targets.between import lowered
 from reap.recourse.targets.order import Changes, undominated
@@ -42,6 +42,7 @@ class Targets:
         #: Plans that were made, by what their words depend on and by the row they lead to.
         self.plans: dict[tuple[str, bool, int], Plan] = {}
         self._solved: LRUCache[bytes, tuple[Array, Array]] = LRUCache(_SOLVED)
+        self._minimal: dict[np.intp, bool] = {}
 
     def __len__(self) -> int:
         return len(self.pool)
@@ -67,9 +68,38 @@ class Targets:
         count = int(np.clip(4 * _FEW // len(A), _SUPPORTS, _FEW))
         matrix, place = best_of_supports(cells, effort.of_changes(A, self.problem.moves(found)), count)
         rows = self.settled(A[matrix], found[place])
+        matrix, place = self._overlooked(A, effort.of_changes(A, self.problem.moves(rows)).min(axis=1))
+        if len(place):
+            more = self.settled(A[matrix], self.pool.rows[place])
+            rows = np.concatenate([rows, more])
+            rows = rows[undominated(self.problem.moves(rows)[:, self.problem.own])]
         efforts = effort.of_changes(A, self.problem.moves(rows))
         place = efforts.argmin(axis=1)
         return rows[place], efforts[np.arange(len(A)), place]
+
+    def _overlooked(self, A: Array, known: Array) -> tuple[Ints, Ints]:
+        """Return (matrix, row of the pool): for each matrix (b, d, d) the irreducible rows of less effort than is known (b,).
+
+        Where changes help each other much, the easiest rows of the best supports are all reducible, and what is left of them is
+        harder than an irreducible row of a support that was not looked at.
+        """
+        efforts = effort.of_changes(A, self._asked[0])
+        matrix, place = np.nonzero(efforts < known[:, None] * (1 - 1e-9))
+        fine = self._irreducible(place)
+        matrix, place = matrix[fine], place[fine]
+        order = np.lexsort((efforts[matrix, place], matrix))
+        matrix, place = matrix[order], place[order]
+        rank = np.arange(len(matrix)) - np.searchsorted(matrix, matrix)
+        return matrix[rank < _FEW], place[rank < _FEW]
+
+    def _irreducible(self, places: Ints) -> Bools:
+        """Return which rows of the pool, by their places (k,), ask for all that no other row of it asks for."""
+        moves, size, changes = self._asked
+        for place in np.unique(places):
+            if place not in self._minimal:
+                below = changes.asking_no_more(moves[place, self.problem.own])
+                self._minimal[place] = not (size[below] < size[place] * (1 - 1e-9)).any()
+        return np.array([self._minimal[place] for place in places], dtype=bool)
 
     def settled(self, A: Array, rows: Array) -> Array:
         """Return irreducible rows (k, d) made of one for each matrix; none asks for all that another, or the pool, does."""
