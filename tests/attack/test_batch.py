@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import reap
 from tests.batch import people
+from tests.batch.test_resume import start, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -85,6 +86,20 @@ def test_workers_that_never_start_end_the_run_with_a_sentence(tmp_path):
     assert done.returncode == 3, done.stderr
     assert "workers died" in done.stdout
     assert "run again with resume" in done.stdout
+
+
+def test_what_a_killed_batch_left_in_the_temporary_directory_goes_with_the_next_one(tmp_path, monkeypatch):
+    """Its processes read the engine from a folder there, which nobody removed."""
+    temporary, output = tmp_path / "tmp", tmp_path / "plans"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    killed = start(output, 2)
+    wait_for(lambda: list(output.glob("part-*.parquet")), killed)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    assert list(temporary.glob("reap-*/planner")), "it left nothing: killed too late"
+    assert start(output, 2, "resume").wait(180) == 0
+    assert list(temporary.glob("reap-*")) == []
 
 
 # folders -------------------------------------------------------------------------------------------------
