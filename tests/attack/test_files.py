@@ -141,6 +141,16 @@ def test_a_plan_with_values_that_cannot_be_reckoned_with_is_refused(plan, value)
             Plan.from_json(json.dumps(data))
 
 
+@pytest.mark.parametrize("value", [1e30, 1e16])
+def test_a_plan_from_beyond_the_integers_shows_what_the_file_says(plan, value):
+    """Columns of integers held any number then, with a warning."""
+    data, column = json.loads(plan.to_json()), plan.space.slices["amount"].start
+    data["path"][0][column] = value
+    made = Plan.from_json(json.dumps(data))
+    right_plan(made)
+    assert made.to_frame()["amount"].iloc[0] == plan.space.values(made.path[0])["amount"]
+
+
 def test_plans_whose_space_is_given(plan):
     text = json.dumps(plan.to_dict(standalone=False))
     outcomes = trial(
