@@ -166,8 +166,8 @@ class Particles:
         as much as leaves enough of them, so that the particles can walk to where it holds. A move that would not end
         by the `deadline` is not begun: the particles are those that the answers leave, only fewer of them differ.
         """
-        columns = self._prior.touched(answers.moves)
-        if columns is not None and not np.array_equal(columns, self._columns):
+        columns, known = self._prior.touched(answers.moves), self._columns
+        if columns is not None and known is not None and not np.array_equal(columns, known):
             self._latents, self._columns = self._with(columns), columns
         self._before, self._last = self._likelihood(self._latents, self._families, answers)
         self.effective = effective(self._gain(0.0, 1.0))
