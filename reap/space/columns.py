@@ -167,7 +167,8 @@ class Column:
 
 def _fit(codes: Array, dtype: Any) -> bool:
     """Return whether integers of a dtype can hold codes (n,)."""
-    kind = np.iinfo(getattr(dtype, "numpy_dtype", dtype))
+    plain = getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype))  # nullable, sparse, NumPy's own
+    kind = np.iinfo(plain)
     # float(kind.max) may be one too large
     return bool(((codes == np.rint(codes)) & (codes >= kind.min) & (codes < kind.max + 1)).all())
 
