@@ -92,7 +92,7 @@ class Thief:
         X = np.column_stack([np.array(self.rows), np.ones(len(self.rows))])
         return np.linalg.lstsq(X * weight, logit(p) * weight[:, 0], rcond=None)[0]
 
-    def scores(self, X):
+    def told(self, X):
         """What the copy says of rows (n, d)."""
         return expit(np.column_stack([X, np.ones(len(X))]) @ self.model())
 
@@ -118,7 +118,7 @@ def test_what_the_service_tells_does_not_give_the_model_away_exactly(service, ca
     sharp = [score for text in told for score in scores_in(json.loads(text)) if not whole(score)]
     assert not sharp, f"scores with more than whole points: {sharp[:5]}"
     X = german.space.encode(german.X)
-    truth, copied = np.array([case.score(z) for z in X]), thief.scores(X)
+    truth, copied = np.array([case.score(z) for z in X]), thief.told(X)
     off, other = 100 * np.abs(copied - truth), np.mean(np.rint(100 * copied) != np.rint(100 * truth))
     print(
         f"{queries} queries, seed {SEED}: a copy of the model is {off.mean():.2f} points off on average, {off.max():.1f} at "
