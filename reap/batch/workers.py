@@ -9,11 +9,11 @@ import uuid
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-from reap import __version__
+from reap import __version__, _folders
 from reap._errors import InputError
 from reap._typing import Frame
 from reap.batch.planning import Planner, install, pack, work
@@ -90,10 +90,11 @@ class Processes:
     def __init__(self, planner: Planner, n_jobs: int) -> None:
         self.size = n_jobs
         self.token = uuid.uuid4().hex
-        self._folder = TemporaryDirectory(prefix="reap-batch-")
-        self._file = Path(self._folder.name, "planner")
-        self._file.write_bytes(pack(planner))
-        self._start()
+        with ExitStack() as held:
+            self._file = held.enter_context(_folders.folder("batch")) / "planner"
+            self._file.write_bytes(pack(planner))
+            self._start()
+            self._held = held.pop_all()  # it worked: the folder stays until `close`
 
     def _start(self) -> None:
         from joblib.externals.loky import ProcessPoolExecutor
@@ -118,7 +119,7 @@ class Processes:
     def close(self) -> None:
         """End the processes."""
         self._pool.shutdown(kill_workers=True)
-        self._folder.cleanup()
+        self._held.close()
 
 
 def _begin(parent: int, token: str, version: str, file: str) -> None:

@@ -125,11 +125,18 @@ class Particles:
     def _with(self, columns: Ints, places: Ints | slice = slice(None)) -> Array:
         """Return the latents `(n, …)` in some columns, flat: those that were moved, else as they were drawn."""
         assert self._columns is not None
-        d, k = self._prior.dimension, len(self._columns)
-        own, moved = self._drawn[places][:, :d, columns], self._latents[places]
+        d, k, m = self._prior.dimension, len(self._columns), len(columns)
+        drawn, moved = self._drawn[places], self._latents[places]
         known, at = np.isin(columns, self._columns), np.searchsorted(self._columns, columns)
-        own[:, :, known] = moved[:, : d * k].reshape(len(moved), d, k)[:, :, at[known]]
-        return np.concatenate([own.reshape(len(own), -1), moved[:, d * k :]], axis=1)
+        made = np.empty((len(moved), d * m + moved.shape[1] - d * k), dtype=moved.dtype)
+        made[:, d * m :] = moved[:, d * k :]
+        # One by one: each fits into the processor's cache, and all of them are 80 MB at d = 200.
+        for i in range(len(made)):
+            own, before = made[i, : d * m].reshape(d, m), moved[i, : d * k].reshape(d, k)
+            if not known.all():
+                np.take(drawn[i, :d], columns, axis=1, out=own, mode="clip")
+            own[:, known] = before[:, at[known]]
+        return made
 
     @property
     def minds(self) -> Array:
@@ -159,8 +166,8 @@ class Particles:
         as much as leaves enough of them, so that the particles can walk to where it holds. A move that would not end
         by the `deadline` is not begun: the particles are those that the answers leave, only fewer of them differ.
         """
-        columns = self._prior.touched(answers.moves)
-        if columns is not None:
+        columns, known = self._prior.touched(answers.moves), self._columns
+        if columns is not None and known is not None and not np.array_equal(columns, known):
             self._latents, self._columns = self._with(columns), columns
         self._before, self._last = self._likelihood(self._latents, self._families, answers)
         self.effective = effective(self._gain(0.0, 1.0))

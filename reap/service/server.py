@@ -10,8 +10,8 @@ from typing import Any
 
 import uvicorn
 
+from reap import _folders
 from reap._errors import InputError
-from reap.service import folders
 from reap.service.app import Factory
 from reap.service.case import Case
 from reap.service.connections import Connection
@@ -72,7 +72,7 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
     print(f"Listening on {address}", flush=True)
     if made:
         print(f"Operator's page: {address}/operator (any name, password {settings.admin_key})", flush=True)
-    with folders.folder() as folder:
+    with _folders.folder("serve") as folder:
         file = folder / "case"
         file.write_bytes(pickle.dumps(case))
         config = uvicorn.Config(

@@ -131,7 +131,7 @@ class Column:
     def write(self, codes: Array, dtype: Any) -> Any:
         """Return codes (n,) as an array with a dtype: categories as categories, whole numbers as integers.
 
-        Where the dtype cannot hold them (a missing value among NumPy's integers), as the nearest that can.
+        Where the dtype cannot hold them (a missing value, or 10³⁰, among NumPy's integers), as the nearest that can.
         """
         absent = np.isnan(codes)
         if self.feature.is_number:
@@ -143,7 +143,7 @@ class Column:
     def _write_numbers(self, codes: Array, dtype: Any, absent: Bools) -> Any:
         whole = "int64" if self.feature.kind == "integer" else "float64"
         dtype = pd.api.types.pandas_dtype(whole if dtype is None else dtype)
-        if dtype.kind in "iu" and (codes[~absent] != np.rint(codes[~absent])).any():
+        if dtype.kind in "iu" and not _fit(codes[~absent], dtype):
             return codes
         if isinstance(dtype, np.dtype):
             return codes if absent.any() and dtype.kind in "iub" else codes.astype(dtype)
@@ -163,6 +163,14 @@ class Column:
                 levels = levels.astype(exact)
             self._palettes[key] = levels.to_numpy() if isinstance(levels.dtype, np.dtype) else levels.array
         return self._palettes[key]
+
+
+def _fit(codes: Array, dtype: Any) -> bool:
+    """Return whether integers of a dtype can hold codes (n,)."""
+    plain = getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype))  # nullable, sparse, NumPy's own
+    kind = np.iinfo(plain)
+    # float(kind.max) may be one too large
+    return bool(((codes == np.rint(codes)) & (codes >= kind.min) & (codes < kind.max + 1)).all())
 
 
 class Group:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reap
+from reap.batch import planning, tables, workers
 from tests.batch import people
+from tests.batch.test_resume import start, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return people.nearest(60)
+
 
 # workers -------------------------------------------------------------------------------------------------
 
@@ -87,12 +96,63 @@ def test_workers_that_never_start_end_the_run_with_a_sentence(tmp_path):
     assert "run again with resume" in done.stdout
 
 
+class Dying(workers.Here):
+    """A crew that is dead before it gets its second chunk, or whenever it gets one."""
+
+    lost = (BrokenExecutor,)
+    size = 2
+
+    def __init__(self, planner, always):
+        super().__init__(planner)
+        self.always, self.sent, self.crews = always, 0, 1
+
+    def submit(self, chunk):
+        self.sent += 1
+        if self.always or (self.crews == 1 and self.sent == 2):
+            raise BrokenExecutor("a process of the pool died")
+        return super().submit(chunk)
+
+    def renew(self):
+        self.crews += 1
+
+
+@pytest.fixture
+def dying(fitted):
+    """A crew that dies, and six chunks for it."""
+    engine, X = fitted
+    planner = planning.Planner(engine, np.eye(engine.space.dimension))
+    chunks = tables.chunks(tables.InMemory(X), engine.space, 10, None)
+    return lambda always: (Dying(planner, always), chunks)
+
+
+def test_workers_that_are_dead_when_they_get_their_work_are_replaced(dying):
+    """Handing a chunk over, not waiting for it, ended in a traceback."""
+    crew, chunks = dying(always=False)
+    assert sorted(chunk.number for chunk, _ in workers.finished(crew, chunks)) == list(range(6))
+    assert crew.crews == 2
+
+
+def test_workers_that_are_always_dead_when_they_get_their_work_end_the_run_with_a_sentence(dying):
+    crew, chunks = dying(always=True)
+    with pytest.raises(ChildProcessError, match=r"workers died 4 times on rows 0 to 9.*resume"):
+        list(workers.finished(crew, chunks))
+
+
+def test_what_a_killed_batch_left_in_the_temporary_directory_goes_with_the_next_one(tmp_path, monkeypatch):
+    """Its processes read the engine from a folder there, which nobody removed."""
+    temporary, output = tmp_path / "tmp", tmp_path / "plans"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    killed = start(output, 2)
+    wait_for(lambda: list(output.glob("part-*.parquet")), killed)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    assert list(temporary.glob("reap-*/planner")), "it left nothing: killed too late"
+    assert start(output, 2, "resume").wait(180) == 0
+    assert list(temporary.glob("reap-*")) == []
+
+
 # folders -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def fitted():
-    return people.nearest(60)
 
 
 def run(fitted, folder, **options):

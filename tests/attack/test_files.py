@@ -141,6 +141,16 @@ def test_a_plan_with_values_that_cannot_be_reckoned_with_is_refused(plan, value)
             Plan.from_json(json.dumps(data))
 
 
+@pytest.mark.parametrize("value", [1e30, 1e16])
+def test_a_plan_from_beyond_the_integers_shows_what_the_file_says(plan, value):
+    """Columns of integers held any number then, with a warning."""
+    data, column = json.loads(plan.to_json()), plan.space.slices["amount"].start
+    data["path"][0][column] = value
+    made = Plan.from_json(json.dumps(data))
+    right_plan(made)
+    assert made.to_frame()["amount"].iloc[0] == plan.space.values(made.path[0])["amount"]
+
+
 def test_plans_whose_space_is_given(plan):
     text = json.dumps(plan.to_dict(standalone=False))
     outcomes = trial(
@@ -325,6 +335,103 @@ def test_exports(log, german_engine):
         SESSIONS,
     )
     assert outcomes["refused"] > SESSIONS / 2
+
+
+# forgeries ----------------------------------------------------------------------------------------------
+
+
+class Forger:
+    """Somebody who knows the format and the model, and changes one thing of a session so that all else fits."""
+
+    def __init__(self, talked, engine):
+        self.engine, self.space = engine, engine.space
+        self.data = json.loads(talked.to_json())
+
+    def event(self, kind):
+        """The last event of a kind."""
+        return next(event for event in reversed(self.data["events"]) if event["type"] == kind)
+
+    @property
+    def plan(self):
+        """A plan that the engine found last."""
+        asked = [event for event in self.data["events"] if event["type"] == "asked" and event["found"]]
+        return asked[-1]["plans"][asked[-1]["found"][0]]
+
+    def end(self, **values):
+        """Let the plan end at other values, scored as the model scores them; it must still be accepted."""
+        z = self.space.vector({**self.space.values(np.array(self.plan["path"][-1])), **values})
+        self.plan["path"][-1], self.plan["scores"][-1] = (
+            z.tolist(),
+            float(self.engine.classifier_.score(z[None])[0]),
+        )
+        assert self.engine.classifier_.accepts(z[None]).all()
+
+    def a_score_a_thousandth_off(self):
+        self.plan["scores"][1] += 1e-3
+
+    def an_end_that_is_rejected(self):
+        del self.plan["path"][2:], self.plan["scores"][2:]
+
+    def an_end_that_is_not_allowed(self):
+        self.end(personal_status="single man")
+
+    def another_beginning(self):
+        z = self.space.vector({**self.event("started")["subject"], "duration": 47})
+        score = float(self.engine.classifier_.score(z[None])[0])
+        self.plan["path"][0], self.plan["scores"][0] = z.tolist(), score
+
+    def a_person_between_two_rows(self):
+        self.event("started")["z"][self.space.slices["duration"].start] += 1e-4
+
+    def values_of_somebody_else(self):
+        self.event("started")["subject"]["amount"] += 1
+
+    def an_answer_that_is_none(self):
+        self.event("answered")["choice"] = False
+
+    def an_end_that_the_person_ruled_out(self):
+        assert self.event("screened")["limits"] == {"fixed": ["status"]}
+        self.end(status="0 to 200 DM")
+
+    def thousands_of_questions(self):
+        self.event("started")["settings"]["questions"] = 1001
+
+    def another_threshold(self):
+        self.plan["scale"]["threshold"] = 0.4
+
+    def a_wish_about_nothing(self):
+        self.event("constrained").update(feature="height", difficulty=None)
+
+
+FORGERIES = {
+    Forger.a_score_a_thousandth_off: "scores are not the model's",
+    Forger.an_end_that_is_rejected: "rejects where a plan ends",
+    Forger.an_end_that_is_not_allowed: "does not allow what a plan advises",
+    Forger.another_beginning: "begins where the person does not stand",
+    Forger.a_person_between_two_rows: "is not a row of the table",
+    Forger.values_of_somebody_else: "values and their vector disagree",
+    Forger.an_answer_that_is_none: "is not an answer to question 2",
+    Forger.an_end_that_the_person_ruled_out: "breaks the person's limits",
+    Forger.thousands_of_questions: "setting questions is 1001",
+    Forger.another_threshold: "of another kind than the model's",
+    Forger.a_wish_about_nothing: "height",
+}
+
+
+@pytest.mark.parametrize("kind", ["session", "export"])
+@pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.__name__)
+def test_one_thing_forged_and_all_else_made_to_fit(talked, log, german_engine, forgery, kind):
+    """Changes at random rarely get so far: each of these is refused by one look alone."""
+    forger = Forger(talked, german_engine)
+    forgery(forger)
+    load, text = Elicitation.from_json, json.dumps(forger.data)
+    if kind == "export":
+        events = [
+            {"type": event.pop("type"), "payload": event, "created": now()} for event in forger.data["events"]
+        ]
+        load, text = exports.load, resealed({**log, "events": events, "victim": -1}, random.Random(0))
+    with pytest.raises(InputError, match=FORGERIES[forgery]):
+        load(text, german_engine)
 
 
 # priors -------------------------------------------------------------------------------------------------

@@ -121,6 +121,57 @@ def test_undo_works_also_where_an_act_of_the_past_cannot_be_computed_any_more(
         store.engine.dispose()
 
 
+def test_an_undo_to_a_state_that_cannot_be_computed_is_stored_and_one_more_helps(
+    fragile, row, tmp_path, monkeypatch
+):
+    """Refused, it would leave nothing that the person could do."""
+    store = Store(f"sqlite:///{tmp_path}/reap.db")
+    store.prepare()
+    desk = Desk(fragile, store, Settings(questions=4))
+    token = desk.start(fragile.engine.space.vector(row))
+    with desk.open(token) as live:
+        acts.constrain(desk, live, "amount", {"difficulty": 5})
+        acts.constrain(desk, live, "duration", {"difficulty": 5})
+    act = Elicitation._act
+
+    def broken(self, event):
+        if event.payload.get("feature") == "amount":
+            raise np.linalg.LinAlgError("singular matrix")
+        act(self, event)
+
+    monkeypatch.setattr(Elicitation, "_act", broken)
+    before = len(desk.log(token)[1])
+    with desk.open(token, undoing=True) as live, pytest.raises(np.linalg.LinAlgError):
+        acts.undo(desk, live)
+    assert [entry.type for entry in desk.log(token)[1][before:]] == ["undone"]
+    with desk.open(token, undoing=True) as live:
+        acts.undo(desk, live)
+        assert dict(live.session.difficulties) == {}
+        assert live.session.ask() is not None
+    store.engine.dispose()
+
+
+def test_an_act_after_which_the_question_cannot_be_said_is_not_stored(fragile, row, tmp_path, monkeypatch):
+    """The question could be computed; its words could not, and every page of the session was 500."""
+    store = Store(f"sqlite:///{tmp_path}/reap.db")
+    store.prepare()
+    desk = Desk(fragile, store, Settings(questions=4))
+    token = desk.start(fragile.engine.space.vector(row))
+    before = desk.log(token)[1]
+
+    def unsayable(self):
+        raise KeyError("aftr")
+
+    with monkeypatch.context() as patch, desk.open(token) as live:
+        patch.setattr(type(live.session.ask()), "__str__", unsayable)
+        with pytest.raises(UncomputedError):
+            acts.constrain(desk, live, "duration", {"difficulty": 5})
+    assert desk.log(token)[1] == before
+    with desk.open(token) as live:
+        acts.constrain(desk, live, "duration", {"difficulty": 5})
+    store.engine.dispose()
+
+
 def test_an_act_that_fails_in_the_desk_leaves_the_log_as_it_was(fragile, row, tmp_path, monkeypatch):
     store = Store(f"sqlite:///{tmp_path}/reap.db")
     store.prepare()

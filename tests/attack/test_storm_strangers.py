@@ -92,14 +92,16 @@ class Thief:
         X = np.column_stack([np.array(self.rows), np.ones(len(self.rows))])
         return np.linalg.lstsq(X * weight, logit(p) * weight[:, 0], rcond=None)[0]
 
-    def off(self, X, truth):
-        """How far the copy's scores of these rows (n, d) are from the model's: the mean and the largest, in points."""
-        away = 100 * np.abs(expit(np.column_stack([X, np.ones(len(X))]) @ self.model()) - truth)
-        return away.mean(), away.max()
+    def told(self, X):
+        """What the copy says of rows (n, d)."""
+        return expit(np.column_stack([X, np.ones(len(X))]) @ self.model())
 
 
 def test_what_the_service_tells_does_not_give_the_model_away_exactly(service, case, german, quick):
-    """Forty exact scores gave a logistic model to the last digit. Now every score comes in whole points, wherever it stands."""
+    """Forty exact scores gave a logistic model to the last digit. Now every score comes in whole points, wherever it stands.
+
+    That hides the last digits and no more: how good the copy is still is printed, and told in SECURITY.md.
+    """
     queries, rng, thief = 4 * TIMES, np.random.default_rng(SEED), Thief(german.space)
     token = service.start(quick)["token"]
     here = f"/api/v1/sessions/{token}"
@@ -116,11 +118,13 @@ def test_what_the_service_tells_does_not_give_the_model_away_exactly(service, ca
     sharp = [score for text in told for score in scores_in(json.loads(text)) if not whole(score)]
     assert not sharp, f"scores with more than whole points: {sharp[:5]}"
     X = german.space.encode(german.X)
-    mean, worst = thief.off(X, np.array([case.score(z) for z in X]))
+    truth, copied = np.array([case.score(z) for z in X]), thief.told(X)
+    off, other = 100 * np.abs(copied - truth), np.mean(np.rint(100 * copied) != np.rint(100 * truth))
     print(
-        f"{queries} queries, seed {SEED}: a copy of the model is {mean:.2f} points off on average, {worst:.1f} at most"
+        f"{queries} queries, seed {SEED}: a copy of the model is {off.mean():.2f} points off on average, {off.max():.1f} at "
+        f"most, and has other whole points for {other:.0%} of all rows"
     )
-    assert worst > 1.0
+    assert other > 0, "the copy is exact"
 
 
 def scores_in(value, name=""):

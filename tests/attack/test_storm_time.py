@@ -1,13 +1,12 @@
 """Calls that once ran for minutes, each with several limits and fresh numbers: how far does any run past its limit?
 
-Short tests of the same are in ``tests/belief/test_time_limits.py`` and ``test_service_time.py``. Counted is the
-processor time after the limit, since a busy machine is not what is attacked; the clock is printed beside it.
+Short tests of the same are in ``tests/belief/test_time_limits.py`` and ``test_service_time.py``. Counted are seconds by the
+clock, and the longest of all calls: run them on a machine with a core to spare.
 """
 
 from __future__ import annotations
 
 import os
-import threading
 import time
 
 import httpx
@@ -31,32 +30,27 @@ SLACK = 1.0
 
 
 class Watch:
-    """Notes how long each call goes on after its limit: by the clock, and in processor time, which others do not use up."""
+    """Notes how long each call goes on after its limit."""
 
     def __init__(self):
-        self.calls, self.over, self.wall = 0, [0.0], [0.0]
+        self.calls, self.over = 0, []
 
     def call(self, limit, do):
-        spent = []
-        alarm = threading.Timer(limit, lambda: spent.append((time.process_time(), time.monotonic())))
-        alarm.start()
+        begin = time.monotonic()
         result = do()
-        end = time.process_time(), time.monotonic()
-        alarm.cancel()
-        alarm.join()
+        over = time.monotonic() - begin - limit
         self.calls += 1
-        if spent:
-            self.over.append(max(0.0, end[0] - spent[0][0]))
-            self.wall.append(max(0.0, end[1] - spent[0][1]))
+        if over > 0:
+            self.over.append(over)
         return result
 
     def told(self, what):
+        assert self.over, "no call was long enough to be ended"
         print(
-            f"{what}, seed {SEED}: {self.calls} calls, {len(self.over) - 1} reached their limit and ended after at most "
-            f"{max(self.over):.2f} s more of processor time, {max(self.wall):.2f} s by the clock"
+            f"{what}, seed {SEED}: {self.calls} calls, {len(self.over)} reached their limit and ended at most "
+            f"{max(self.over):.2f} s after it"
         )
         assert max(self.over) <= SLACK
-        assert len(self.over) > 1, "no call was long enough to be ended"
 
 
 def answered(rng, answers, d, scale=0.5, *, contradictory=False):
@@ -143,5 +137,6 @@ def test_requests(serve, tmp_path, german, german_rejected):
         f"{len(over)} starts with a limit of {limit} s, seed {SEED}: {ended} were ended; "
         f"past the limit at most {max(over):.2f} s by the clock"
     )
-    assert np.quantile(over, 0.9) <= SLACK  # a busy machine may be late by itself
+    assert ended, "no start was long enough to be ended"
+    assert max(over) <= SLACK
     assert list(service.store.faults()) == []

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from reap import effort
 from reap._arrays import row_keys, unique_rows
 from reap.checks.worlds import random_matrices
 from reap.effort import of_changes, of_each
@@ -79,6 +80,15 @@ def test_efforts():
     plain = np.array([[v @ a @ v for v in V] for a in A])
     assert np.allclose(of_changes(A, V), plain)
     assert np.allclose(of_each(A, np.stack([V] * 3)), plain)
+
+
+def test_efforts_of_many_changes_are_made_in_blocks_and_are_those_of_each_change(monkeypatch):
+    A, V = random_matrices(5, 3), np.random.default_rng(0).normal(size=(100, 5))
+    whole = of_changes(A, V)
+    monkeypatch.setattr(effort, "_BLOCK", 24 * 5 * 3)  # four blocks of 24 changes, and one of 4
+    np.testing.assert_allclose(of_changes(A, V), whole, rtol=1e-12)
+    np.testing.assert_allclose(of_changes(A, V[:1])[:, 0], whole[:, 0], rtol=1e-12)
+    assert of_changes(A, V[:0]).shape == (3, 0)
 
 
 def test_keys_tell_rows_apart():

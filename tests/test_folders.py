@@ -1,4 +1,4 @@
-"""Folders of killed servers: removed by the next server, and never that of a running one."""
+"""Folders of killed servers and batches: removed by the next one, and never that of a running one."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import tempfile
 
 import pytest
 
-from reap.service import folders
+from reap import _folders
 
-#: Serves until it is killed: a process that holds its folder.
+#: Goes on until it is killed: a process that holds its folder.
 HOLD = """
-from reap.service import folders
-with folders.folder() as made:
-    (made / "case").write_bytes(bytes(1000))
+import sys
+from reap import _folders
+with _folders.folder(sys.argv[1]) as made:
+    (made / "engine").write_bytes(bytes(1000))
     print(made, flush=True)
     input()
 """
@@ -28,9 +29,9 @@ def temporary(tmp_path, monkeypatch):
     return tmp_path
 
 
-def hold():
+def hold(kind):
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLD, kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     return process, process.stdout.readline().strip()
 
@@ -40,32 +41,33 @@ def ended(process, how):
     process.communicate(timeout=30)
 
 
-def test_the_folder_of_a_killed_server_goes_and_that_of_a_running_one_stays(temporary):
-    killed, left = hold()
+@pytest.mark.parametrize(("first", "next_one"), [("serve", "serve"), ("batch", "batch"), ("batch", "serve")])
+def test_the_folder_of_a_killed_process_goes_and_that_of_a_running_one_stays(temporary, first, next_one):
+    killed, left = hold(first)
     ended(killed, signal.SIGKILL)
-    running, kept = hold()  # clears up as it starts
+    running, kept = hold(next_one)  # clears up as it starts
     try:
         names = {str(path) for path in temporary.iterdir()}
         assert kept in names
         assert left not in names
-        assert folders.clear() == 0
+        assert _folders.clear() == 0
         assert kept in {str(path) for path in temporary.iterdir()}
     finally:
         ended(running, signal.SIGKILL)
-    assert folders.clear() == 1
+    assert _folders.clear() == 1
     assert list(temporary.iterdir()) == []
 
 
 def test_an_orderly_end_leaves_nothing(temporary):
-    with folders.folder() as made:
+    with _folders.folder("batch") as made:
         assert made.is_dir()
-        assert folders.clear() == 0
+        assert _folders.clear() == 0
     assert list(temporary.iterdir()) == []
 
 
 def test_a_folder_of_somebody_else_with_such_a_name_stays(temporary):
-    other = temporary / "reap-serve-mine"
+    other = temporary / "reap-batch-mine"
     other.mkdir()
     (other / "letter").write_text("dear diary")
-    assert folders.clear() == 0
+    assert _folders.clear() == 0
     assert (other / "letter").exists()
