@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from reap._typing import Array, Frame
+from reap.language import _
 from reap.recourse import Engine
 from reap.scores import Scale
 
@@ -27,7 +28,7 @@ class Case:
     examples : DataFrame
         Rejected people whom a visitor may take as an example; may be empty.
     title : str
-        What is decided, in a few words: "German credit".
+        What is decided, in a few words: "German credit"; empty: what the space says.
     model, data : str
         Fingerprints: of the engine, its settings and the scores of every row; of the space and the data. A session made
         with another model or other data is not continued.
@@ -54,7 +55,7 @@ class Case:
         return cls(
             engine,
             rejected.iloc[:50],
-            title or engine.space.title or "Your application",
+            title,
             _digest(
                 type(engine).__name__,
                 sorted(settings.items()),
@@ -63,6 +64,11 @@ class Case:
             ),
             _digest(engine.space.digest, X.to_csv(index=False)),
         )
+
+    @property
+    def heading(self) -> str:
+        """What is decided, in a few words and in the language in use."""
+        return self.title or self.engine.space.heading or _("Your application")
 
     @property
     def scale(self) -> Scale:
