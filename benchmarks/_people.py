@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import secrets
 import time
@@ -90,15 +91,25 @@ async def session(
 
 
 async def person(
-    url: str, rows: list[dict[str, Any]], number: int, tally: Tally, think: float, until: float, again: bool
+    url: str,
+    rows: list[dict[str, Any]],
+    number: int,
+    people: int,
+    tally: Tally,
+    think: float,
+    until: float,
+    again: bool,
 ) -> None:
-    """Come some time within the first ``think`` seconds and hold a session; ``again``: one after the other."""
+    """Come some time within the first ``think`` seconds and hold a session; ``again``: one after the other.
+
+    Everybody comes with a row of their own, as long as there are enough of them.
+    """
     rng = np.random.default_rng(number)
     await asyncio.sleep(rng.uniform(0, think))
     try:
         async with Browser(url) as browser:
-            while True:
-                await session(browser, rows[int(rng.integers(len(rows)))], tally, rng, think, until)
+            for row in itertools.count(number, people):
+                await session(browser, rows[row % len(rows)], tally, rng, think, until)
                 if not again or time.perf_counter() >= until:
                     return
     except (OSError, EOFError, ValueError, KeyError) as error:
@@ -111,5 +122,5 @@ async def crowd(
     """Let people come, think and answer for at most ``limit`` seconds; return what they saw and how long it took."""
     tally, begin = Tally(), time.perf_counter()
     until = begin + limit
-    await asyncio.gather(*(person(url, rows, i, tally, think, until, again) for i in range(people)))
+    await asyncio.gather(*(person(url, rows, i, people, tally, think, until, again) for i in range(people)))
     return tally, time.perf_counter() - begin

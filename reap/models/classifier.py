@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from functools import cached_property
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from scipy.special import expit, logit
@@ -115,10 +116,10 @@ class Classifier:
     def probability(self, Z: Array) -> Array:
         """Return the probability of the target class, (n,)."""
         Z = self._rows(Z)
-        if isinstance(self.kernel, Smooth | Valued):
-            p = np.asarray(expit(self.kernel.logit(Z)))
+        if self._gives_logits:
+            p = np.asarray(expit(cast(Smooth, self.kernel).logit(Z)))
         else:
-            p = self.kernel.probability(Z)
+            p = cast(Scorer, self.kernel).probability(Z)
         if np.isnan(p).any():
             raise InputError(
                 "the model gives no probability for a row with missing values; fill them in, or use a model "
@@ -136,8 +137,8 @@ class Classifier:
 
     def logit(self, Z: Array) -> Array:
         """Return log(p / (1 − p)) of the target class, (n,); always finite."""
-        if isinstance(self.kernel, Smooth | Valued):
-            return self.kernel.logit(self._rows(Z))
+        if self._gives_logits:
+            return cast(Smooth, self.kernel).logit(self._rows(Z))
         return np.asarray(logit(np.clip(self.probability(Z), _SURE, 1.0 - _SURE)))
 
     def linked(self, scores: Array) -> Array:
@@ -164,6 +165,11 @@ class Classifier:
         if self.scale.output == "score":  # the logit has digits where the probability has none left
             return np.asarray(self.logit(Z) > self.boundary)
         return np.asarray(self.probability(Z) > self.threshold)
+
+    @cached_property
+    def _gives_logits(self) -> bool:
+        """Whether the kernel has logits of its own; looking at a protocol takes as long as a small score."""
+        return isinstance(self.kernel, Smooth | Valued)
 
     def _rows(self, Z: Array) -> Array:
         _clock.check()

@@ -50,7 +50,7 @@ def notice(desk: Desk, live: Live, brand: Brand) -> list[Part]:
     else:
         parts.append(("heading", _("Notice of a decision")))
     parts.append(("text", "\n".join(filter(None, (brand.creditor or brand.name, today)))))
-    parts.append(("text", _("Subject: {title}").format(title=case.title)))
+    parts.append(("text", _("Subject: {title}").format(title=case.heading)))
     if not state.accepted:
         parts.append(
             ("text", _("After looking at your situation we cannot say yes to your application at present."))

@@ -107,7 +107,7 @@ def plan_pdf(request: Request, desk: D, token: str) -> Response:
         chosen = choices.chosen(desk, live)
         visits.printed(desk, live)
     name, today = (
-        request.app.state.settings.brand.name or desk.case.title,
+        request.app.state.settings.brand.name or desk.case.heading,
         language.day(datetime.now(UTC).date()),
     )
     shown = [(f.label, f.show(state.subject[f.name])) for f in desk.space.features]

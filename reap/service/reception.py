@@ -72,7 +72,7 @@ class Reception:
             self.space.feature(name)
         token, begin = new_token(), time.perf_counter()
         deadline = time.monotonic() + self.settings.time_limit
-        with _clock.until(deadline), self._turns.turn(time.monotonic(), deadline):
+        with _clock.until(deadline), self._turns.turn(time.monotonic(), deadline, newcomer=True):
             session = Elicitation(
                 self.case.engine,
                 self.space.decode(z[None]),

@@ -63,6 +63,7 @@ def _environment() -> Environment:
     )
     made.globals["LANGUAGES"] = language.LANGUAGES
     made.globals["charts"] = charts
+    made.globals["number"] = language.number
     made.filters["typed"] = _typed
     made.filters["sentence"] = _sentence
     made.filters["say"] = _say
@@ -98,7 +99,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
         csrf=sign(settings.secret, nonce),
         key=secrets.token_urlsafe(12),
         note=language.gettext(NOTES.get(request.query_params.get("note", ""), "")),
-        title=request.app.state.desk.case.title,
+        title=request.app.state.desk.case.heading,
         brand=settings.brand,
         scale=request.app.state.desk.case.scale,
         needed=request.app.state.desk.case.scale.needed,

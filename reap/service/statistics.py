@@ -50,5 +50,5 @@ def summary(desk: Desk) -> schemas.Summary:
         model=desk.case.model,
         data=desk.case.data,
         version=__version__,
-        title=desk.case.title,
+        title=desk.case.heading,
     )

@@ -40,7 +40,7 @@ def schema(case: Case) -> out.Schema:
             )
         )
     return out.Schema(
-        title=case.title,
+        title=case.heading,
         features=features,
         output=case.scale.output,
         unit=case.scale.unit,

@@ -11,6 +11,7 @@ import numpy as np
 
 from reap._errors import InputError, whole
 from reap._typing import Frame
+from reap.language import current
 from reap.space import files, infer
 from reap.space.clocks import Clocks
 from reap.space.derived import Derived
@@ -204,6 +205,11 @@ class ActionSpace(Legality):
     def save(self, path: str | Path, comments: bool = False) -> None:
         """Write the space to a TOML file."""
         Path(path).write_text(self.to_toml(comments), encoding="utf-8")
+
+    @property
+    def heading(self) -> str:
+        """The title in the language in use, else as the file has it."""
+        return self.meaning.translations.get(current(), {}).get("title", self.title)
 
     @property
     def about(self) -> str:

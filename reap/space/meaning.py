@@ -7,12 +7,13 @@ In a file it stands under ``[space]``, in other languages in a table beside it::
     yes = "the bank would lend you the money"
 
     [space.de]
+    title = "Kredit in Deutschland"
     yes = "Die Bank würde Ihnen den Kredit geben"
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reap._errors import InputError, unknown
@@ -32,6 +33,7 @@ class Meaning:
     yes : str
         What a yes means, as a clause without a full stop: "the bank would lend you the money".
     translations : mapping of language to words
+        The same words, and the ``title`` of the space.
 
     Examples
     --------
@@ -51,7 +53,7 @@ class Meaning:
         for language, words in self.translations.items():
             if language not in LANGUAGES:
                 raise unknown("language of [space]", language, LANGUAGES)
-            _check(f"[space.{language}]", words)
+            _check(f"[space.{language}]", words, ("title", *WORDS))
 
     def said(self, word: str) -> str:
         """Return "about" or "yes" in the language in use, else as the file has it; empty where it says nothing."""
@@ -59,11 +61,11 @@ class Meaning:
         return self.translations.get(current(), {}).get(word, own)
 
 
-def _check(where: str, words: object) -> None:
+def _check(where: str, words: object, known: Sequence[str] = WORDS) -> None:
     if not isinstance(words, Mapping):
         raise InputError(f"{where} is {words!r}; it must be a table")
     for word, said in words.items():
-        if word not in WORDS:
-            raise unknown(f"word in {where}", word, WORDS)
+        if word not in known:
+            raise unknown(f"word in {where}", word, known)
         if not isinstance(said, str):
             raise InputError(f"{word} in {where} is {said!r}; it must be text")

@@ -143,9 +143,10 @@ class Walk:
     def judge_question(self, page: str, question, session) -> None:
         said = text_of(page)
         rows = len(re.findall(r'<li class="[^"]*"><span class="sign', page)) // len(question.options)
-        self.rule("at most 4 rows", 1 <= rows <= 4, rows)
+        timed = 'class="takes"' in page  # how long each takes stands by its name: one more thing to weigh
+        self.rule("at most 4 things differ, time among them", rows >= 1 and rows + timed <= 4, (rows, timed))
         self.counts["rows over 3"] += rows > 3
-        self.counts["the time differs too"] += 'class="takes"' in page
+        self.counts["the time differs too"] += timed
         ends = [self.space.values(option.path[-1]) for option in question.options]
         worse = any(dominates(self.space, self.own, ends[i], ends[1 - i]) for i in (0, 1) if len(ends) == 2)
         self.rule("no dominated option", not worse, ends)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -24,7 +25,13 @@ def start(
         "--model",
         str(folder / "model.skops"),
     ]
-    command += ["--workers", str(workers), *options]
+    return launch([*command, "--workers", str(workers), *options], folder, workers, environment)
+
+
+def launch(
+    command: list[str], folder: Path, workers: int, environment: Mapping[str, str]
+) -> tuple[subprocess.Popen[str], str]:
+    """Run a command that serves, in a folder; return the process and its address once every worker is up."""
     log = folder / f"log-{time.monotonic_ns()}"
     with log.open("w") as errors:
         process = subprocess.Popen(
@@ -46,7 +53,7 @@ def start(
         time.sleep(0.1)
     process.kill()
     process.communicate()
-    raise RuntimeError(f"reap serve did not start: {log.read_text()}")
+    raise RuntimeError(f"the service did not start: {log.read_text()}")
 
 
 def stop(process: subprocess.Popen[str], how: signal.Signals = signal.SIGTERM) -> int:

@@ -198,7 +198,11 @@ def test_screening_rules_out_and_is_undone(service, token):
 def test_pages_speak_the_persons_language_and_read_numbers_by_it(service, token):
     german = {"Accept-Language": "de"}
     assert "Heute wäre die Antwort nein" in service.client.get(f"/s/{token}", headers=german).text
-    assert "Hoy la respuesta sería no" in service.client.get(f"/s/{token}?lang=es", headers=german).text
+    assert "Kredit in Deutschland" in service.client.get(f"/s/{token}", headers=german).text
+    spanish = service.client.get(f"/s/{token}?lang=es", headers=german).text
+    assert "Hoy la respuesta sería no" in spanish
+    assert "Crédito en Alemania" in spanish
+    assert "German credit" not in spanish
     wish = {"feature": "amount", "at_most": "5.000"}
     fresh = {"Accept-Language": "de", "Cookie": ""}
     state = service.client.post(f"/api/v1/sessions/{token}/constraints", json=wish, headers=fresh).json()

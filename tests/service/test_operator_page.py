@@ -46,6 +46,15 @@ def test_every_session_is_saved_to_the_byte_and_replays_to_its_plan(
     assert len(table) == 1 + len(shown)  # a head, and one answer each
 
 
+def test_how_long_somebody_waits_is_written_as_the_operator_writes_numbers(service, row):
+    token = service.start(row)["token"]
+    asked = service.client.post(f"/api/v1/sessions/{token}/review", json={"words": "Please look again."})
+    assert asked.status_code < 300
+    for code, said in (("en", "waiting for 0.0 hours"), ("de", "wartet seit 0,0 Stunden")):
+        page = service.client.get("/operator", auth=OPERATOR, headers={"Accept-Language": code}).text
+        assert said in page
+
+
 def test_a_trait_that_the_law_may_protect_is_named_to_the_operator_and_to_whoever_is_refused_for_it(
     service, german, german_rejected, brief_engine
 ):

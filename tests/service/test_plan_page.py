@@ -11,6 +11,7 @@ import pytest
 
 import reap
 from reap.service.case import Case
+from reap.service.offers import name_of
 from reap.service.plan_views import changes
 from reap.service.settings import Settings
 
@@ -79,6 +80,7 @@ def test_what_was_turned_down_comes_back_only_where_nothing_else_is_left_and_is_
         page = service.client.get(f"/s/{token}/plan").text
         offered = {plan["id"], *(other["id"] for other in plan["others"])}
         assert plan["refused"] == (plan["id"] in gone) == ("we know of no other one" in page)
+        assert not (offered - {plan["id"]}) & gone  # none beside the one that is recommended
         if plan["refused"] or plan["status"] != "ok":
             break
         assert not offered & gone
@@ -90,6 +92,11 @@ def test_what_was_turned_down_comes_back_only_where_nothing_else_is_left_and_is_
         assert service.client.post(f"/s/{token}/refuse", data=said).status_code == 303
     assert len(gone) >= 2
     assert plan["status"] != "ok" or plan["refused"]
+    with service.app.state.desk.open(
+        token
+    ) as live:  # nothing was compared, so all that is known could be offered
+        known = {name_of(made) for made in live.session.pool.plans if made.valid}
+    assert known <= gone, "there was another one"
     assert 'form="refuse"' not in page or plan["status"] != "ok"
 
 

@@ -35,6 +35,20 @@ def test_the_request_that_came_first_goes_first():
     assert order == [1.0, 1.5, 2.0, 3.0]
 
 
+def test_newcomers_wait_for_those_who_are_in_a_session():
+    turns, order = Turns(1), []
+
+    def compute(came, newcomer):
+        with turns.turn(came, newcomer=newcomer):
+            order.append(came)
+
+    with ThreadPoolExecutor(4) as pool, turns.turn(0.0):
+        for place, who in enumerate(((1.0, True), (4.0, False), (2.0, True), (3.0, False))):
+            pool.submit(compute, *who)
+            wait_until(lambda place=place: len(turns._waiting) == place + 1)
+    assert order == [3.0, 4.0, 1.0, 2.0]
+
+
 @pytest.mark.parametrize("places", [1, 3])
 def test_never_more_compute_than_there_are_places_and_a_failure_gives_its_place_back(places):
     turns, lock, now, most = Turns(places), threading.Lock(), 0, 0

@@ -16,10 +16,12 @@ from reap.plan import Plan
 
 TEXT = """
 [space]
+title = "A flat"
 about = "You asked for a flat."
 yes = "you would get the flat"
 
 [space.de]
+title = "Eine Wohnung"
 yes = "Sie bekämen die Wohnung"
 
 [features.debts]
@@ -57,6 +59,16 @@ def asked(space, *changed, **facts):
     return Question("0-1", 1, tuple(plans), **facts)
 
 
+def test_the_title_is_in_the_language_in_use(space):
+    again = reap.ActionSpace.from_toml(space.to_toml())
+    for one in (space, again, pickle.loads(pickle.dumps(space))):
+        assert one.heading == "A flat"
+        with speaking("de"):
+            assert one.heading == "Eine Wohnung"
+        with speaking("es"):  # has none: as the file has it
+            assert one.heading == "A flat"
+
+
 def test_it_is_kept_in_files_pickles_and_limits(space):
     for again in (
         reap.ActionSpace.from_toml(space.to_toml()),
@@ -72,7 +84,7 @@ def test_it_is_kept_in_files_pickles_and_limits(space):
 
 @pytest.mark.parametrize(
     "text",
-    ["yes = 3", "about = ['x']", "ja = 'x'", "de = 'x'", "de = { title = 'x' }", "de = { yes = 3 }"],
+    ["yes = 3", "about = ['x']", "ja = 'x'", "de = 'x'", "de = { heading = 'x' }", "de = { yes = 3 }"],
 )
 def test_what_cannot_be_said_is_refused(text):
     with pytest.raises(InputError, match=r"\[space"):
