@@ -137,10 +137,7 @@ class Question:
     def because(self) -> str:
         """Why it is asked, in the language in use; ``why`` is what was said when it was asked."""
         if self.earlier is not None:
-            said = _(
-                "You have seen these two before and chose {option}: {title}. We did not expect that, so please look once more. "
-                "Whatever you say now counts."
-            )
+            said = _("Last time you chose {option}: {title}. Is that still right? What you say now counts.")
             return said.format(option=self.names[self.earlier], title=self.titles[self.earlier])
         return why(self.gain) if self.why else ""
 
