@@ -262,6 +262,8 @@ def test_the_report_says_what_was_learnt(prior, tmp_path):
     assert prior.hash in said
     plot(prior, tmp_path / "prior.png")
     assert (tmp_path / "prior.png").stat().st_size > 5000
+    with pytest.raises(reap.InputError, match=r"cannot be written as 'prior\.doc'"):
+        plot(prior, "prior.doc")
 
 
 def test_a_learnt_prior_saves_effort_from_the_first_plan_on(prior):
