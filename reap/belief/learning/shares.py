@@ -20,8 +20,8 @@ from reap.belief.prior import ABSENT
 
 #: People like the start who are added to those who answered.
 PSEUDO = 10.0
-#: Share of people who name options without looking, before any answer.
-GUESSING = 0.02
+#: Share of people who name options without looking, before any answer; of these, who name the same place throughout.
+GUESSING, PLACES = 0.02, 0.5
 #: Rounds at most, and a change of all shares that is none: those of guessing people are the last to settle.
 _ROUNDS, _STILL, _LEAST = 2_000, 1e-6, 1e-12
 #: Every family that a learnt prior may use, with its weight before any answer.
@@ -31,6 +31,8 @@ FAMILIES = {**PEOPLE, **dict.fromkeys(ALIKE, 0.5)}
 @dataclass(frozen=True, eq=False)
 class Shares:
     """Shares of families `(f,)` and of kinds of care `(t,)`, each of sum 1; of people who guess, and who mind each column `(e,)`.
+
+    ``places``: of those who guess, the share who name the option in the same place throughout.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class Shares:
     kinds: Array
     guessing: float = GUESSING
     minders: Array = field(default_factory=lambda: np.zeros(0))
+    places: float = PLACES
 
     @classmethod
     def default(cls, extra: int = 0) -> Shares:
@@ -65,21 +68,25 @@ class Shares:
 
     @property
     def _flat(self) -> Array:
-        return np.concatenate([self.families, self.kinds, [self.guessing], self.minders])
+        return np.concatenate([self.families, self.kinds, [self.guessing, self.places], self.minders])
 
     def mixed(self, logs: Array) -> Array:
         """Return `log Σ share · exp(logs)` `(n,)` of log-likelihoods `(n, s, f, t)`."""
         return np.asarray(logsumexp(logs + self.logs, axis=(1, 2, 3)))
 
+    def blind(self, guessed: Array) -> Array:
+        """Return the log-likelihood `(n, 2)` of people who guess, at random and by place, with how common each is of them."""
+        return np.asarray(guessed + np.log(np.maximum([1 - self.places, self.places], _LEAST)))
+
     def explain(self, logs: Array, guessed: Array) -> tuple[Array, Array]:
-        """Return how likely each person is of each kind `(n, s, f, t)`, and that they guess `(n,)`: together 1."""
+        """Return how likely each person is of each kind `(n, s, f, t)`, and that they guess `(n, 2)`: together 1."""
         looked = logs + (self.logs + np.log1p(-self.guessing))
-        blind = guessed + np.log(max(self.guessing, _LEAST))
-        total = np.logaddexp(logsumexp(looked, axis=(1, 2, 3)), blind)
-        return np.exp(looked - total[:, None, None, None]), np.exp(blind - total)
+        blind = self.blind(guessed) + np.log(max(self.guessing, _LEAST))
+        total = np.logaddexp(logsumexp(looked, axis=(1, 2, 3)), logsumexp(blind, axis=1))
+        return np.exp(looked - total[:, None, None, None]), np.exp(blind - total[:, None])
 
     def learnt(self, logs: Array, guessed: Array) -> Shares:
-        """Return the shares under which log-likelihoods `(n, s, f, t)` and `(n,)` are most likely, drawn towards these."""
+        """Return the shares under which log-likelihoods `(n, s, f, t)` and `(n, 2)` are most likely, drawn towards these."""
         now, on = self, minded(len(self.minders))
         for _ in range(_ROUNDS):
             found, blind = now.explain(logs, guessed)
@@ -94,6 +101,9 @@ class Shares:
                     kinds / kinds.sum(),
                     (PSEUDO * self.guessing + float(blind.sum())) / (PSEUDO + len(blind)),
                     (PSEUDO * self.minders + on.T @ states) / (PSEUDO + looked),
+                    float(
+                        (self.places + blind[:, 1].sum()) / (1 + blind.sum())
+                    ),  # one person who guesses is added
                 ),
             )
             if np.abs(now._flat - before._flat).max() < _STILL:
@@ -112,7 +122,9 @@ class Shares:
             self,
             families=_spread(found.sum(axis=(1, 3)) / of, self.families, of),
             kinds=_spread(found.sum(axis=(1, 2)) / of, self.kinds, of),
-            guessing=float(_spread(blind[:, None], np.array([self.guessing]), np.ones((1, 1)))[0]),
+            guessing=float(
+                _spread(blind.sum(axis=1, keepdims=True), np.array([self.guessing]), np.ones((1, 1)))[0]
+            ),
             minders=_spread(found.sum(axis=(2, 3)) @ minded(len(self.minders)) / of, self.minders, of),
         )
 
