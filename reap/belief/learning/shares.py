@@ -2,7 +2,7 @@
 
 People differ in their family of effort matrices, in how carefully they answer, and in whether they mind each of the columns
 beside the moves. Some name an option without looking: what they said teaches nothing, and the more likely that is of somebody,
-the less they teach. E: how likely each person is of each kind. M: their mean, with `PSEUDO` people who are as the start says.
+the less they teach. E: how likely each person is of each kind. M: their mean, with some people who are as the start says.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from reap.belief.answers import people
 from reap.belief.families import ALIKE, PEOPLE
 from reap.belief.prior import ABSENT
 
-#: People like the start who are added to those who answered.
-PSEUDO = 10.0
+#: People like the start who are added to those who answered; for kinds of care more, because a few answers hardly tell
+#: careless people from those who guess: with ten of them a third of the guessing were taken for careless.
+PSEUDO, PSEUDO_CARE = 10.0, 100.0
 #: Share of people who name options without looking, before any answer; of these, who name the same place throughout.
 GUESSING, PLACES = 0.02, 0.5
 #: Rounds at most, and a change of all shares that is none: those of guessing people are the last to settle.
@@ -92,7 +93,7 @@ class Shares:
             found, blind = now.explain(logs, guessed)
             looked = float(found.sum())
             families = PSEUDO * self.families + found.sum(axis=(0, 1, 3))
-            kinds = PSEUDO * self.kinds + found.sum(axis=(0, 1, 2))
+            kinds = PSEUDO_CARE * self.kinds + found.sum(axis=(0, 1, 2))
             states = found.sum(axis=(0, 2, 3))
             before, now = (
                 now,
@@ -111,20 +112,22 @@ class Shares:
         return now
 
     def spread(self, logs: Array, guessed: Array) -> Shares:
-        """Return the standard deviations of these shares, in their places: one kind against all the others.
+        """Return the standard deviations of these shares, in their places.
 
-        A share s of which each person n has `r_n` has the score `r_n/s − (1−r_n)/(1−s)`; the sum of its squares is what the
-        answers determine, and the people added determine `PSEUDO/(s(1−s))`.
+        Who answers carelessly and who guesses are hard to tell apart, so what one gains the other loses: kinds of care and
+        guessing people have one covariance. Families, and who minds a column, are taken against all the others (``_spread``).
         """
         found, blind = self.explain(logs, guessed)
         of = np.maximum(found.sum(axis=(1, 2, 3)), _LEAST)[:, None]
+        each = np.hstack([found.sum(axis=(1, 2)), blind.sum(axis=1, keepdims=True)])
+        looked = 1 - self.guessing
+        together = _covariance(each, np.append(looked * self.kinds, self.guessing))
+        by_kind = (np.eye(len(self.kinds)) - self.kinds[:, None]) / looked  # of shares among those who looked
         return replace(
             self,
             families=_spread(found.sum(axis=(1, 3)) / of, self.families, of),
-            kinds=_spread(found.sum(axis=(1, 2)) / of, self.kinds, of),
-            guessing=float(
-                _spread(blind.sum(axis=1, keepdims=True), np.array([self.guessing]), np.ones((1, 1)))[0]
-            ),
+            kinds=np.sqrt(np.diag(by_kind @ together @ by_kind.T)),
+            guessing=float(np.sqrt(together.sum())),
             minders=_spread(found.sum(axis=(2, 3)) @ minded(len(self.minders)) / of, self.minders, of),
         )
 
@@ -140,8 +143,30 @@ def minded(extra: int) -> Array:
     return np.array(list(product((0.0, 1.0), repeat=extra)))
 
 
+def _covariance(each: Array, shares: Array) -> Array:
+    """Return the covariance `(c−1, c−1)` of shares `(c,)` of sum 1 without the last, that each person has by `(n, c)`.
+
+    The score of person n is `r_nj/s_j − r_nc/s_c`; the sum of its squares is what the answers determine, and the people added
+    determine as much as `PSEUDO` of whom it were known. The sum of all entries is the variance of the last share.
+
+    Examples
+    --------
+    >>> known = np.repeat(np.eye(2), [150, 50], axis=0)
+    >>> round(float(_covariance(known, np.array([0.75, 0.25])).sum() / (0.75 * 0.25 / 210)), 6)
+    1.0
+    """
+    inside = np.clip(shares, 1e-6, 1.0)
+    score = each[:, :-1] / inside[:-1] - each[:, -1:] / inside[-1]
+    added = PSEUDO * (np.diag(1 / inside[:-1]) + 1 / inside[-1])
+    return np.asarray(np.linalg.inv(score.T @ score + added))
+
+
 def _spread(each: Array, shares: Array, weights: Array) -> Array:
-    """Return the standard deviations `(c,)` of shares `(c,)` that each person has by `(n, c)`, people counting by `(n, 1)`."""
+    """Return the standard deviations `(c,)` of shares `(c,)` that each person has by `(n, c)`, people counting by `(n, 1)`.
+
+    A share s of which each person n has `r_n` has the score `r_n/s − (1−r_n)/(1−s)`; the sum of its squares is what the
+    answers determine, and the people added determine `PSEUDO/(s(1−s))`.
+    """
     inside = np.clip(shares, 1e-6, 1 - 1e-6)
     score = weights * (each / inside - (1 - each) / (1 - inside))
     return np.asarray(1 / np.sqrt((score**2).sum(axis=0) + PSEUDO / (inside * (1 - inside))))
