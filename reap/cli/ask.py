@@ -113,13 +113,36 @@ def _simulated(session: Elicitation, seed: int) -> Mahalanobis:
     return Mahalanobis.random(session.space.dimension, np.random.default_rng(seed + 1))
 
 
+def _same_prior(path: Path, text: str, prior: Path | None) -> None:
+    """Refuse another learnt prior than the session began with, in the words of this command."""
+    from reap.belief import LearnedPrior
+    from reap.elicitation.events import read
+
+    try:
+        began = read(text)[0].payload.get("prior")
+    except (LookupError, TypeError, AttributeError):
+        return  # a damaged session: reading it says so
+    given = None if prior is None else LearnedPrior.load(prior).hash
+    if began == given:
+        return
+    if began is None:
+        raise InputError(f"{path} holds a session that began without a learnt prior; leave out --prior")
+    said = "none was given" if given is None else f"{prior} is {given[:12]}"
+    raise InputError(
+        f"{path} holds a session that began with the learnt prior {began[:12]}, {said}; "
+        "name its file with --prior, or name another session"
+    )
+
+
 def _resume(
     setup: _setup.Setup, path: Path, row: int | None, typed: bool, prior: Path | None, console: Console
 ) -> Elicitation:
     """Return the session in a file; an error where it is another person's or another model's."""
     from reap.elicitation import Elicitation
 
-    session = Elicitation.from_json(path.read_text(encoding="utf-8"), setup.engine, prior=prior)
+    text = path.read_text(encoding="utf-8")
+    _same_prior(path, text, prior)
+    session = Elicitation.from_json(text, setup.engine, prior=prior)
     if typed:
         raise InputError(
             f"{path} holds a session already; leave out --type to go on with it, or name another file"

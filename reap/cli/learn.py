@@ -59,6 +59,14 @@ def learn(
         raise InputError("give --database or --exports, one of them: where the past sessions are")
     if (output is None) == (check is None):
         raise InputError("give --output FILE to learn a prior, or --check FILE to check one")
+    if by is not None and check is None:
+        raise InputError(
+            "--by goes with --check: groups are compared on sessions that did not teach the prior"
+        )
+    if report is not None and check is not None:
+        raise InputError("--report goes with --output: it draws what is learnt, and a check learns nothing")
+    for path in (output, report):
+        _writable(path)
     rules = _setup.read_table(data, label, favourable, space).space
     console = Console(highlight=False)
     if database is not None:
@@ -71,7 +79,10 @@ def learn(
     assert output is not None
     from reap.learning import describe, plot
     from reap.learning import learn as learnt
+    from reap.learning.report import check_format
 
+    if report is not None:
+        check_format(report)
     keep = output.with_name(output.name + ".partial")
     prior = learnt(sessions, rules, least=least, random_state=seed, keep=keep, verbose=True)
     part = output.with_name(output.name + ".part")
@@ -82,6 +93,14 @@ def learn(
         plot(prior, report)
     said = _("Wrote {output}. Use it with: reap serve --prior {output}").format(output=output)
     console.print(said, markup=False, soft_wrap=True)
+
+
+def _writable(path: Path | None) -> None:
+    """Refuse a file that could not be written in the end, before anything is learnt."""
+    if path is not None and not path.parent.is_dir():
+        raise InputError(f"there is no folder {str(path.parent)!r} to write {path.name} in; make it first")
+    if path is not None and path.is_dir():
+        raise InputError(f"{str(path)!r} is a folder; name a file in it")
 
 
 def _check(

@@ -97,13 +97,15 @@ def _said(state: State, columns: Array) -> list[Comparison]:
     for name, level in state.difficulties.items():
         factors[state.space.slices[name]] = np.sqrt(FACTORS[level])
     size = np.sqrt((factors[columns] ** 2).mean())
+    named = [choice for _, choice in state.history if choice == "same" or isinstance(choice, int)]
     return [
         Comparison(
             tuple(np.atleast_2d(moves * factors)[:, columns] for moves in answer.moves),
             answer.same,
             None if answer.beside is None else answer.beside * size,
+            place if isinstance(place, int) else None,
         )
-        for answer in state.answers
+        for answer, place in zip(state.answers, named, strict=True)
     ]
 
 

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from reap._errors import InputError
 from reap.belief import LearnedPrior
 from reap.language import N_, _, ngettext
 
 #: Directions that are listed, the strongest first, and how many standard deviations from zero they must be.
 _PAIRS, _SURE = 8, 2.0
+#: How the name of a picture may end.
+_PICTURES = (".png", ".svg", ".pdf")
 _KINDS = (N_("careful"), N_("middling"), N_("careless"))
 #: What people mind beside the changes themselves: as the columns of ``reap.elicitation.minds``.
 _BESIDE = (N_("the number of changes"), N_("waiting"))
@@ -93,14 +96,36 @@ def _pairs(prior: LearnedPrior) -> list[tuple[str, str, float, float]]:
     ]
 
 
+def check_format(path: str | Path) -> None:
+    """Refuse a picture of a kind that cannot be drawn, by the end of its name.
+
+    Examples
+    --------
+    >>> check_format("prior.doc")
+    Traceback (most recent call last):
+    ...
+    reap._errors.InputError: a picture cannot be written as 'prior.doc'; name a file that ends in .png, .svg or .pdf
+    """
+    if Path(path).suffix.lower() not in _PICTURES:
+        raise InputError(
+            f"a picture cannot be written as {str(path)!r}; name a file that ends in .png, .svg or .pdf"
+        )
+
+
 def plot(prior: LearnedPrior, path: str | Path | None = None) -> Any:
-    """Draw the scales with their 95 % intervals, and the directions; return the figure, or write it to a file."""
+    """Draw the scales with their 95 % intervals, and the directions where any were learnt.
+
+    Returns the figure; with a path it is also written there, as PNG, SVG or PDF.
+    """
     from matplotlib.figure import Figure
 
+    if path is not None:
+        check_format(path)
     order = np.argsort(prior.scales, kind="stable")
     names = [prior.names[i] for i in order]
     figure = Figure(figsize=(11, 1.2 + 0.28 * len(names)), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    directed = prior.learnt == "directions"
+    left = figure.add_subplot(1, 2 if directed else 1, 1)
     factors, spread = prior.scales[order], 1.96 * prior.scales_sd[order]
     left.errorbar(
         np.exp(factors),
@@ -112,12 +137,14 @@ def plot(prior: LearnedPrior, path: str | Path | None = None) -> Any:
     left.axvline(1.0, linestyle=":", color="grey")
     left.set(xscale="log", yticks=np.arange(len(names)), yticklabels=names)
     left.set_xlabel(_("times as hard as the average (95 % interval)"))
-    K = prior.directions[np.ix_(order, order)]
-    most = max(float(np.abs(K).max(initial=0.0)), 0.1)
-    image = right.imshow(K, cmap="PuOr", vmin=-most, vmax=most, origin="lower")
-    right.set(yticks=[], xticks=[])
-    right.set_xlabel(_("which columns are harder (+) or easier (−) together"), fontsize=8)
-    figure.colorbar(image, ax=right)
+    if directed:
+        K = prior.directions[np.ix_(order, order)]
+        most = max(float(np.abs(K).max(initial=0.0)), 0.1)
+        right = figure.add_subplot(1, 2, 2)
+        image = right.imshow(K, cmap="PuOr", vmin=-most, vmax=most, origin="lower")
+        right.set(yticks=[], xticks=[])
+        right.set_xlabel(_("which columns are harder (+) or easier (−) together"), fontsize=8)
+        figure.colorbar(image, ax=right)
     figure.suptitle(gain(prior), fontsize=9, wrap=True)
     if path is not None:
         figure.savefig(path, dpi=120)

@@ -169,7 +169,7 @@ def hold(
         if answering is None and rng.random() < SLIP:
             first = 1 - first
         chosen, other = pool[pair[first]], pool[pair[1 - first]]
-        said.append(Comparison((chosen[None], other[None])))
+        said.append(Comparison((chosen[None], other[None]), place=first))
         belief.update(chosen, other)
     return Course(tuple(said), np.array(recommended), float(true.min()))
 

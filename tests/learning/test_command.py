@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from reap import InputError
 from reap.belief import LearnedPrior
 from reap.cli import main
+from reap.cli.ask import _same_prior as same_prior
 from reap.elicitation import events
 from reap.learning import learning
 from reap.service import exports
@@ -94,12 +96,49 @@ def test_from_a_database_and_back(tmp_path, rules, capsys, monkeypatch):
         (["--exports", "nowhere", "-o", "p.json"], "There is no folder 'nowhere'"),
         (["--exports", ".", "-o", "p.json"], "There is no session in '.'"),
         (["--database", "sqlite:///none.db", "-o", "p.json"], "There is no database"),
+        (["--exports", ".", "-o", "p.json", "--by", "hours"], "--by goes with --check"),
+        (["--exports", ".", "--check", "p.json", "--report", "p.png"], "--report goes with --output"),
+        (["--exports", ".", "-o", "none/p.json"], "There is no folder 'none'"),
+        (["--exports", ".", "-o", "."], "'.' is a folder"),
+        (["--exports", ".", "-o", "p.json", "--report", "none/p.png"], "There is no folder 'none'"),
     ],
 )
 def test_bad_input_ends_in_a_sentence(arguments, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert run(*arguments) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_is_learnt(
+    tmp_path, rules, capsys, monkeypatch
+):
+    monkeypatch.setattr(learning, "learn_past", lambda *given, **options: pytest.fail("it learnt"))
+    folder = tmp_path / "exports"
+    folder.mkdir()
+    for i in range(30):
+        (folder / f"{i}.json").write_text(events.write(session(RULES, HARD, i).events))
+    given = ("--exports", folder, "--space", rules, "-o", tmp_path / "p.json")
+    assert run(*given, "--report", tmp_path / "prior.doc") == 2
+    assert "name a file that ends in .png, .svg or .pdf" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_session_goes_on_with_its_own_prior_and_no_other(tmp_path):
+    """In the words of the command line: `--prior`, not the name of a parameter."""
+    file, prior = (
+        tmp_path / "me.json",
+        LearnedPrior.default(RULES.digest, 4, (0,), ("hours",), people=30, answers=90),
+    )
+    prior.save(tmp_path / "prior.json")
+    without = events.write(session(RULES, HARD, 0).events)
+    began = without.replace('"engine": {}', f'"engine": {{}}, "prior": "{prior.hash}"', 1)
+    same_prior(file, without, None)
+    same_prior(file, began, tmp_path / "prior.json")
+    with pytest.raises(InputError, match=r"me\.json holds .* without a learnt prior; leave out --prior"):
+        same_prior(file, without, tmp_path / "prior.json")
+    with pytest.raises(
+        InputError, match=f"prior {prior.hash[:12]}, none was given; name its file with --prior"
+    ):
+        same_prior(file, began, None)
 
 
 def test_a_file_that_was_tampered_with(tmp_path, rules, capsys):

@@ -73,12 +73,14 @@ _SHARES = ("shares", "shares_sd")
 
 
 def _written(shares: Shares) -> list[Any]:
-    return [shares.families.tolist(), shares.kinds.tolist(), shares.guessing, shares.minders.tolist()]
+    parts = shares.families, shares.kinds, shares.minders
+    return [*(part.tolist() for part in parts), shares.guessing, shares.places]
 
 
 def _read(written: list[Any]) -> Shares:
-    families, kinds, guessing, minders = written
-    return Shares(np.array(families), np.array(kinds), guessing, np.array(minders, dtype=float))
+    *parts, guessing, places = written
+    families, kinds, minders = (np.array(part, dtype=float) for part in parts)
+    return Shares(families, kinds, guessing, minders, places)
 
 
 def fit(
@@ -127,7 +129,8 @@ def fit(
             assert found.by_weight is not None
             looked = shares.mixed(found.logs) + np.log1p(-PLAIN - shares.guessing)
             # A few are as the default says, whatever R is, and some guess: whom these explain better moves R less.
-            others = np.logaddexp(plain + np.log(PLAIN), past.guessed + np.log(shares.guessing))
+            blind = np.logaddexp.reduce(shares.blind(past.guessed), axis=1) + np.log(shares.guessing)
+            others = np.logaddexp(plain + np.log(PLAIN), blind)
             total = np.logaddexp(looked, others)
             return total, np.exp(looked - total)[:, None] * shape.pull(p, found.by_root, found.by_weight)
 

@@ -12,6 +12,8 @@ import numpy as np
 
 from reap._typing import Array, Ints
 
+#: Of people who always name the option in one place, the share of answers that are as if at random.
+_STRAY = 0.05
 #: Answers of one person that count, the first ones: nobody teaches more than others, and fixed matrices stay enough.
 MOST = 10
 
@@ -20,18 +22,21 @@ class Comparison(NamedTuple):
     """One answer: the moves `(s, k)` of each option, the chosen one first; or all were called the same.
 
     ``beside`` `(options, e)`: the columns beside the moves, such as the number of changes; None where they are not known.
+    ``place``: where the chosen one stood, from 0; None where that is not known.
     """
 
     moves: tuple[Array, ...]
     same: bool = False
     beside: Array | None = None
+    place: int | None = None
 
     @property
     def digest(self) -> str:
         """A hash of what was compared and said."""
         arrays = [*self.moves] if self.beside is None else [*self.moves, self.beside]
         parts = [np.ascontiguousarray(np.round(array, 9) + 0.0).tobytes() for array in arrays]
-        return hashlib.sha256(b"|".join([bytes([self.same]), *parts])).hexdigest()
+        place = b"" if self.place is None else str(self.place).encode()
+        return hashlib.sha256(b"|".join([bytes([self.same]), *parts, place])).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +122,12 @@ class Past:
 
     @cached_property
     def guessed(self) -> Array:
-        """Log-likelihood `(n,)` of each person's answers if they named an option without looking: `Σ −log k`."""
-        return np.array([-sum(np.log(len(answer.moves)) for answer in person) for person in self.people])
+        """Log-likelihood `(n, 2)` of each person's answers if they did not look: at random, or always the same place.
+
+        The first is `Σ −log k`. The second is a mean over places; where options stand is random, so it fits nobody who looks
+        better than chance, and somebody who always says "left" at once.
+        """
+        return np.array([[_at_random(person), _by_place(person)] for person in self.people])
 
     @cached_property
     def option(self) -> Ints:
@@ -154,6 +163,31 @@ class Past:
             (same, count): (np.array(at), begins[at][:, None] + np.arange(count))
             for (same, count), at in found.items()
         }
+
+
+def _at_random(answers: Sequence[Comparison]) -> float:
+    return -float(sum(np.log(len(answer.moves)) for answer in answers))
+
+
+def _by_place(answers: Sequence[Comparison]) -> float:
+    """Return the log-likelihood of answers that name one place throughout, whichever; what is not known counts as a guess.
+
+    Examples
+    --------
+    >>> options = (np.ones((1, 1)), np.ones((1, 1)))
+    >>> left, right = (Comparison(options, place=place) for place in (0, 1))
+    >>> round(_by_place([left] * 5), 2), round(_by_place([left, right] * 2), 2)
+    (-0.82, -7.43)
+    """
+    places = max(len(answer.moves) for answer in answers)
+    each = np.zeros(places)
+    for answer in answers:
+        count = len(answer.moves)
+        named = np.full(places, 1 / count)
+        if not answer.same and answer.place is not None:
+            named = _STRAY / count + (1 - _STRAY) * (np.arange(places) == answer.place)
+        each += np.log(named)
+    return float(np.logaddexp.reduce(each) - np.log(places))
 
 
 def _name(answers: Sequence[Comparison]) -> str:

@@ -198,8 +198,9 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
     keys = ["dataset", "population", "past", "prior"]
     order = {name: i for i, name in enumerate((*KINDS, "default", "learnt", "population"))}
     frame = frame.sort_values(keys, key=lambda column: column.map(lambda value: order.get(value, value)))
+    most = frame.groupby(keys[:2])["past"].max()
     for (dataset, kind, past, prior), part in frame.groupby(keys, sort=False):
-        if prior != "learnt" and past != frame["past"].max():
+        if prior != "learnt" and past != most[dataset, kind]:
             continue  # they do not depend on past sessions
         once = part[part["answers"] == 0]
         found = {f"after {t}": between(excess(at)) for t, at in part.groupby("answers")}

@@ -96,12 +96,12 @@ def test_the_evidence_shrinks_what_answers_do_not_support():
 def test_shares_follow_the_answers_and_stay_near_the_start_without_any():
     start = Shares.start(1)
     shape = start.logs.shape
-    flat = start.learnt(np.zeros((50, *shape)), np.zeros(50))
+    flat = start.learnt(np.zeros((50, *shape)), np.zeros((50, 2)))
     assert flat.families == pytest.approx(start.families)
     assert flat.minders == pytest.approx(start.minders)
     logs = np.zeros((500, *shape))
     logs[:, 1, 2, 2] = 3.0
-    sure = start.learnt(logs, np.full(500, -9.0))
+    sure = start.learnt(logs, np.full((500, 2), -9.0))
     assert sure.families[2] > 5 * start.families[2]
     assert sure.kinds[2] > 2 * start.kinds[2]
     assert sure.minders[0] > 5 * start.minders[0]
@@ -109,23 +109,43 @@ def test_shares_follow_the_answers_and_stay_near_the_start_without_any():
     assert sure.families.sum() == pytest.approx(1.0)
     assert sure.kinds.sum() == pytest.approx(1.0)
     assert min(sure.families) > 0
-    few = start.learnt(logs[:20], np.full(20, -9.0))
+    few = start.learnt(logs[:20], np.full((20, 2), -9.0))
     assert (
-        few.spread(logs[:20], np.full(20, -9.0)).kinds > sure.spread(logs, np.full(500, -9.0)).kinds
+        few.spread(logs[:20], np.full((20, 2), -9.0)).kinds > sure.spread(logs, np.full((500, 2), -9.0)).kinds
     ).all()
 
 
 def test_who_guesses_is_found_and_teaches_nothing():
     start = Shares.start()
     logs = np.full((200, *start.logs.shape), -9.0)
-    guessed = np.where(np.arange(200) < 40, -1.0, -20.0)
+    guessed = np.full((200, 2), -20.0)
+    guessed[:30, 0] = guessed[30:40, 1] = -1.0  # thirty at random, ten always "left"
     found = start.learnt(logs, guessed)
     assert found.guessing == pytest.approx(0.2, abs=0.02)
+    assert found.places == pytest.approx(0.25, abs=0.02)
     spread = found.spread(logs, guessed).guessing
     assert spread == pytest.approx(np.sqrt(0.2 * 0.8 / 210), rel=0.05)  # as if it were known of everybody
     each, blind = found.explain(logs, guessed)
-    assert each.sum(axis=(1, 2, 3)) + blind == pytest.approx(1.0)
-    assert blind[:40].min() > 0.99 > 0.01 > blind[40:].max()
+    assert each.sum(axis=(1, 2, 3)) + blind.sum(axis=1) == pytest.approx(1.0)
+    assert blind[:40].max(axis=1).min() > 0.99 > 0.01 > blind[40:].max()
+
+
+def test_where_the_chosen_option_stood_tells_who_always_says_left():
+    moves = np.ones((1, 2)), np.zeros((1, 2))
+
+    def said(*places):
+        return [Comparison(moves, place=place) for place in places]
+
+    past = Past.of([said(0, 0, 0, 0, 0), said(1, 1, 1, 1, 1), said(0, 1, 0, 0, 1), said(*[None] * 5)], 2)
+    at_random, by_place = past.guessed.T
+    assert at_random == pytest.approx(5 * np.log(0.5))
+    found = {
+        tuple(answer.place for answer in who): value for who, value in zip(past.people, by_place, strict=True)
+    }
+    assert found[0, 0, 0, 0, 0] == found[1, 1, 1, 1, 1] > np.log(0.4)
+    assert found[0, 1, 0, 0, 1] < 5 * np.log(0.5) - 2
+    assert found[(None,) * 5] == pytest.approx(5 * np.log(0.5))  # not known: nothing is said
+    assert len({who[0].digest for who in past.people}) == 3
 
 
 @settings(max_examples=20, deadline=None)
