@@ -123,8 +123,8 @@ def fewer(runs: Frame, method: str) -> list[str]:
 class Judge:
     """Says what is true of a plan, by the model and the data set's own space, whatever the plan says.
 
-    ``valid``: the row as shown is accepted. ``violations``: steps that the space forbids, from their start or from x0.
-    A path is judged once, however often it is recommended.
+    ``valid``: the row as shown is accepted. ``violations``: steps that the space forbids, from their start or from x0; of a plan
+    whose actions run side by side where it ends, from x0. A path is judged once, however often it is recommended.
     """
 
     def __init__(self, space: Any, classifier: Any) -> None:
@@ -141,8 +141,8 @@ class Judge:
         return self._known[key]
 
     def _judged(self, plan: Plan) -> dict[str, Any]:
-        after = plan.path[1:]
-        legal: Bools = self.space.allows(plan.path[:-1], after) & self.space.allows(plan.path[0], after)
+        rows = plan.path if plan.along else plan.path[[0, -1]]
+        legal: Bools = self.space.allows(rows[:-1], rows[1:]) & self.space.allows(rows[0], rows[1:])
         shown = self.space.encode(self.space.decode(plan.path[-1:]))
         return {
             "found": True,

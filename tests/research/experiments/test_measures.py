@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -148,3 +150,16 @@ def test_a_path_is_judged_once_and_as_shown(german, german_graph, german_model, 
     assert calls == [1]
     back = reap.Plan(german.space, plan.path[::-1], plan.scores[::-1])
     assert not judge(back)["valid"]
+
+
+def test_actions_that_run_side_by_side_are_judged_by_where_they_end(german_engine, german_rejected):
+    """Stages of a route are no edges of a path: from the first to the second no time passes in which the second could be done."""
+    space, x = german_engine.space, german_rejected.iloc[[0]]
+    judge = Judge(space, german_engine.classifier_)
+    matrices = np.stack([np.eye(space.dimension), np.diag(np.linspace(1, 2, space.dimension))])
+    plans = german_engine.plans(x, matrices)
+    assert [judge(plan)["violations"] for plan in plans if plan.status == "ok"] == [0] * len(plans)
+    plan = plans[0]
+    wrong = plan.path.copy()
+    wrong[-1, space.slices["age"]] += 0.5  # nobody is told to be older
+    assert judge(replace(plan, path=wrong))["violations"] == 1
