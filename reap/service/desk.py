@@ -79,7 +79,8 @@ class Desk(Reception):
         while True:
             if event.type not in (*SHOWN, *NOTES):
                 self._foresee(live, event)
-            if event.type != "undone":  # who has been told that it took too long has said nothing
+            # Who is told that it took too long has said nothing. What is shown comes after what was said was stored.
+            if event.type not in ("undone", *SHOWN):
                 _clock.check()
             try:
                 entry = self.store.append(
