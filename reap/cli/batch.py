@@ -145,13 +145,13 @@ def _labels(path: Path, label: str, favourable: str, rules: Any) -> Any:
 
 def _sample(path: Path, space: Any) -> Frame:
     """Return valid rows of the input, from its beginning, as other people."""
-    from reap.batch.tables import feature_columns, open_table
+    from reap.batch.tables import open_table
 
     frame = next(open_table(path, space).frames(_REFERENCE), None)
     if frame is None:
         raise InputError(f"{str(path)!r} has no rows")
     unread = list(frame.attrs.get("unread", {}))
-    frame = frame[feature_columns(space)].drop(index=frame.index[unread])
+    frame = frame[space.table_columns].drop(index=frame.index[unread])
     try:
         space.encode(frame)
     except InputError as error:

@@ -13,7 +13,7 @@ from reap.space.feature import Feature
 from reap.space.meaning import WORDS, Meaning
 
 if TYPE_CHECKING:
-    from reap.space.action_space import ActionSpace
+    from reap.space.readable import Readable
 
 _SPACE = ("title", "rules", "max_changes", "horizon", "encoded")
 _FEATURE = tuple(name for name in Feature.__dataclass_fields__ if name != "name")
@@ -91,7 +91,7 @@ def _feature(name: str, facts: Any, source: str) -> Feature:
 
 
 def write(
-    space: ActionSpace,
+    space: Readable,
     comments: bool,
     checks: Mapping[str, Sequence[str]] | None = None,
     left_out: Mapping[str, str] | None = None,
@@ -102,7 +102,7 @@ def write(
 
 
 def _written(
-    space: ActionSpace, comments: bool, checks: Mapping[str, Sequence[str]], left_out: Mapping[str, str]
+    space: Readable, comments: bool, checks: Mapping[str, Sequence[str]], left_out: Mapping[str, str]
 ) -> str:
     lines = [_HEADER] if comments else []
     lines += [_comment(f"left out: {name}: {why}") for name, why in left_out.items()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Literal
 
 from reap.space.feature import Feature
 
@@ -64,7 +65,7 @@ def passing(feature: Feature) -> bool:
     return feature.is_number and bool(_words(feature) & _PASSING)
 
 
-def sense(feature: Feature) -> str | None:
+def sense(feature: Feature) -> Literal["up", "down"] | None:
     """Return the direction that makes sense for a feature: "up" for income, "down" for debt; None where nothing is known.
 
     Examples
