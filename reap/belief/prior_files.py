@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reap._errors import InputError
+from reap._formats import Format
 
 if TYPE_CHECKING:
     from reap.belief.learned_prior import LearnedPrior
 
-_FORMAT, _VERSION = "reap.prior", 2
+_FORMAT = Format(
+    "prior", "reap.prior", 2, "a file that `reap learn` wrote", "; learn it again with `reap learn`"
+)
 #: Fields of a prior that are tuples of numbers.
 TUPLES = ("kinds", "kinds_sd", "minders", "minders_sd", "weights", "weights_sd")
 
@@ -31,24 +34,15 @@ def digest(prior: LearnedPrior) -> str:
 
 def write(prior: LearnedPrior) -> str:
     """Return a prior as JSON, a field a line."""
-    data = {"format": _FORMAT, "version": _VERSION, **_said(prior), "hash": prior.hash}
+    data = {**_FORMAT.head, **_said(prior), "hash": prior.hash}
     lines = (f"  {json.dumps(key)}: {_compact(value)}" for key, value in data.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def read(kind: type[LearnedPrior], text: str) -> LearnedPrior:
     """Undo ``write``, or say why the text is refused."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"the prior is not valid JSON: {error}") from None
-    if not isinstance(data, dict) or data.get("format") != _FORMAT:
-        raise InputError("this is not a prior; expected a file that `reap learn` wrote")
-    if data.get("version") != _VERSION:
-        raise InputError(
-            f"the prior has version {data.get('version')!r}; this release reads version {_VERSION}; "
-            "learn it again with `reap learn`"
-        )
+    data = _FORMAT.load(text)
+    _FORMAT.check(data)
     try:
         said = {each.name: data[each.name] for each in fields(kind)}
         said |= {name: tuple(said[name]) for name in ("columns", "names", *TUPLES)}

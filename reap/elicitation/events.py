@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 from reap import __version__
 from reap._errors import InputError
+from reap._formats import Format
 from reap._typing import Array
 from reap.elicitation.answers import read_choice
 from reap.elicitation.difficulty import check_level
@@ -27,7 +28,7 @@ from reap.plan import Plan
 from reap.recourse.fingerprint import differences
 from reap.space import ActionSpace, Limits
 
-_FORMAT, _VERSION = "reap.session", 1
+_FORMAT = Format("session", "reap.session", 1, "what Elicitation.to_json wrote")
 #: What the person said or did; ``undone`` takes the last of them back.
 ACTS = ("screened", "answered", "revised", "constrained", "released", "refused", "replanned")
 #: Every type of event of a session; a program may put events of its own between them.
@@ -86,22 +87,14 @@ def in_force(events: Iterable[E]) -> list[E]:
 
 def write(events: Iterable[Event]) -> str:
     """Return the events of a session as JSON."""
-    data = {"format": _FORMAT, "version": _VERSION, "events": [event.to_dict() for event in events]}
+    data = {**_FORMAT.head, "events": [event.to_dict() for event in events]}
     return json.dumps(data, ensure_ascii=False)
 
 
 def read(text: str) -> list[Event]:
     """Return the events that ``write`` wrote, or say why the text is refused."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"the session is not valid JSON: {error}") from None
-    if not isinstance(data, dict) or data.get("format") != _FORMAT:
-        raise InputError("this is not a session; expected what Elicitation.to_json wrote")
-    if data.get("version") != _VERSION:
-        raise InputError(
-            f"the session has version {data.get('version')!r}; this release reads version {_VERSION}"
-        )
+    data = _FORMAT.load(text)
+    _FORMAT.check(data)
     return [Event.from_dict(item) for item in data["events"]]
 
 
