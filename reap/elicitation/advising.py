@@ -10,7 +10,7 @@ from reap._errors import InputError
 from reap._typing import Array
 from reap.belief import Belief, ConfidenceSet, Posterior
 from reap.effort import of_moves
-from reap.elicitation import advice, events
+from reap.elicitation import advice, saying
 from reap.elicitation.answers import teach
 from reap.elicitation.asking import Asking
 from reap.elicitation.events import Event
@@ -103,7 +103,7 @@ class Advising(Asking):
         They are set aside, as many answers as at first may be asked for again, and ``impossible`` names features that
         cannot change.
         """
-        self.apply(events.refused(self.space, self.plans() if plans is None else plans, impossible))
+        self.apply(saying.refused(self.space, self.plans() if plans is None else plans, impossible))
 
     def effort(self, plan: Plan) -> float:
         """Return what a plan asks of the person, as far as is known."""

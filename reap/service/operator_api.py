@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import anyio
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi import Path as FromPath
+from pydantic import BaseModel
 from starlette.responses import PlainTextResponse, Response
 
 from reap._clock import LateError
@@ -23,12 +24,18 @@ router = APIRouter(prefix="/api/v1")
 operate = APIRouter()
 
 
+class Health(BaseModel):
+    """Whether the service runs."""
+
+    status: str
+
+
 @router.get(
     "/admin/summary",
     responses=_ADMIN,
     dependencies=[Depends(admin)],
 )
-def summary(desk: D) -> schemas.Summary:
+def summary(desk: D) -> statistics.Summary:
     """For the operator: sessions a day, questions to finish, latency, model and data in use."""
     return statistics.summary(desk)
 
@@ -60,21 +67,21 @@ def how_far(desk: D, days: Annotated[int, Query(ge=1, le=3650)] = 30) -> funnel.
 
 
 @operate.get("/healthz")
-async def healthy() -> schemas.Health:
+async def healthy() -> Health:
     """Whether the process runs."""
-    return schemas.Health(status="ok")
+    return Health(status="ok")
 
 
 @operate.get(
     "/readyz", responses={503: {"model": schemas.Fault, "description": "The database cannot be written."}}
 )
-async def ready(request: Request, desk: D) -> schemas.Health:
+async def ready(request: Request, desk: D) -> Health:
     """Whether the service can work: something can be stored, and nothing computes without an end."""
     # In threads of its own: those of the sessions may all be waiting for a computation.
     await anyio.to_thread.run_sync(desk.store.ping, limiter=request.app.state.lookouts)
     if request.app.state.patience.stuck:
         raise LateError
-    return schemas.Health(status="ok")
+    return Health(status="ok")
 
 
 @operate.get("/metrics", response_class=PlainTextResponse)

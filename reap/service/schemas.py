@@ -229,23 +229,3 @@ class Fault(BaseModel):
     error: str
     fields: list[FieldFault] = []
     state: State | None = None
-
-
-class Summary(BaseModel):
-    """What an operator sees."""
-
-    sessions: int
-    finished: int
-    days: list[tuple[str, int]]
-    questions_to_finish: float | None
-    latency_ms: dict[str, float]
-    model: str
-    data: str
-    version: str
-    title: str
-
-
-class Health(BaseModel):
-    """Whether the service runs."""
-
-    status: str

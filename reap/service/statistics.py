@@ -6,16 +6,30 @@ from collections import Counter
 
 import numpy as np
 import sqlalchemy as sa
+from pydantic import BaseModel
 
 from reap import __version__
-from reap.service import schemas
 from reap.service.desk import Desk
 from reap.service.tables import EVENTS, SESSIONS
 
 _DAYS = 30
 
 
-def summary(desk: Desk) -> schemas.Summary:
+class Summary(BaseModel):
+    """What an operator sees."""
+
+    sessions: int
+    finished: int
+    days: list[tuple[str, int]]
+    questions_to_finish: float | None
+    latency_ms: dict[str, float]
+    model: str
+    data: str
+    version: str
+    title: str
+
+
+def summary(desk: Desk) -> Summary:
     """Return sessions a day, questions to finish and latency."""
     store = desk.store
     with store.reading() as connection:
@@ -41,7 +55,7 @@ def summary(desk: Desk) -> schemas.Summary:
         ).scalars()
         times = np.array(list(recent), dtype=float)
     counts = Counter({str(day): int(n) for day, n in started})
-    return schemas.Summary(
+    return Summary(
         sessions=total,
         finished=done,
         days=sorted(counts.items()),
