@@ -39,9 +39,8 @@ class Advising(Asking):
     def _plan(self) -> Plan:
         belief = self._consistent()
         if isinstance(belief, advice.Sampled):
-            if (
-                self._round.found is None
-            ):  # what is recommended is looked for, also where a question was not worth it
+            # what is recommended is looked for, also where a question was not worth it
+            if self._round.found is None:
                 self._look(belief)
             if len(self.pool):
                 plan = advice.best_expected(belief, self.pool, self._verdicts())

@@ -136,9 +136,8 @@ def check_engine(started: Mapping[str, Any], space: ActionSpace, engine: Mapping
         raise InputError(
             "the session was made with another action space; load it with the space it was made with"
         )
-    differ = (
-        differences(started["engine"], engine) if "engine" in started else []
-    )  # sessions of before say nothing
+    # sessions of before say nothing
+    differ = differences(started["engine"], engine) if "engine" in started else []
     if differ:
         raise InputError(
             f"the session was made with another engine: {', '.join(differ)}; load it with the engine it was made with"

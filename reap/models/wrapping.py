@@ -97,9 +97,8 @@ def _kernel(model: Any, space: ActionSpace, target: Any, scores: bool) -> Any:
                 f"{'score' if scores else 'probability'!r}; let both agree"
             )
         kernel = TorchKernel(model, 1 if model.output == "score" else target)
-        kernel.logit(
-            np.zeros((2, space.dimension))
-        )  # says now what is wrong, not in the middle of a dialogue
+        # says now what is wrong, not in the middle of a dialogue
+        kernel.logit(np.zeros((2, space.dimension)))
         return kernel
     vectors = space.encoded or isinstance(model, OnVectors)
     carried: dict[str, Any] = {}

@@ -8,6 +8,7 @@ import logging
 import secrets
 import time
 from collections.abc import MutableMapping
+from traceback import extract_tb
 from typing import Any
 
 from cachetools import LRUCache
@@ -211,9 +212,4 @@ class Lines(logging.Formatter):
 
 def _where(trace: Any) -> list[str]:
     """Return files and lines of a traceback, without the message, which may quote a person's values."""
-    places = []
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        places.append(f"{code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno} {code.co_name}")
-        trace = trace.tb_next
-    return places[-8:]
+    return [f"{f.filename.rsplit('/', 1)[-1]}:{f.lineno} {f.name}" for f in extract_tb(trace)[-8:]]

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from reap import language
 from reap._typing import Array
 from reap.language import _
-from reap.service import acts, api, choices, reviews, rows, views, visits
+from reap.service import acts, api, choices, notes, reviews, rows, views
 from reap.service.access import D, count_start
 from reap.service.desk import Desk
 from reap.service.duty_pages import router as duty_router
@@ -113,7 +113,7 @@ def _doubts(desk: Desk, z: Array) -> list[str]:
 def overview(request: Request, desk: D, token: str) -> Response:
     """The decision, the score, and what comes next."""
     with desk.open(token) as live:
-        visits.note(desk, live)
+        notes.returned(desk, live)
         state = views.state(desk, live)
         found = [] if state.accepted else views.reasons(desk, live)
         traits = {feature.name for feature in doubtful(desk.space)}

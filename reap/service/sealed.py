@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import sqlalchemy as sa
 
-from reap.service.database import Database
+from reap.service.database import NOTED, Database
 from reap.service.log import Entry, fault
 from reap.service.seals import Count, seal
 from reap.service.tables import EVENTS, NOTES, SESSIONS, Kept
@@ -15,7 +15,6 @@ from reap.service.tokens import same
 COLUMNS = [SESSIONS.c[name] for name in Kept.__dataclass_fields__]
 
 # Built once: putting a statement together costs as much as running it.
-NOTED = sa.select(NOTES.c.value).where(NOTES.c.name == sa.bindparam("name"))
 _SINCE = (
     EVENTS.select()
     .where(EVENTS.c.session == sa.bindparam("name"), EVENTS.c.revision >= sa.bindparam("since"))

@@ -11,10 +11,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from reap.service import vocabulary
-from reap.service.database import ConflictError
+from reap.service.database import NOTED, ConflictError
 from reap.service.log import Entry, Sent, sealed
 from reap.service.migrations import migrate
-from reap.service.sealed import COLUMNS, NOTED, Sealed
+from reap.service.sealed import COLUMNS, Sealed
 from reap.service.seals import seal
 from reap.service.tables import EVENTS, SESSIONS, Kept, now
 

@@ -16,7 +16,7 @@ from reap.space import amounts, files, infer, vocabulary
 from reap.space.action_space import ActionSpace
 from reap.space.feature import Clock, Feature
 from reap.space.inputs import as_frame
-from reap.space.naming import label_of, unit_of
+from reap.space.vocabulary import label_of, unit_of
 
 #: Words in their order, least first.
 _ORDERS = (

@@ -15,7 +15,7 @@ from reap.space.columns import ORDERED
 from reap.space.declaration import plain
 from reap.space.feature import Clock, Direction, Feature, Kind
 from reap.space.inputs import as_frame
-from reap.space.naming import label_of
+from reap.space.vocabulary import label_of
 
 #: Texts beyond which a column that stays as it is has one code for each of them instead of one column.
 _MANY = 50

@@ -11,11 +11,10 @@ import pandas as pd
 
 from reap._errors import InputError, unknown
 from reap._typing import Array, Bools, Frame
-from reap.space.doubts import doubt
 from reap.space.encoding import Encoding
 from reap.space.feature import Feature
 from reap.space.inputs import as_frame, from_array, one_row
-from reap.space.words import Change
+from reap.space.words import Change, doubt
 
 #: A vector farther than this from its row's is no row.
 _OFF = 1e-6

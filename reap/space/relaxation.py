@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 
 class Relaxation:
-    """What one person can become if numbers need no steps and categories may be mixed.
-
-    Parameters
-    ----------
-    person : Projection
-    """
+    """What one person can become if numbers need no steps and categories may be mixed."""
 
     def __init__(self, person: Projection) -> None:
         self.person = person

@@ -13,6 +13,7 @@ from reap.language import month as month_of
 from reap.space.feature import Feature
 from reap.space.limits import Limits
 from reap.space.phrases import Counted, united
+from reap.space.rules import SAME
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,29 @@ def date_in_words(months: float, start: Any = None) -> str:
     except (AttributeError, ValueError):
         raise InputError(f"the start is {start!r}; give a day, such as 2026-11-16") from None
     return _("by {month}").format(month=month_of(year, month + 1))
+
+
+def doubt(feature: Feature, value: Any) -> str | None:
+    """Return the question to ask back about one value in units; None where it is within what was seen.
+
+    Examples
+    --------
+    >>> doubt(Feature("age", "integer", range=(19, 75), label="Age", unit="years"), 150)
+    'Age is 150 years? Usually it runs from 19 to 75 years.'
+    """
+    if feature.range is None or value is None or feature.derived is not None:
+        return None
+    low, high = feature.range
+    slack = SAME * feature.scale
+    if low - slack <= value <= high + slack:
+        return None
+    said = _("{label} is {value}? Usually it runs from {low} to {high}.")
+    return said.format(
+        label=feature.label,
+        value=feature.show(value),
+        low=feature.show(low, unit=False),
+        high=feature.show(high),
+    )
 
 
 def lowered(label: str) -> str:

@@ -21,9 +21,9 @@ from scipy.special import logsumexp
 from reap._typing import Array, Ints
 from reap.belief.answers import People
 from reap.belief.families import FAMILIES, Latents
-from reap.belief.learning.answered import Answered, single
 from reap.belief.learning.past import Past
 from reap.belief.learning.shares import minded
+from reap.belief.learning.slopes import Answered, single
 
 #: People whose answers are worked on at once.
 _PART = 40

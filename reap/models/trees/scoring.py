@@ -31,12 +31,7 @@ _MANY = 500
 
 
 class Scoring:
-    """The probabilities of a model, from what was read of it: equal to its own up to rounding.
-
-    Parameters
-    ----------
-    reader : Reader
-    """
+    """The probabilities of a model, from what was read of it: equal to its own up to rounding."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
@@ -120,9 +115,8 @@ class LeafWords:
             table = np.repeat(self.always[None], len(rows), axis=0)
             for node in nodes:
                 left = forest.goes_left(np.array([node]), rows[None, :, forest.feature[node]])[0]
-                for way, closed in zip(
-                    (left, ~left), ways, strict=True
-                ):  # what lies on the other side is out of reach
+                # what lies on the other side is out of reach
+                for way, closed in zip((left, ~left), ways, strict=True):
                     for word, bits in closed(node):
                         table[way, word] &= ~bits
             if k < 0:

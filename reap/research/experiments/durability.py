@@ -187,7 +187,7 @@ def _model(kind: str, space: Any, epochs: int, seed: int) -> Any:
     return make_pipeline(space.encoder(), MLPClassifier((20, 50, 20), max_iter=epochs, random_state=seed))
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table: of each method who has a plan, whether it holds, and what that asks for."""
     frame, rows = runs["durability"], []
     for (dataset, kind), part in frame.groupby(["dataset", "model"], sort=False):

@@ -182,7 +182,7 @@ def alone(prior: LearnedPrior) -> LearnedPrior:
     return replace(prior, dimension=k, columns=tuple(range(k)))
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return excess after 0, 1, 3 and 5 answers and answers needed, a line a population, number of sessions and prior."""
     frame, rows = runs["population"], []
     keys = ["dataset", "population", "past", "prior"]

@@ -55,7 +55,7 @@ def test_holding_never_asks_for_less(frame):
 
 
 def test_the_table_has_a_row_a_method(frame, scope):
-    (result,) = durability.summary({"durability": frame}, scope)
+    (result,) = durability.summary({"durability": frame})
     assert result.frame["method"].tolist() == list(durability._methods([]))
     assert result.frame["× the edge"].iloc[0] == "1.00"
     assert (result.frame["later file"] == "–").all()  # German has none
