@@ -206,10 +206,7 @@ class Lines(logging.Formatter):
         }
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = record.exc_info[0].__name__
-            line["where"] = _where(record.exc_info[2])
+            # never the message, which may quote a person's values
+            places = extract_tb(record.exc_info[2])[-8:]
+            line["where"] = [f"{f.filename.rsplit('/', 1)[-1]}:{f.lineno} {f.name}" for f in places]
         return json.dumps(line)
-
-
-def _where(trace: Any) -> list[str]:
-    """Return files and lines of a traceback, without the message, which may quote a person's values."""
-    return [f"{f.filename.rsplit('/', 1)[-1]}:{f.lineno} {f.name}" for f in extract_tb(trace)[-8:]]

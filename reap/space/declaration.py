@@ -142,9 +142,8 @@ def _check_number(feature: Feature) -> None:
     if not isinstance(feature.deed, str):
         raise InputError(f'deed of {feature.name!r} is {feature.deed!r}; give text, such as "pay on time"')
     if feature.notice is not None:
-        if isinstance(feature.notice, bool) or not isinstance(feature.notice, int | float | np.number):
-            raise InputError(f"notice of {feature.name!r} is {feature.notice!r}; give a number above 0")
-        if not 0 < feature.notice < math.inf:
+        number = isinstance(feature.notice, int | float | np.number) and not isinstance(feature.notice, bool)
+        if not number or not 0 < feature.notice < math.inf:
             raise InputError(f"notice of {feature.name!r} is {feature.notice!r}; give a number above 0")
         object.__setattr__(feature, "notice", float(feature.notice))
     if feature.derived is not None and feature.bounds is not None:

@@ -82,7 +82,8 @@ class NearestRow:
             if not heap:
                 return None
             # past the limit the newest node first: a legal row soon, if not the nearest
-            _, _, node, codes = pop(heap) if tried < _NODES else heap.pop(_newest(heap))
+            newest = None if tried < _NODES else max(range(len(heap)), key=lambda k: heap[k][1])
+            _, _, node, codes = pop(heap) if newest is None else heap.pop(newest)
             answer = self._branch(node, codes)
             if isinstance(answer, np.ndarray):
                 return answer
@@ -231,7 +232,3 @@ class NearestRow:
         if i in self.reach.tables:
             return Domain(levels=frozenset({int(self.start[i])}))
         return Domain(self.start[i], self.start[i])
-
-
-def _newest(heap: list[tuple[float, int, _Node, Array]]) -> int:
-    return max(range(len(heap)), key=lambda k: heap[k][1])
