@@ -6,6 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
+import numpy as np
+from sklearn.base import BaseEstimator
+
 from reap import effort
 from reap._clock import deadline
 from reap._errors import InputError
@@ -14,20 +17,22 @@ from reap.belief import ConfidenceSet
 from reap.models import Classifier, wrap
 from reap.plan import Plan
 from reap.recourse.acceptance import Acceptance
-from reap.recourse.estimator import SpaceEstimator
 from reap.recourse.robust.worst_case import Objective
 from reap.recourse.subject import Candidates, Subject
 from reap.scores import Threshold
 from reap.space import ActionSpace, Limits
 
 
-class Generator(SpaceEstimator, ABC):
+class Generator(BaseEstimator, ABC):  # type: ignore[misc]
     """What a recourse generator answers, and what all of them need for it."""
 
     model: Any
+    space: ActionSpace
     target: Any
     threshold: Threshold
     random_state: int
+    #: Today's model, behind one interface; an engine is fitted once it has it.
+    classifier_: Classifier
     #: Who must accept a plan: set by ``_accept``, as ``classifier_`` is.
     acceptance_: Acceptance
     #: The typical accepted person (d,), kept by ``fit``; None where there is nobody.
@@ -85,6 +90,12 @@ class Generator(SpaceEstimator, ABC):
             unit=getattr(self, "unit", ""),
         )
 
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "classifier_"):
+            raise InputError(
+                f"this {type(self).__name__} is not fitted; call fit(X) with rows of other people first"
+            )
+
     def _subject(self, x: Any, limits: Limits | None = None) -> Subject:
         """Return the subject checked, scored, and the space within their limits; the engine must be fitted."""
         self._check_fitted()
@@ -109,3 +120,27 @@ class Generator(SpaceEstimator, ABC):
     def _matrices(self, matrices: Array) -> Array:
         """Return matrices as (b, d, d), checked, symmetric."""
         return effort.matrices(matrices, self.space.dimension)
+
+    # scikit-learn's manners ---------------------------------------------------------------------------
+
+    def __sklearn_clone__(self) -> Self:
+        # The model is fitted already and stays; scikit-learn would otherwise clone it unfitted.
+        return type(self)(**self.get_params(deep=False))
+
+    def __sklearn_tags__(self) -> Any:
+        # A frame with the space's columns: texts, levels, empty cells.
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        return tags
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """The columns that a row needs, in the space's order (f,); known once the engine is fitted."""
+        if not hasattr(self, "classifier_"):
+            raise AttributeError(f"this {type(self).__name__} is not fitted")
+        return np.array([feature.name for feature in self.space.features], dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns a row needs."""
+        return len(self.feature_names_in_)

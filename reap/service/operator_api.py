@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from starlette.responses import PlainTextResponse, Response
 
 from reap._clock import LateError
-from reap.service import funnel, requests, reviews, schemas, statistics
+from reap.service import funnel, requests, reviews, schemas
 from reap.service.access import D, admin
 from reap.service.api import FAULTS
 
@@ -35,9 +35,9 @@ class Health(BaseModel):
     responses=_ADMIN,
     dependencies=[Depends(admin)],
 )
-def summary(desk: D) -> statistics.Summary:
+def summary(desk: D) -> funnel.Summary:
     """For the operator: sessions a day, questions to finish, latency, model and data in use."""
-    return statistics.summary(desk)
+    return funnel.summary(desk)
 
 
 @router.get("/admin/reviews", responses=_ADMIN, dependencies=[Depends(admin)])

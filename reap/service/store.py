@@ -14,8 +14,7 @@ from reap.service import vocabulary
 from reap.service.database import NOTED, ConflictError
 from reap.service.log import Entry, Sent, sealed
 from reap.service.migrations import migrate
-from reap.service.sealed import COLUMNS, Sealed
-from reap.service.seals import seal
+from reap.service.sealed import COLUMNS, Sealed, seal
 from reap.service.tables import EVENTS, SESSIONS, Kept, now
 
 #: Names the lock under which one worker changes the schema of PostgreSQL while the others wait.

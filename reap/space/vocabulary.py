@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Literal
 
@@ -115,3 +115,28 @@ def label_of(name: str) -> str:
         parts.pop()
     text = " ".join(part if part.isupper() and len(part) > 1 else part.lower() for part in parts)
     return text[:1].upper() + text[1:] or name
+
+
+#: Levels that tell a trait whose column has another name: "personal status: married or divorced woman".
+_PEOPLE = (PROTECTED | words_of("man woman male female")) - {"age"}
+
+
+def doubtful(features: Iterable[Feature]) -> list[Feature]:
+    """Return the features that look like a trait the law may keep out of a decision, by names and levels.
+
+    Examples
+    --------
+    >>> import reap
+    >>> [f.label for f in doubtful(reap.datasets.load("german").space.features)]
+    ['Personal status', 'Age']
+    """
+    return [feature for feature in features if _doubtful(feature)]
+
+
+def _doubtful(feature: Feature) -> bool:
+    for name in (feature.name, feature.label):
+        said = words_of(name)
+        # The age of an account is not a person's.
+        if said & PROTECTED - {"age"} or said == {"age"}:
+            return True
+    return any(words_of(str(level)) & _PEOPLE for level in feature.levels)
