@@ -89,7 +89,11 @@ class Pretexts:
         return np.asarray(idle & (self._pretended(soon, at_once) < goal))
 
     def _scores(self, rows: Array) -> Array:
-        """Return the logits (n,) of rows (n, d), −inf where a row is illegal."""
-        scores, legal = np.full(len(rows), -np.inf), self.problem.space.allows(self.problem.z0, rows)
-        scores[legal] = self.problem.score(rows[legal])
+        """Return the logits (n,) of rows (n, d) that are legal and accepted, less than the goal of all others."""
+        scores = self.problem.accepted(rows)
+        fine = np.flatnonzero(
+            scores >= self.problem.goal
+        )  # few are: a score of them all takes less than the rules
+        if len(fine):
+            scores[fine[~self.problem.space.allows(self.problem.z0, rows[fine])]] = -np.inf
         return scores
