@@ -170,14 +170,16 @@ class State(History):
     def _settled(self) -> bool:
         """Whether the engine was asked since anything but a choice was said, and its plans saved next to nothing.
 
-        The belief only narrows then: what the engine would find for it is in the pool.
+        The belief only narrows then: what the engine would find for it is in the pool. A warm-up leaves it as it was, so that
+        right after one there is nothing else to find.
         """
         for done in reversed(self._rounds if len(self.pool) else ()):
             said = done.act
             if said is None or said.type != "answered" or said.payload["choice"] == "neither":
                 return False
             if done.found is not None:
-                return done.saved < SAVED
+                warm_up = done.question is not None and done.question.kind == "warm-up"
+                return done.saved < SAVED or (warm_up and done is self._rounds[-1])
         return False
 
     def _act(self, event: Event) -> None:

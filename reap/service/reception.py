@@ -48,7 +48,7 @@ class Reception:
         self.space = case.engine.space
         self._solved = solved
         self.priors = Priors(store, self.space.digest, settings.prior)
-        self._turns = Turns(settings.solvers)
+        self._turns, self._newcomers = Turns(settings.solvers), Turns(1)
         self._live: MutableMapping[str, Live] = LRUCache(settings.live_sessions)
         self._directory = threading.Lock()  # guards the directory, never a computation
 
@@ -72,7 +72,7 @@ class Reception:
             self.space.feature(name)
         token, begin = new_token(), time.perf_counter()
         deadline = time.monotonic() + self.settings.time_limit
-        with _clock.until(deadline), self._turns.turn(time.monotonic(), deadline, newcomer=True):
+        with _clock.until(deadline), self._newcomers.turn(time.monotonic(), deadline):
             session = Elicitation(
                 self.case.engine,
                 self.space.decode(z[None]),

@@ -1,4 +1,4 @@
-"""Who computes next: a worker computes for a few requests at a time, and the one that came first goes first, newcomers last."""
+"""Who computes next: a worker computes for a few requests at a time, and the one that came first goes first."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Turns:
     An answer computes twice, to learn from it and to ask the next question. With a plain semaphore its second
     computation would wait behind requests that came later, and under load everybody would wait longer.
 
-    Whoever is in a session goes before newcomers, however long those have waited: a start takes as long as several answers, and
-    when many come at once everybody who is in the middle of a question would wait for all of them.
+    A start takes as long as several answers, and many people may come at once. So newcomers have turns of their own: one of them
+    computes beside whoever is in a session, each at half the pace, and none of them waits for all of the others.
 
     Parameters
     ----------
@@ -37,18 +37,18 @@ class Turns:
 
     def __init__(self, places: int) -> None:
         self._free = places
-        self._waiting: list[tuple[bool, float, int, threading.Event]] = []
+        self._waiting: list[tuple[float, int, threading.Event]] = []
         self._number = itertools.count()
         self._lock = threading.Lock()
 
     @contextmanager
-    def turn(self, came: float, deadline: float = math.inf, *, newcomer: bool = False) -> Iterator[None]:
+    def turn(self, came: float, deadline: float = math.inf) -> Iterator[None]:
         """Wait for a place and hold it; ``came`` is when the request came in.
 
         Whoever has none by the deadline, a time of ``time.monotonic``, leaves with ``LateError``.
         """
         mine = threading.Event()
-        waiting = newcomer, came, next(self._number), mine
+        waiting = came, next(self._number), mine
         with self._lock:
             if self._free:
                 self._free -= 1
@@ -66,6 +66,6 @@ class Turns:
         finally:
             with self._lock:  # hand the place over, so that nobody can slip in between
                 if self._waiting:
-                    heapq.heappop(self._waiting)[3].set()
+                    heapq.heappop(self._waiting)[2].set()
                 else:
                     self._free += 1

@@ -75,6 +75,26 @@ def test_a_warm_up_teaches_nothing(german_engine, held, answer):
     assert session.history == []
 
 
+def test_after_a_warm_up_the_engine_is_not_asked_for_what_it_has_just_found(
+    german_engine, german_rejected, monkeypatch
+):
+    asked, plans = [], type(german_engine).plans
+    monkeypatch.setattr(
+        reap.Recourse,
+        "plans",
+        lambda self, x, A, limits=None: asked.append(len(A)) or plans(self, x, A, limits),
+    )
+    session = german_engine.elicit(german_rejected.iloc[0], warm_up=True)
+    assert session.ask().kind == "warm-up"
+    first = len(asked)
+    session.answer("left")
+    assert session.ask().kind == "question"
+    assert len(asked) == first  # nothing was learnt
+    session.answer("left")
+    session.ask()
+    assert len(asked) > first
+
+
 def test_a_warm_up_honours_what_cannot_be_done(german_engine, held):
     log = json.loads(held[0].to_json())
     log["events"] = log["events"][:2]
