@@ -190,7 +190,7 @@ class Plan:
         took = self.space.action_months(self.path[0], self.path[-1]) if self.space.timed else {}
         made = []
         for i in range(len(self.path) - 1):
-            changes, follows = self._between(i, i + 1)
+            changes, follows = self._between(i, i + 1) if len(self.path) > 2 else self._whole
             features = [self.space.feature(change.feature) for change in changes]
             last = bool(features) and all(feature.when == "application" for feature in features)
             month = self._month(i + 1)
@@ -200,17 +200,24 @@ class Plan:
             made.append(Step(i + 1, changes, float(self.scores[i + 1]), follows, month, last))
         return tuple(made)
 
-    @property
+    @cached_property
     def changes(self) -> tuple[Change, ...]:
         """The actions: what the person changes from the start to the target, each feature once, in the order of the steps."""
-        changes = self._between(0, -1)[0]
+        changes = self._whole[0]
+        if len(self.path) <= 2:  # one step has one order
+            return changes
         first = {c.feature: step.number for step in reversed(self.steps) for c in step.changes}
         return tuple(sorted(changes, key=lambda change: first.get(change.feature, 0)))
 
     @property
     def follows(self) -> tuple[Change, ...]:
         """What changes by itself as a result: derived features, and clocks with time."""
-        return self._between(0, -1)[1]
+        return self._whole[1]
+
+    @cached_property
+    def _whole(self) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+        """What a person does from the start to the target, and what follows from it."""
+        return self._between(0, -1)
 
     def _between(self, i: int, j: int) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
         """Return what a person does between two stages, and what follows from it."""
