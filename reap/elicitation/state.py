@@ -158,7 +158,7 @@ class State(History):
     def _join(self, found: Sequence[Plan] | None) -> None:
         """Let the plans that an engine found join the pool; None: it was not asked."""
         if found is not None:
-            self._round.found = found
+            self._round.found = [*(self._round.found or ()), *found]
             if self._sizes is None and len(found) and self.belief.dimension > self.space.dimension:
                 self._sizes = minds.scales(self.space, found)
                 self.pool = Pool(self.space, self.pool, self._sizes)
@@ -170,16 +170,14 @@ class State(History):
     def _settled(self) -> bool:
         """Whether the engine was asked since anything but a choice was said, and its plans saved next to nothing.
 
-        The belief only narrows then: what the engine would find for it is in the pool. A warm-up leaves it as it was, so that
-        right after one there is nothing else to find.
+        The belief only narrows then: what the engine would find for it is in the pool.
         """
         for done in reversed(self._rounds if len(self.pool) else ()):
             said = done.act
             if said is None or said.type != "answered" or said.payload["choice"] == "neither":
                 return False
             if done.found is not None:
-                warm_up = done.question is not None and done.question.kind == "warm-up"
-                return done.saved < SAVED or (warm_up and done is self._rounds[-1])
+                return done.saved < SAVED
         return False
 
     def _act(self, event: Event) -> None:
