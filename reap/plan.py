@@ -179,17 +179,24 @@ class Plan:
         """What changes at each step, in words and units, with the month it is done in and the score then."""
         return steps_of(self)
 
-    @property
+    @cached_property
     def changes(self) -> tuple[Change, ...]:
         """The actions: what the person changes from the start to the target, each feature once, in the order of the steps."""
-        changes = between(self, 0, -1)[0]
+        changes = self._whole[0]
+        if len(self.path) <= 2:  # one step has one order
+            return changes
         first = {c.feature: step.number for step in reversed(self.steps) for c in step.changes}
         return tuple(sorted(changes, key=lambda change: first.get(change.feature, 0)))
 
     @property
     def follows(self) -> tuple[Change, ...]:
         """What changes by itself as a result: derived features, and clocks with time."""
-        return between(self, 0, -1)[1]
+        return self._whole[1]
+
+    @cached_property
+    def _whole(self) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+        """What a person does from the start to the target, and what follows from it."""
+        return between(self, 0, -1)
 
     @property
     def setback(self) -> Step | None:

@@ -90,7 +90,7 @@ def steps_of(plan: Plan) -> tuple[Step, ...]:
     took = space.action_months(path[0], path[-1]) if space.timed else {}
     made = []
     for i in range(len(path) - 1):
-        changes, follows = between(plan, i, i + 1)
+        changes, follows = between(plan, i, i + 1) if len(path) > 2 else plan._whole
         features = [space.feature(change.feature) for change in changes]
         last = bool(features) and all(feature.when == "application" for feature in features)
         month = month_of(plan, i + 1)

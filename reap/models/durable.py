@@ -31,7 +31,9 @@ from reap.models.classifier import Classifier, Scorer, Smooth
 from reap.models.composed import Composed
 from reap.models.declared import OnVectors
 from reap.models.network import Network
+from reap.models.staged import from_least, stages
 from reap.models.together import OneByOne, Stacked, together
+from reap.models.trees.several import several
 from reap.models.wanted import ignored
 from reap.models.wrapping import wrap
 from reap.space import ActionSpace
@@ -112,6 +114,10 @@ class SmoothMinimum(Smooth):
         """Return the binding logit, (n,)."""
         return np.asarray(self.rule.candidates(self._together.logits(Z)).min(axis=0))
 
+    def from_least(self, Z: Array, least: float) -> Array:
+        """Return the binding logit where it is ``least`` or more, −inf elsewhere, (n,); most members are asked about few rows."""
+        return from_least(self._stages, self.rule, len(self.members) - 1, Z, least)
+
     def gradient(self, Z: Array) -> Array:
         """Return the gradient of what binds, (n, d): of a member, or of mean and deviation,
         ``16 Σ_i w_i ∂u_i`` with ``w_i = 1/m − c (u_i − ū) / ((m − 1) s)``.
@@ -123,6 +129,10 @@ class SmoothMinimum(Smooth):
     def _together(self) -> OneByOne | Stacked:
         return together(self.rule.asked(self.members))
 
+    @cached_property
+    def _stages(self) -> list[OneByOne | Stacked]:
+        return [together(some) for some in stages(self.rule.asked(self.members))]
+
 
 @dataclass(frozen=True, eq=False)
 class Minimum(Scorer):
@@ -133,8 +143,13 @@ class Minimum(Scorer):
 
     def logit(self, Z: Array) -> Array:
         """Return the binding logit, (n,)."""
-        logits = np.stack([member.logit(Z) for member in self.rule.asked(self.members)])
+        logits = several(self.rule.asked(self.members)).logits(Z)
         return np.asarray(self.rule.candidates(logits).min(axis=0))
+
+    def from_least(self, Z: Array, least: float) -> Array:
+        """Return the binding logit where it is ``least`` or more, −inf elsewhere, (n,); most members are asked about few rows."""
+        groups = [several(some) for some in stages(self.rule.asked(self.members))]
+        return from_least(groups, self.rule, len(self.members) - 1, Z, least)
 
     def probability(self, Z: Array) -> Array:
         """Return the binding probability, (n,)."""

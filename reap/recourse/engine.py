@@ -87,6 +87,10 @@ class Engine(Generator):
         self._check_fitted()
         return fingerprint(self)
 
+    def lighter(self, x: Any, matrices: Array, limits: Limits, tighter: Sequence[Limits]) -> list[Plan]:
+        """Return plans for people who mind more than the effort: those of least effort within each of some tighter limits."""
+        return [plan for each in tighter for plan in self.plans(x, matrices, limits.merge(each))]
+
     def relaxations(self, x: Any, limits: Limits) -> list[tuple[str, ...]]:
         """Return the sets of limits, each of which would have to go for a plan to exist, by their names.
 

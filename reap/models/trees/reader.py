@@ -106,16 +106,25 @@ class Reader:
 
     def places(self, Z: Array) -> Ints:
         """Return in which of its cells each feature of vectors (n, d) lies, (n, f)."""
-        places = np.zeros((len(Z), len(self.cells)), dtype=np.intp)
+        return self.placed(self.seen(Z), len(Z))
+
+    def seen(self, Z: Array) -> list[Array]:
+        """Return the values of each feature of vectors (n, d), as ``units`` has them: (n,), or (1,) where all rows agree."""
         steady = (Z[:1] == Z).all(axis=0)  # most features of most rows are as they were
-        for k, cells in enumerate(self.cells):
+        blocks = enumerate(self._blocks)
+        return [self.units(k, Z[:1] if steady[block].all() else Z) for k, block in blocks]
+
+    def placed(self, seen: list[Array], count: int) -> Ints:
+        """Return in which of its cells each feature of ``count`` rows lies, (n, f), by their values."""
+        places = np.zeros((count, len(self.cells)), dtype=np.intp)
+        for k, (cells, values) in enumerate(zip(self.cells, seen, strict=True)):
             if len(cells.columns):
-                places[:, k] = self._place(k, Z[:1] if steady[self._blocks[k]].all() else Z)
+                places[:, k] = self._place(k, values)
         return places
 
-    def _place(self, k: int, Z: Array) -> Ints:
-        """Return in which of its cells one feature of vectors (n, d) lies, (n,)."""
-        cells, values = self.cells[k], self.units(k, Z)
+    def _place(self, k: int, values: Array) -> Ints:
+        """Return in which of its cells one feature lies, (n,), by its values (n,)."""
+        cells = self.cells[k]
         missing = np.isnan(values)
         if k in self.lattices:
             places = cells.of(values)

@@ -38,9 +38,13 @@ class Scoring:
 
     def probability(self, Z: Array) -> Array:
         """Return the probability of the target class, (n,)."""
+        return self.of(self.reader.seen(Z), len(Z))
+
+    def of(self, seen: list[Array], count: int) -> Array:
+        """Return the same of rows whose values are known, as ``Reader.seen`` gives them."""
         words = self.words
         score = self._composed if words is None else words.raw
-        return self.reader.forest.combined(_apart(score, self.reader.places(Z)))
+        return self.reader.forest.combined(_apart(score, self.reader.placed(seen, count)))
 
     def _composed(self, places: Ints) -> Array:
         """Return the raw scores (n, members) of cells (n, f) by the trees themselves."""
