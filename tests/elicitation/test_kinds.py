@@ -11,9 +11,9 @@ import reap
 from reap import Elicitation, InputError
 from reap.batch import answers_of
 from reap.elicitation import Prediction
-from reap.elicitation.prediction import held_out
 from reap.elicitation.asking import WARM
 from reap.elicitation.options import key
+from reap.elicitation.prediction import held_out
 from reap.elicitation.warm_up import warm_up
 
 
