@@ -50,6 +50,11 @@ def until(deadline: float) -> Iterator[None]:
         _DEADLINE.reset(before)
 
 
+def grant(seconds: float) -> None:
+    """Let what is computed here go on for so long from now, also where the time set by ``until`` is over before."""
+    _DEADLINE.set(max(_DEADLINE.get(), time.monotonic() + seconds))
+
+
 def late() -> bool:
     """Return whether the time is over; never where none was set."""
     deadline = _DEADLINE.get()

@@ -102,21 +102,18 @@ def wish(
     sent = Sent.of(key, "wished", feature, wanted)
     if (done := desk.repeated(live, sent)) is not None:
         return done
-    limited = feature in live.session.limits.names
+    limits = live.session.limits
     asked = events.constrained(desk.space, feature, **wanted) if wanted else None
-    if limited and (asked is None or _loosens(live.session.limits, feature, wanted)):
-        lift = desk.act(
-            live,
-            lambda: events.released(live.session.limits, feature),
-            revision,
-            sent if asked is None else None,
-        )
-        if asked is None:
-            return lift
-        revision = live.revision
-    if asked is None:
-        raise InputError(_("say what you wish for “{label}”").format(label=desk.space.feature(feature).label))
-    return desk.act(live, lambda: asked, revision, sent)
+    lifted = (
+        events.released(limits, feature)
+        if feature in limits.names and (asked is None or _loosens(limits, feature, wanted))
+        else None
+    )
+    if asked is not None:
+        return desk.act(live, lambda: asked, revision, sent, first=lifted)
+    if lifted is not None:
+        return desk.act(live, lambda: lifted, revision, sent)
+    raise InputError(_("say what you wish for “{label}”").format(label=desk.space.feature(feature).label))
 
 
 def _loosens(limits: Limits, feature: str, wanted: Mapping[str, Any]) -> bool:

@@ -10,6 +10,7 @@ import threading
 import time
 from dataclasses import replace
 
+import anyio
 import pytest
 
 from reap.models.classifier import Smooth
@@ -86,16 +87,16 @@ def test_who_was_stored_in_time_is_not_told_that_nothing_was(slow, row, monkeypa
     with patient(service):
         begun = service.start(row)
     store, late = service.app.state.desk.store, []
-    write = type(store).append
+    write = type(store).append_all
 
-    def slowly(self, kept, place, kind, *rest):
-        entry = write(self, kept, place, kind, *rest)
-        if kind == "screened":
-            late.append(kind)
+    def slowly(self, kept, place, said, *rest):
+        entries = write(self, kept, place, said, *rest)
+        if said[-1][0] == "screened":
+            late.append(said)
             time.sleep(LIMIT + 0.1)  # past the limit, and before the person is answered without it
-        return entry
+        return entries
 
-    monkeypatch.setattr(type(store), "append", slowly)
+    monkeypatch.setattr(type(store), "append_all", slowly)
     said = {"changeable": None, "key": "once"}
     answer = service.client.post(f"/api/v1/sessions/{begun['token']}/screening", json=said)
     assert late
@@ -186,7 +187,7 @@ def never_ends():
     """A worker with an application that does not come back; ends by itself, or not at all."""
 
     async def hang(scope, receive, send):
-        await asyncio.to_thread(time.sleep, 600)
+        await anyio.to_thread.run_sync(time.sleep, 600)  # as the framework runs what we compute
 
     async def visit():
         sent = []
