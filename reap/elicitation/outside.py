@@ -1,8 +1,8 @@
 """Sessions from outside: a file is replayed, then everything in it is judged as if nobody knew who wrote it.
 
 Every place where somebody stands must be a row; every stored plan must start there, be legal within the limits that the person
-had set by then, and score what the model scores; every answer must be one that its question allows. A session in the service's own
-database is replayed without this.
+had set by then, and score what the model scores; every answer must be one that its question allows. A session in the service's
+own database is replayed without this.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ def url(tmp_path):
 
 @pytest.fixture
 def service(case, url):
-    settings = Settings(database_url=url, admin_key=ADMIN, rate=0, starts=0, questions=5, time_limit=LIMIT)
+    """A service that has all the time it needs, until somebody hurries."""
+    settings = Settings(database_url=url, admin_key=ADMIN, rate=0, starts=0, questions=5, time_limit=300)
     with running(case, settings) as made:
         yield made
 
@@ -54,6 +55,13 @@ def service(case, url):
 @pytest.fixture
 def begun(service, quick):
     return service.start(quick)
+
+
+def hurry(service, limit=LIMIT):
+    """Give every request so many seconds from now on."""
+    desk = service.app.state.desk
+    desk.settings = desk.settings.model_copy(update={"time_limit": limit})
+    service.app.state.patience.limit = limit
 
 
 def after_storing(monkeypatch, kind, happen):
@@ -87,23 +95,31 @@ def told(answer, stored):
 
 def test_who_waited_for_a_thread_until_it_was_too_late_has_said_nothing(service, begun, monkeypatch):
     """The clock began when a thread was found, and the person had been told long before that."""
-    free = threading.Event()
-    monkeypatch.setattr(Desk, "log", lambda self, token: free.wait(60))
+    free, taken = threading.Event(), threading.Semaphore(0)
+
+    def occupy(self, token):
+        taken.release()
+        free.wait(60)
+
+    monkeypatch.setattr(Desk, "log", occupy)
     here = f"{service.url}/api/v1/sessions/{begun['token']}/export"
     with ThreadPoolExecutor(40) as pool:  # as many as there are threads
         for _ in range(40):
             pool.submit(httpx.get, here, timeout=60)
-        time.sleep(1.0)
+        for _ in range(40):
+            assert taken.acquire(timeout=60)
+        hurry(service, 0.5)
         answer = service.answer(begun["token"], begun["state"], key="late")
+        hurry(service, 60)  # for whoever would still compute it
         free.set()
     assert told(answer, stored=False)
     time.sleep(1.0)  # it could have been stored meanwhile
     assert "late" not in keys(service)
-    assert not service.app.state.patience.stuck
 
 
 def test_who_waited_for_the_database_until_it_was_too_late_has_said_nothing(service, begun, tmp_path):
     """It looked at the clock before it wrote, and then waited for another one that was writing."""
+    hurry(service)
     other = sqlite3.connect(tmp_path / "reap.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
@@ -114,12 +130,14 @@ def test_who_waited_for_the_database_until_it_was_too_late_has_said_nothing(serv
     assert told(answer, stored=False)
     time.sleep(1.0)  # the write lock is free now
     assert "late" not in keys(service)
+    hurry(service, 300)
     again = service.answer(begun["token"], begun["state"], key="late")
     assert again.status_code == 200
 
 
 def test_what_is_stored_in_time_is_answered_though_the_limit_passes(service, begun, quick, monkeypatch):
     """The new situation has to be scored yet, and the model looks at the clock."""
+    hurry(service)
     after_storing(monkeypatch, "replanned", lambda: time.sleep(LIMIT))
     moved = {"subject": {**quick, "duration": quick["duration"] + 1}, "key": "moved"}
     answer = service.client.post(f"/api/v1/sessions/{begun['token']}/situation", json=moved)
@@ -128,10 +146,12 @@ def test_what_is_stored_in_time_is_answered_though_the_limit_passes(service, beg
 
 
 def test_who_cannot_be_shown_what_follows_is_told_that_it_is_stored(service, begun, monkeypatch):
+    hurry(service)
     after_storing(monkeypatch, "answered", lambda: time.sleep(LAST + 0.5))
     answer = service.answer(begun["token"], begun["state"], key="slow")
     assert told(answer, stored=True)
     assert "slow" in keys(service)
+    hurry(service, 300)
     again = service.answer(begun["token"], begun["state"], key="slow")
     assert again.status_code == 200
     assert [event.key for event in service.events("answered")] == ["slow"]
@@ -141,6 +161,7 @@ def test_a_page_that_cannot_be_shown_leads_back_to_the_session(service, begun, m
     after_storing(monkeypatch, "answered", lambda: time.sleep(LAST + 0.5))
     here = f"/s/{begun['token']}"
     form = form_of(service.client.get(f"{here}/questions").text, "answer")
+    hurry(service)
     answer = service.client.post(f"{here}/answer", data={**form, "choice": "0"})
     assert (answer.status_code, answer.headers["location"]) == (303, f"{here}?note=stored")
     assert "What you sent is stored." in service.client.get(answer.headers["location"]).text
@@ -158,6 +179,7 @@ def test_a_start_that_cannot_be_shown_is_not_told_that_nothing_was_stored(servic
 
 
 def test_who_deleted_everything_is_told_so_though_it_takes_long(service, begun, monkeypatch):
+    hurry(service)
     monkeypatch.setattr(Store, "_wipe", lambda self: time.sleep(LAST + 0.5))
     assert service.client.delete(f"/api/v1/sessions/{begun['token']}").status_code == 204
     assert service.store.sessions() == []
@@ -252,7 +274,8 @@ def test_who_waits_for_the_same_request_in_vain_is_not_told_that_nothing_is_stor
     thread = threading.Thread(target=first)
     thread.start()
     try:
-        assert stored.wait(30)
+        assert stored.wait(60)
+        hurry(service, 1.0)
         answer = service.answer(begun["token"], begun["state"], key="k")
     finally:
         over.set()
@@ -340,8 +363,7 @@ def test_delays_at_any_moment_break_no_promise(case, url, quick, monkeypatch):
         delayed(Store, "append_all", 0.1, 0.1)
         delayed(sa.Connection, "commit", 0.02, 0.02)
         delayed(views, "state", 0.1, 0.1)
-        desk, patience = service.app.state.desk, service.app.state.patience
-        desk.settings, patience.limit = settings.model_copy(update={"time_limit": limit}), limit
+        hurry(service, limit)
 
         def person(k):
             mine, seen = random.Random(f"{SEED}-{k}"), []
@@ -359,7 +381,7 @@ def test_delays_at_any_moment_break_no_promise(case, url, quick, monkeypatch):
             seen = [each for found in pool.map(person, range(people)) for each in found]
         monkeypatch.undo()
         end = time.monotonic() + 30
-        while patience.stuck and time.monotonic() < end:
+        while service.app.state.patience.stuck and time.monotonic() < end:
             time.sleep(0.05)
         stored = keys(service)
         counted = Counter((status, said, key in stored) for key, status, said in seen)

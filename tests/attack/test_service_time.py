@@ -215,3 +215,26 @@ def test_a_worker_whose_computation_never_ends_gives_itself_up():
     worker.start()
     worker.join(120)
     assert worker.exitcode == STUCK
+
+
+def test_who_waits_for_a_thread_in_vain_is_no_computation_that_does_not_end():
+    """Workers in which people waited for twice the limit gave themselves up, with everybody else in them."""
+
+    async def visit():
+        threads, sent = anyio.CapacityLimiter(1), []
+        await threads.acquire_on_behalf_of("somebody else")
+
+        async def wait(scope, receive, send):
+            await anyio.to_thread.run_sync(time.sleep, 0, limiter=threads)
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {"type": "http", "method": "POST", "path": "/api/v1", "headers": [], "query_string": b""}
+        patience = Patience(0.2)
+        await patience.answer(wait, scope, None, send)
+        assert sent[0]["status"] == 503
+        await asyncio.sleep(0.1)
+        assert not patience.stuck
+
+    asyncio.run(visit())
