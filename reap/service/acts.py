@@ -145,7 +145,18 @@ def refuse(
 def replan(desk: Desk, live: Live, z: Array, *, revision: int | None = None, key: str | None = None) -> Entry:
     """Go on from where the person is now."""
     sent = Sent.of(key, "replanned", desk.space.values(z))
-    return desk.act(live, lambda: events.replanned(desk.space, z), revision, sent)
+    return desk.act(live, lambda: moved(desk, live, z), revision, sent)
+
+
+def moved(desk: Desk, live: Live, z: Array) -> Event:
+    """Return the event of a new situation; every one is scored, so a session has a number of them, undone ones included."""
+    most = desk.settings.situations
+    if sum(entry.type == "replanned" for entry in live.entries) >= most:
+        said = _(
+            "This session has changed its situation {most} times, which is as often as it may; please start a new one."
+        )
+        raise InputError(said.format(most=most))
+    return events.replanned(desk.space, z)
 
 
 def undo(desk: Desk, live: Live, *, revision: int | None = None, key: str | None = None) -> Entry:

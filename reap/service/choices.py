@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime, timedelta
 from reap import language
 from reap._errors import InputError
 from reap._typing import Array
-from reap.elicitation import Event, events
+from reap.elicitation import Event
 from reap.language import _
 from reap.plan import Plan
-from reap.service import offers, plan_views, rows
+from reap.service import acts, offers, plan_views, rows
 from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.log import Entry, Sent
@@ -92,9 +92,7 @@ def report(desk: Desk, live: Live, done: list[str], key: str | None = None) -> E
         "subject": desk.space.values(z),
         "accepted": desk.case.accepts(z),
     }
-    return desk.act(
-        live, lambda: events.replanned(desk.space, z), None, sent, first=Event("reported", reported)
-    )
+    return desk.act(live, lambda: acts.moved(desk, live, z), None, sent, first=Event("reported", reported))
 
 
 def _moved(desk: Desk, live: Live, made: Plan, done: list[str]) -> Array:
