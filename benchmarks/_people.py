@@ -24,6 +24,16 @@ class Tally:
     firsts: list[float] = field(default_factory=list)  # seconds to the first question of a session
     nexts: list[float] = field(default_factory=list)  # seconds from an answer to the next question
     errors: list[str] = field(default_factory=list)
+    #: Key of every answer sent -> whether they were told that it is stored; None: the service did not say, or they gave up.
+    told: dict[str, bool | None] = field(default_factory=dict)
+
+
+class RefusedError(ValueError):
+    """An answer that is not 2xx; ``stored`` is what it says of what was sent."""
+
+    def __init__(self, status: int, body: bytes) -> None:
+        super().__init__(f"status {status}: {body[:200].decode(errors='replace')}")
+        self.stored: bool | None = json.loads(body)["stored"]
 
 
 class Browser:
@@ -43,7 +53,7 @@ class Browser:
             self._writer.close()
 
     async def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Send JSON and return the JSON that comes back; an answer that is not 2xx is a ``ValueError``."""
+        """Send JSON and return the JSON that comes back; an answer that is not 2xx is a ``RefusedError``."""
         data = json.dumps(body).encode()
         head = f"POST {path} HTTP/1.1\r\nHost: {self._host}\r\nContent-Type: application/json\r\n"
         request = f"{head}Content-Length: {len(data)}\r\n\r\n".encode() + data
@@ -65,7 +75,7 @@ class Browser:
         body = await self._reader.readexactly(int(fields.get("content-length", "0")))
         status = int(head.split(" ", 2)[1])
         if not 200 <= status < 300:
-            raise ValueError(f"status {status}: {body[:200].decode(errors='replace')}")
+            raise RefusedError(status, body)
         answer: dict[str, Any] = json.loads(body)
         return answer
 
@@ -82,10 +92,14 @@ async def session(
         if think:
             await asyncio.sleep(rng.gamma(2, think / 2))  # hardly anybody answers at once
         said = {"question": state["question"]["id"], "revision": state["revision"]}
-        begin = time.perf_counter()
-        answer = await browser.post(
-            path, {**said, "choice": int(rng.integers(2)), "key": secrets.token_hex(8)}
-        )
+        key, begin = secrets.token_hex(8), time.perf_counter()
+        tally.told[key] = None
+        try:
+            answer = await browser.post(path, {**said, "choice": int(rng.integers(2)), "key": key})
+        except RefusedError as error:
+            tally.told[key] = error.stored
+            raise
+        tally.told[key] = True
         tally.nexts.append(time.perf_counter() - begin)
         state = answer["state"]
 

@@ -68,6 +68,11 @@ def giving_way(pause: Callable[[], None]) -> Iterator[None]:
         _PAUSE.reset(before)
 
 
+def grant(seconds: float) -> None:
+    """Let what is computed here go on for so long from now, also where the time set by ``until`` is over before."""
+    _DEADLINE.set(max(_DEADLINE.get(), time.monotonic() + seconds))
+
+
 def late() -> bool:
     """Return whether the time is over; never where none was set."""
     if (pause := _PAUSE.get()) is not None:

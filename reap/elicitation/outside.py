@@ -1,7 +1,8 @@
 """Sessions from outside: a file is replayed, then everything in it is judged as if nobody knew who wrote it.
 
-Every place where somebody stands must be a row; every stored plan must start there, be legal, and score what the model scores;
-every answer must be one that its question allows. A session in the service's own database is replayed without this.
+Every place where somebody stands must be a row; every stored plan must start there, be legal within the limits that the person
+had set by then, and score what the model scores; every answer must be one that its question allows. A session in the service's
+own database is replayed without this.
 """
 
 from __future__ import annotations
@@ -40,14 +41,19 @@ _SETTINGS = {
 def judge(session: State, engine: Engine) -> None:
     """Refuse a session that was replayed from a file and in which something is not as an engine and a person leave it."""
     space, here = session.space, np.empty(0)
-    for event in session.events:
+    limits, allowed = Limits(), session.space
+    for event, then in zip(session.events, session.limited, strict=True):
         said = event.payload
+        if then != limits:
+            limits, allowed = then, space.tighten(then)
         if event.type in ("started", "replanned"):
             here = _stands(said, space)
         if event.type == "started":
             _check_settings(said["settings"])
         elif event.type in ("asked", "recommended"):
-            _check_plans(*_plans(event, space), here, engine)
+            whole, parts = _plans(event, space)
+            _check_plans(whole, parts, here, engine)
+            _check_limits(whole, here, allowed)
         elif event.type == "constrained":
             _check_wish(said, space)
         elif event.type == "screened":
@@ -56,6 +62,7 @@ def judge(session: State, engine: Engine) -> None:
             if not (turned_down := read_plans(said["plans"], space)):
                 raise _damaged("it refuses plans, and names none")
             _check_plans(turned_down, [], here, engine)
+            _check_limits(turned_down, here, allowed)
             _check_names(said["impossible"], space)
     for question, choice in session.history:
         if isinstance(choice, bool) or choice != read_choice(choice, len(question.options)):
@@ -63,9 +70,7 @@ def judge(session: State, engine: Engine) -> None:
         str(question)
     for names in session.impossible:
         _check_names(names, space)
-    allowed = space.tighten(session.limits)
-    if any(not allowed.allows(plan.path[:1], plan.path[-1:]).all() for plan in session.pool):
-        raise _damaged("a plan breaks the person's limits")
+    _check_limits(session.pool.plans, here, space.tighten(session.limits))
 
 
 def _damaged(what: str) -> InputError:
@@ -162,18 +167,28 @@ def _check_plans(whole: Sequence[Plan], parts: Sequence[Plan], here: Array, engi
             raise _damaged(f"a plan has a path of shape {plan.path.shape}")
         if not np.allclose(plan.path[0], here, rtol=0, atol=1e-9, equal_nan=True):
             raise _damaged("a plan begins where the person does not stand")
-        if np.isinf(plan.path).any() or not engine.space.allows(here[None], plan.path[-1:]).all():
-            raise _damaged("the action space does not allow what a plan advises")
+        if np.isinf(plan.path).any():
+            raise _damaged("a plan leads to what is infinite")
         if plan.scale != engine.classifier_.scale:
             raise _damaged("a plan's scores are of another kind than the model's")
         if not (math.isfinite(plan.effort) and plan.effort >= 0 and isinstance(plan.note, str)):
             raise _damaged(f"a plan's effort is {plan.effort!r}, or its note is no text")
     if not plans:
         return
+    ends = np.array([plan.path[-1] for plan in plans])
+    if not engine.space.allows(here[None], ends).all():
+        raise _damaged("the action space does not allow what a plan advises")
     model = engine.classifier_
     scores = np.asarray(model.score(np.concatenate([plan.path for plan in plans])))
     stored = np.concatenate([plan.scores for plan in plans])
     if not np.allclose(scores, stored, rtol=_SCORE, atol=_SCORE):
         raise _damaged("a plan's scores are not the model's")
-    if whole and not model.accepts(np.array([plan.path[-1] for plan in whole])).all():
+    if whole and not model.accepts(ends[: len(whole)]).all():
         raise _damaged("the model rejects where a plan ends")
+
+
+def _check_limits(plans: Sequence[Plan], here: Array, allowed: ActionSpace) -> None:
+    """Refuse plans that the space, with the person's limits, does not allow: where they lead, for a path every stage."""
+    rows = [plan.path[1:] if plan.along else plan.path[-1:] for plan in plans]
+    if rows and not allowed.allows(here[None], np.concatenate(rows)).all():
+        raise _damaged("a plan breaks the person's limits")

@@ -126,18 +126,17 @@ class Elicitation(Advising):
         )
         space = engine.space
         own = [name for name, part in (("belief", belief), ("strategy", strategy)) if part is not None]
-        self.prior = presets.checked(prior, preset, belief, space.digest)
-        hashed = None if self.prior is None else self.prior.hash
+        self.prior = learnt = presets.checked(prior, preset, belief, space.digest)
+        hashed = None if learnt is None else learnt.hash
         begun = events.started(
             space, space.vector(x), limits or Limits(), settings.to_dict(), own, _who(engine), hashed
         )
 
+        # It knows nothing of the session: in a circle, thousands of sessions that are over would wait for the collector.
         def first(difficulties: Mapping[str, int]) -> Belief:
             if belief is not None:
                 return belief.copy()
-            return presets.belief(
-                preset, space, difficulties, settings.random_state, self.prior, minding=minds
-            )
+            return presets.belief(preset, space, difficulties, settings.random_state, learnt, minding=minds)
 
         super().__init__(engine, settings, strategy or presets.strategy(preset, options), begun, first)
 

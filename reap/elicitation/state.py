@@ -44,6 +44,8 @@ class State(History):
     ----------
     events : list of Event
         What happened, without what was undone.
+    limited : list of Limits
+        For every event the limits that were in force when it happened.
     limits : Limits
         What the person cannot or will not do.
     screened : bool
@@ -67,6 +69,7 @@ class State(History):
     def _replay(self, events: Sequence[Event]) -> None:
         self.events = [events[0]]
         self._begin()
+        self.limited = [self.limits]
         for event in events[1:]:
             self.apply(event)
 
@@ -135,6 +138,7 @@ class State(History):
 
     def apply(self, event: Event) -> None:
         """Let an event happen. No engine is asked."""
+        limits = self.limits
         match event.type:
             case "asked":
                 found, question = read_asked(event.payload, self.space)
@@ -150,6 +154,7 @@ class State(History):
             case _:
                 raise unknown("event", event.type, VERBS)
         self.events.append(event)
+        self.limited.append(limits)
 
     def _ask(self, found: Sequence[Plan] | None, question: Question | None) -> None:
         self._join(found)

@@ -102,21 +102,18 @@ def wish(
     sent = Sent.of(key, "wished", feature, wanted)
     if (done := desk.repeated(live, sent)) is not None:
         return done
-    limited = feature in live.session.limits.names
+    limits = live.session.limits
     asked = saying.constrained(desk.space, feature, **wanted) if wanted else None
-    if limited and (asked is None or _loosens(live.session.limits, feature, wanted)):
-        lift = desk.act(
-            live,
-            lambda: saying.released(live.session.limits, feature),
-            revision,
-            sent if asked is None else None,
-        )
-        if asked is None:
-            return lift
-        revision = live.revision
-    if asked is None:
-        raise InputError(_("say what you wish for “{label}”").format(label=desk.space.feature(feature).label))
-    return desk.act(live, lambda: asked, revision, sent)
+    lifted = (
+        saying.released(limits, feature)
+        if feature in limits.names and (asked is None or _loosens(limits, feature, wanted))
+        else None
+    )
+    if asked is not None:
+        return desk.act(live, lambda: asked, revision, sent, first=lifted)
+    if lifted is not None:
+        return desk.act(live, lambda: lifted, revision, sent)
+    raise InputError(_("say what you wish for “{label}”").format(label=desk.space.feature(feature).label))
 
 
 def _loosens(limits: Limits, feature: str, wanted: Mapping[str, Any]) -> bool:
@@ -148,7 +145,18 @@ def refuse(
 def replan(desk: Desk, live: Live, z: Array, *, revision: int | None = None, key: str | None = None) -> Entry:
     """Go on from where the person is now."""
     sent = Sent.of(key, "replanned", desk.space.values(z))
-    return desk.act(live, lambda: saying.replanned(desk.space, z), revision, sent)
+    return desk.act(live, lambda: moved(desk, live, z), revision, sent)
+
+
+def moved(desk: Desk, live: Live, z: Array) -> Event:
+    """Return the event of a new situation; every one is scored, so a session has a number of them, undone ones included."""
+    most = desk.settings.situations
+    if sum(entry.type == "replanned" for entry in live.entries) >= most:
+        said = _(
+            "This session has changed its situation {most} times, which is as often as it may; please start a new one."
+        )
+        raise InputError(said.format(most=most))
+    return saying.replanned(desk.space, z)
 
 
 def undo(desk: Desk, live: Live, *, revision: int | None = None, key: str | None = None) -> Entry:

@@ -23,7 +23,7 @@ FAULTS: dict[int | str, dict[str, Any]] = {
         413: "The body is too large.",
         422: "Bad input: the field and what is allowed.",
         429: "Too many requests.",
-        503: "The database cannot be reached; nothing was stored.",
+        503: "Not now: the database cannot be reached, or it took too long; `stored` says what became of the request.",
     }.items()
 }
 OF_SESSION: dict[int | str, dict[str, Any]] = {
@@ -83,7 +83,7 @@ def state(desk: D, token: str) -> Response:
 @router.post("/sessions/{token}/answers", response_model=schemas.Stored, responses=OF_SESSION)
 def answer(desk: D, token: str, body: requests.Answer) -> Response:
     """Answer the question. The same key again gives the same stored answer; a stale revision gives 409."""
-    with desk.open(token) as live:
+    with desk.open(token, key=body.key) as live:
         entry = acts.answer(desk, live, **body.model_dump())
         return sent(_stored(desk, live, entry))
 
@@ -91,7 +91,7 @@ def answer(desk: D, token: str, body: requests.Answer) -> Response:
 @router.delete("/sessions/{token}/answers/last", response_model=schemas.State, responses=OF_SESSION)
 def undo(desk: D, token: str, revision: RevisionQuery = None, key: KeyQuery = None) -> Response:
     """Take back the last answer or wish; the state before it is restored exactly."""
-    with desk.open(token, undoing=True) as live:
+    with desk.open(token, key=key, undoing=True) as live:
         acts.undo(desk, live, revision=revision, key=key)
         return sent(views.state(desk, live))
 
@@ -99,7 +99,7 @@ def undo(desk: D, token: str, revision: RevisionQuery = None, key: KeyQuery = No
 @router.put("/sessions/{token}/answers/{position}", response_model=schemas.State, responses=OF_SESSION)
 def revise(desk: D, token: str, position: int, body: requests.Revised) -> Response:
     """Give another answer to an earlier question, by its position from 0; later answers stay."""
-    with desk.open(token) as live:
+    with desk.open(token, key=body.key) as live:
         acts.revise(desk, live, position=position, **body.model_dump())
         return sent(views.state(desk, live))
 
@@ -107,7 +107,7 @@ def revise(desk: D, token: str, position: int, body: requests.Revised) -> Respon
 @router.post("/sessions/{token}/screening", response_model=schemas.State, responses=OF_SESSION)
 def screen(desk: D, token: str, body: requests.Screening) -> Response:
     """Say before the first question what could change at all; what is not named stays as it is."""
-    with desk.open(token) as live:
+    with desk.open(token, key=body.key) as live:
         acts.screen(desk, live, **body.model_dump())
         return sent(views.state(desk, live))
 
@@ -115,7 +115,7 @@ def screen(desk: D, token: str, body: requests.Screening) -> Response:
 @router.post("/sessions/{token}/constraints", response_model=schemas.State, responses=OF_SESSION)
 def constrain(desk: D, token: str, body: requests.Constraint) -> Response:
     """Wish something about one feature: keep it, bound it, exclude levels, say how hard changing it is."""
-    with desk.open(token) as live:
+    with desk.open(token, key=body.key) as live:
         wish = wishes.read(desk.space, body.feature, body.model_dump())
         acts.constrain(desk, live, body.feature, wish, revision=body.revision, key=body.key)
         return sent(views.state(desk, live))
@@ -128,7 +128,7 @@ def release(
     desk: D, token: str, feature: str, revision: RevisionQuery = None, key: KeyQuery = None
 ) -> Response:
     """Take back every limit on one feature."""
-    with desk.open(token) as live:
+    with desk.open(token, key=key) as live:
         acts.release(desk, live, feature, revision=revision, key=key)
         return sent(views.state(desk, live))
 
@@ -140,7 +140,7 @@ def replan(request: Request, desk: D, token: str, body: requests.Situation) -> R
     What was `given` at the start changes only with the admin key.
     """
     z = rows.read(desk.space, body.subject)
-    with desk.open(token) as live:
+    with desk.open(token, key=body.key) as live:
         before, after = desk.space.values(live.session.here), desk.space.values(z)
         moved = [name for name in sorted(live.given) if before[name] != after[name]]
         if moved and not (given_key(request) and knows_key(request, given_key(request))):

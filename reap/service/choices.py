@@ -92,9 +92,7 @@ def report(desk: Desk, live: Live, done: list[str], key: str | None = None) -> E
         "subject": desk.space.values(z),
         "accepted": desk.case.accepts(z),
     }
-    stored = desk.append(live, Event("reported", reported), sent)
-    acts.replan(desk, live, z)
-    return stored
+    return desk.act(live, lambda: acts.moved(desk, live, z), None, sent, first=Event("reported", reported))
 
 
 def _moved(desk: Desk, live: Live, made: Plan, done: list[str]) -> Array:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
+from reap.service import receipts
+from reap.service.receipts import Deed
 from reap.service.tables import BUSY, NOTES, connect, now
 
 NOTED = sa.select(NOTES.c.value).where(NOTES.c.name == sa.bindparam("name"))
@@ -18,7 +20,7 @@ class ConflictError(Exception):
 
 
 class UnavailableError(Exception):
-    """The database cannot be reached or cannot be written; nothing was stored."""
+    """The database cannot be reached or cannot be written. Whether anything was stored, the request's receipt says."""
 
 
 class Database:
@@ -46,16 +48,28 @@ class Database:
             raise UnavailableError(type(error).__name__) from error
 
     @contextmanager
-    def writing(self, patience: int = BUSY) -> Iterator[sa.Connection]:
-        """Open a transaction: all of it is stored or nothing. It waits ``patience`` seconds for others."""
+    def writing(self, deed: Deed | None = None, patience: int = BUSY) -> Iterator[sa.Connection]:
+        """Open a transaction: all of it is stored or nothing. It waits ``patience`` seconds for others.
+
+        ``deed`` is what it does for the person whose request this is; the request's receipt is asked before, and told after.
+        """
+        receipt = receipts.current()
         with self._guard(), self.engine.connect() as connection:
             if self.sqlite:  # take the write lock now, or wait for it; upgrading a read lock could fail
                 connection.exec_driver_sql(f"PRAGMA busy_timeout={1000 * patience}")
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
-            with connection.begin() if not self.sqlite else _commit(connection):
-                if not self.sqlite and patience != BUSY:
-                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{patience}s'")
+            elif patience != BUSY:
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{patience}s'")
+            try:
                 yield connection
+                if deed is not None:
+                    receipt.claim()
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.commit()
+            if deed is not None:
+                receipt.confirm(deed)
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
@@ -88,13 +102,3 @@ class Database:
         self.note("ready", "")
         with self.writing(patience=2) as connection:
             connection.execute(NOTES.update().where(NOTES.c.name == "ready").values(value=now()))
-
-
-@contextmanager
-def _commit(connection: sa.Connection) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        connection.exec_driver_sql("ROLLBACK")
-        raise
-    connection.exec_driver_sql("COMMIT")

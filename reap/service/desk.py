@@ -9,15 +9,16 @@ behind. Solving is done outside the database transaction.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
 from reap import __version__, _clock, language
 from reap._clock import LateError
 from reap._errors import InputError
-from reap.elicitation import Elicitation, Event, outside
+from reap.elicitation import VERBS, Elicitation, Event, outside
 from reap.plan import Plan
+from reap.service import receipts
 from reap.service.database import ConflictError, UnavailableError
 from reap.service.live import Live, MissingError
 from reap.service.log import Entry, Sent
@@ -25,25 +26,30 @@ from reap.service.reception import Reception
 from reap.service.refusals import ReplacedError, ReusedError, StaleError, UncomputedError
 from reap.service.vocabulary import NOTES, SHOWN
 
+#: Seconds that are left, whatever the limit, to show what comes next once what a person said is stored.
+GRACE = 0.25
+
 
 class Desk(Reception):
     """Holds the sessions of one case: one request of each at a time, what is said stored once, what is shown stored first."""
 
     @contextmanager
-    def open(self, token: str, *, undoing: bool = False) -> Iterator[Live]:
+    def open(self, token: str, *, key: str | None = None, undoing: bool = False) -> Iterator[Live]:
         """Enter a session: one request of it at a time in this worker, caught up, its question asked.
 
+        ``key`` names the request: where it came before and was stored, its receipt says so, whatever fails from here on.
         ``undoing`` enters also where the last act cannot be computed any more: then the session has its log and nothing else.
         """
-        came = time.monotonic()
-        kept = self._find(token)
+        receipt = receipts.current()
+        came, kept = receipt.came, self._find(token)
         if (kept.model, kept.data) != (self.case.model, self.case.data):
             raise ReplacedError
         with self._directory:
             live = self._live.setdefault(kept.id, Live(kept))
         deadline = came + self.settings.time_limit
-        with _clock.until(deadline), _held(live, deadline):
-            live.came = came
+        with _clock.until(deadline), self._held(live, deadline, key):
+            live.came, live.key = came, key
+            receipt.recognise(key, live.entries)
             if live.spoken != language.current():  # what is kept in words is made again in the other language
                 live.forget()
                 live.spoken = language.current()
@@ -58,10 +64,23 @@ class Desk(Reception):
                 live.note(self.store.events(kept.id))
             yield live
 
+    @contextmanager
+    def _held(self, live: Live, deadline: float, key: str | None) -> Iterator[None]:
+        """Hold a session's lock; another request of it that computes until the deadline leaves no time for this one."""
+        if not live.lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            if key is not None:  # the other may have been the same one, sent before
+                receipts.current().recognise(key, self.store.events(live.kept.id))
+            raise LateError
+        try:
+            yield
+        finally:
+            live.lock.release()
+
     def _catch_up(self, live: Live) -> None:
         new = self.store.events(live.kept.id, since=len(live.entries))
         if not live.entries and not new:
             raise MissingError
+        receipts.current().recognise(live.key, new)
         if new:
             with self.solving(live, "replay"):
                 try:
@@ -72,22 +91,31 @@ class Desk(Reception):
                     raise ReplacedError from error  # another release said it in another way
 
     def append(
-        self, live: Live, event: Event, sent: Sent | None = None, milliseconds: float | None = None
+        self,
+        live: Live,
+        event: Event,
+        sent: Sent | None = None,
+        milliseconds: float | None = None,
+        *,
+        first: Event | None = None,
     ) -> Entry:
-        """Let an event happen in memory, then store it; where another worker was first, look again."""
+        """Let an event happen in memory, then store it; where another worker was first, look again.
+
+        ``first`` is an event that comes before it: both are stored or neither.
+        """
         begun = live.revision
+        said = [event] if first is None else [first, event]
         while True:
             if event.type not in (*SHOWN, *NOTES):
-                self._foresee(live, event)
-            # Who is told that it took too long has said nothing. What is shown comes after what was said was stored.
+                self._foresee(live, said)
+            # Who is told that it took too long has said nothing. What is shown comes after what was said is stored.
             if event.type not in ("undone", *SHOWN):
                 _clock.check()
             try:
-                entry = self.store.append(
+                entries = self.store.append_all(
                     live.kept,
                     len(live.entries),
-                    event.type,
-                    event.payload,
+                    [(one.type, one.payload) for one in said],
                     sent,
                     milliseconds,
                     live.entries[-1].hash,
@@ -108,17 +136,22 @@ class Desk(Reception):
             except BaseException:
                 live.forget()  # what is not stored has not happened
                 raise
-            live.note([entry])
-            return entry
+            live.note(entries)
+            if event.type not in SHOWN:  # it counts: so there is time to show what comes next
+                _clock.grant(GRACE)
+            return entries[-1]
 
-    def _foresee(self, live: Live, event: Event) -> None:
+    def _foresee(self, live: Live, said: Sequence[Event]) -> None:
         """Let what the person says happen to the session in memory and find the next question, before anything is stored.
 
         An undo is stored whatever comes of it: it only takes away.
         """
+        event = said[-1]
         try:
             with self.solving(live, event.type):
-                live.imagine(self.case.engine, event, self.priors.of(live.entries[0]))
+                for one in said:
+                    if one.type in VERBS:
+                        live.imagine(self.case.engine, one, self.priors.of(live.entries[0]))
             begin = time.perf_counter()
             with self.solving(live, "ask"):
                 str(live.session.ask())  # in words too: what cannot be said is not stored
@@ -184,13 +217,24 @@ class Desk(Reception):
             raise ReusedError
         return done
 
-    def act(self, live: Live, said: Callable[[], Event], revision: int | None, sent: Sent | None) -> Entry:
-        """Store what the person says, once it is checked and computed; the same request again returns the stored entry."""
+    def act(
+        self,
+        live: Live,
+        said: Callable[[], Event],
+        revision: int | None,
+        sent: Sent | None,
+        *,
+        first: Event | None = None,
+    ) -> Entry:
+        """Store what the person says, once it is checked and computed; the same request again returns the stored entry.
+
+        ``first`` is an event that comes before it: both are stored or neither.
+        """
         if (done := self.repeated(live, sent)) is not None:
             return done
         if revision is not None and live.revision != revision:
             raise StaleError
-        entry = self.append(live, said(), sent)
+        entry = self.append(live, said(), sent, first=first)
         if (
             live.copy is None
         ):  # an undo to a state that cannot be computed: it is stored, and one more undo may help
@@ -198,14 +242,3 @@ class Desk(Reception):
             self._catch_up(live)
         self._ask(live)
         return entry
-
-
-@contextmanager
-def _held(live: Live, deadline: float) -> Iterator[None]:
-    """Hold a session's lock; another request of it that computes until the deadline leaves none for this one."""
-    if not live.lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
-        raise LateError
-    try:
-        yield
-    finally:
-        live.lock.release()

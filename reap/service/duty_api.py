@@ -47,7 +47,7 @@ def chosen(desk: D, token: str) -> Chosen | None:
 @router.post("/sessions/{token}/choice", response_model=Chosen, responses=OF_SESSION)
 def choose(desk: D, token: str, body: requests.Choice) -> Response:
     """Choose one of the plans on offer; where the operator promises it, it is honoured until a day."""
-    with desk.open(token) as live:
+    with desk.open(token, key=body.key) as live:
         choices.choose(desk, live, body.plan, body.key)
         made = choices.chosen(desk, live)
         assert made is not None
@@ -57,7 +57,7 @@ def choose(desk: D, token: str, body: requests.Choice) -> Response:
 @router.post("/sessions/{token}/done", response_model=schemas.State, responses=OF_SESSION)
 def done(desk: D, token: str, body: requests.Done) -> Response:
     """Report what is done of the chosen plan; the person stands there now and is scored again."""
-    with desk.open(token) as live:
+    with desk.open(token, key=body.key) as live:
         choices.report(desk, live, body.done, body.key)
         return sent(views.state(desk, live))
 
@@ -72,6 +72,6 @@ def reviewed(desk: D, token: str) -> Response:
 @router.post("/sessions/{token}/review", status_code=204, responses=OF_SESSION)
 def review(desk: D, token: str, body: requests.Review) -> Response:
     """Ask a person to look at the decision."""
-    with desk.open(token) as live:
+    with desk.open(token, key=body.key) as live:
         reviews.ask(desk, live, body.words, body.key)
     return Response(status_code=204)

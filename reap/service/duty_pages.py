@@ -66,7 +66,7 @@ def review(request: Request, desk: D, token: str, form: Form) -> Response:
     """Store the request."""
     words = text(form, "words")
     try:
-        with desk.open(token) as live:
+        with desk.open(token, key=key_of(form)) as live:
             reviews.ask(desk, live, words, key=key_of(form))
     except StaleError:  # sent again from a page of the past, with other words
         return go(f"/s/{token}/review", "stale")
@@ -102,7 +102,7 @@ def _done(request: Request, desk: Desk, token: str, status: int = 200, error: st
 def done(request: Request, desk: D, token: str, form: Form) -> Response:
     """Note what was done; the person stands where the plan led, and is scored again."""
     try:
-        with desk.open(token) as live:
+        with desk.open(token, key=key_of(form)) as live:
             choices.report(desk, live, texts(form, "done"), key=key_of(form))
     except StaleError:
         return go(f"/s/{token}/done", "stale")

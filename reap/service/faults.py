@@ -16,7 +16,7 @@ from reap import language
 from reap._clock import LateError
 from reap._errors import InputError
 from reap.language import N_, _
-from reap.service import views
+from reap.service import receipts, views
 from reap.service.database import UnavailableError
 from reap.service.live import MissingError
 from reap.service.refusals import (
@@ -27,7 +27,7 @@ from reap.service.refusals import (
     TrialsError,
     UncomputedError,
 )
-from reap.service.render import error_page
+from reap.service.render import error_page, go, page, session_of
 from reap.service.rows import FieldError
 
 _logger = logging.getLogger("reap.service")
@@ -50,6 +50,17 @@ BROKEN = N_("Something went wrong on our side. Nothing that was stored is lost; 
 LATE = N_(
     "This took longer than {seconds} seconds, so it was given up and nothing of it was stored. Please try again in a while."
 )
+KEPT = N_(
+    "What you sent is stored, but we could not show what follows from it. Ask for the state, or send the same again with its key."
+)
+BEFORE = N_("A request with this key is stored; send it again to get its answer.")
+BEGUN = N_(
+    "A session was started, but we could not show it in time. Please start again; the other one is deleted when its time is over."
+)
+UNKNOWN = N_(
+    "We lost the database before it said whether what you sent is stored. Please load the page again in a minute to see it; "
+    "sent once more, it counts once."
+)
 UNCOMPUTED = N_(
     "We could not work out what follows from this, so it was not stored. Everything before it is as it was; "
     "check what you entered, or say something else."
@@ -70,6 +81,7 @@ def fault(
     fields: Mapping[str, str] | None = None,
     state: Any = None,
     headers: Mapping[str, str] | None = None,
+    stored: bool | None = False,
 ) -> Response:
     """Return an error of the API."""
     text = sentence[:1].upper() + sentence[1:] + ("" if sentence.endswith((".", "?", "!")) else ".")
@@ -78,6 +90,7 @@ def fault(
         "error": text,
         "fields": listed,
         "state": None if state is None else state.model_dump(mode="json"),
+        "stored": stored,
     }
     return SafeJSON(body, status, headers=dict(headers or {}))
 
@@ -90,10 +103,29 @@ def answer(request: Request, status: int, sentence: str, **more: Any) -> Respons
     return error_page(request, status, sentence, headers=more.get("headers"), over=sentence == _(REPLACED))
 
 
+def failure(request: Request, status: int, sentence: str, wait: int = 0) -> Response:
+    """Return the answer to a request that failed on our side, with what is true of what it asked for: done, or not.
+
+    ``wait`` is after how many seconds to try again.
+    """
+    outcome = receipts.closed(request.scope)
+    if outcome == "nothing" or request.method in ("GET", "HEAD"):
+        return answer(request, status, sentence, headers={"Retry-After": str(wait)} if wait else {})
+    programs = request.url.path.startswith("/api/")
+    if outcome == "deleted":
+        return Response(status_code=204) if programs else page(request, "deleted.html", active="")
+    if outcome in ("stored", "before") and not programs and (session := session_of(request)):
+        # what comes next is shown there, in a time of its own
+        return go(session, "stored" if outcome == "stored" else "")
+    sentence = {"stored": KEPT, "begun": BEGUN, "before": BEFORE, "unknown": UNKNOWN}[outcome]
+    known = True if outcome in ("stored", "begun") else None
+    return answer(request, 503, sentence, stored=known, headers={"Retry-After": str(wait or 1)})
+
+
 def late(request: Request, limit: float) -> Response:
-    """Return the answer to a request for which nothing could be computed in time."""
-    sentence = _(LATE).format(seconds=language.number(limit, 0 if float(limit).is_integer() else 1))
-    return answer(request, 503, sentence, headers={"Retry-After": "30"})
+    """Return the answer to a request for which not everything could be computed in time."""
+    seconds = language.number(limit, 0 if float(limit).is_integer() else 1)
+    return failure(request, 503, _(LATE).format(seconds=seconds), wait=30)
 
 
 def install(app: FastAPI) -> None:
@@ -131,7 +163,7 @@ def install(app: FastAPI) -> None:
     def _uncomputed(request: Request, error: Exception) -> Response:
         cause = error.__cause__ or error
         _logger.error("not computed", exc_info=(type(cause), cause, cause.__traceback__))
-        return answer(request, 500, UNCOMPUTED)
+        return failure(request, 500, UNCOMPUTED)
 
     @app.exception_handler(LateError)
     def _late(request: Request, error: Exception) -> Response:
@@ -142,7 +174,7 @@ def install(app: FastAPI) -> None:
     def _unavailable(request: Request, error: Exception) -> Response:
         _logger.error("database unavailable", extra={"facts": {"cause": str(error)}})
         request.app.state.metrics.unavailable()
-        return answer(request, 503, UNAVAILABLE, headers={"Retry-After": "10"})
+        return failure(request, 503, UNAVAILABLE, wait=10)
 
     @app.exception_handler(InputError)
     def _input(request: Request, error: InputError) -> Response:

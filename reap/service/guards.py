@@ -15,9 +15,10 @@ from cachetools import LRUCache
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from reap._clock import LateError
 from reap.language import N_, _, number
 from reap.service import connections
-from reap.service.faults import BROKEN, answer
+from reap.service.faults import BROKEN, answer, failure, late
 from reap.service.metrics import Metrics
 from reap.service.patience import Patience
 from reap.service.settings import Settings
@@ -92,11 +93,14 @@ class Guard:
 
         try:
             await self._admit(scope, receive, sealed)
-        except Exception:
+        except Exception as error:
             # The person gets a sentence; the cause is for the operator's log alone.
             _logger.exception("unexpected error", extra={"facts": {"request": request}})
             if "status" not in seen:
-                await answer(Request(scope), 500, BROKEN)(scope, receive, sealed)
+                asked = Request(scope)
+                slow = isinstance(error, LateError)  # while another error was answered
+                made = late(asked, self.settings.time_limit) if slow else failure(asked, 500, BROKEN)
+                await made(scope, receive, sealed)
         finally:
             self._record(scope, seen.get("status", 500), time.perf_counter() - begin, request)
 
@@ -113,8 +117,8 @@ class Guard:
                 body = await _body(scope, receive, self.settings.body_limit)
         except TimeoutError:
             closing = {"Connection": "close"}
-            late = answer(Request(scope), 408, N_("The request did not arrive in time."), headers=closing)
-            await late(scope, receive, send)
+            slow = answer(Request(scope), 408, N_("The request did not arrive in time."), headers=closing)
+            await slow(scope, receive, send)
             return
         except TooLargeError:
             large = answer(

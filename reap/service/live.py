@@ -35,6 +35,8 @@ class Live:
         The entries in force.
     came : float
         When the request that holds it came in.
+    key : str, optional
+        The name of that request.
     foreseen : float, optional
         Seconds that the next question took, where it is found but not stored yet.
     spoken : str
@@ -51,6 +53,7 @@ class Live:
     line: list[Entry] = field(default_factory=list)
     copy: Elicitation | None = None
     came: float = 0.0
+    key: str | None = None
     foreseen: float | None = None
     spoken: str = "en"
     explained: tuple[tuple[int, str], PlanOut] | None = None

@@ -144,7 +144,7 @@ def changed_page(request: Request, desk: D, token: str) -> Response:
 @router.post("/s/{token}/situation")
 def changed(request: Request, desk: D, token: str, form: Form) -> Response:
     """Go on from where the person is now; what the operator vouches for stays as it is, whatever a form says."""
-    with desk.open(token) as live:
+    with desk.open(token, key=key_of(form)) as live:
         known = desk.space.values(live.session.here)
         values = {**_form_values(desk, form), **{name: known[name] for name in live.given}}
         again: Any = {"token": token, "revision": live.revision, "given": live.given}

@@ -53,7 +53,7 @@ def plan_page(request: Request, desk: D, token: str) -> Response:
 def choose(request: Request, desk: D, token: str, form: Form) -> Response:
     """Choose one of the plans on offer."""
     try:
-        with desk.open(token) as live:
+        with desk.open(token, key=key_of(form)) as live:
             choices.choose(desk, live, text(form, "plan"), key=key_of(form))
     except StaleError:
         return go(f"/s/{token}/plan", "stale")
@@ -64,7 +64,7 @@ def choose(request: Request, desk: D, token: str, form: Form) -> Response:
 def refuse(request: Request, desk: D, token: str, form: Form) -> Response:
     """None of these: the plans on offer are set aside, and the questions go on."""
     try:
-        with desk.open(token) as live:
+        with desk.open(token, key=key_of(form)) as live:
             offered = offers.offered(desk, live)
             acts.refuse(desk, live, offered, revision=number(form, "revision"), key=key_of(form))
             asking = live.session.ask() is not None
@@ -122,7 +122,7 @@ def plan_pdf(request: Request, desk: D, token: str) -> Response:
 @router.post("/s/{token}/bookmark")
 def bookmark(request: Request, desk: D, token: str, form: Form) -> Response:
     """Keep this plan."""
-    with desk.open(token) as live:
+    with desk.open(token, key=key_of(form)) as live:
         notes.keep(desk, live, key=key_of(form))
     return go(f"/s/{token}/compare", "kept")
 

@@ -43,7 +43,7 @@ def answer(request: Request, desk: D, token: str, form: Form) -> Response:
     here = f"/s/{token}/questions"
     given = text(form, "choice")
     try:
-        with desk.open(token) as live:
+        with desk.open(token, key=key_of(form)) as live:
             acts.answer(
                 desk,
                 live,
@@ -66,7 +66,7 @@ def undo(request: Request, desk: D, token: str, form: Form) -> Response:
     """Take back the last answer or wish."""
     here = f"/s/{token}/questions"
     try:
-        with desk.open(token, undoing=True) as live:
+        with desk.open(token, key=key_of(form), undoing=True) as live:
             acts.undo(desk, live, revision=number(form, "revision"), key=key_of(form))
     except StaleError:
         return go(here, "stale")
@@ -81,7 +81,7 @@ def revise(request: Request, desk: D, token: str, form: Form) -> Response:
     here = f"/s/{token}/questions"
     given = text(form, "choice")
     try:
-        with desk.open(token) as live:
+        with desk.open(token, key=key_of(form)) as live:
             acts.revise(
                 desk,
                 live,

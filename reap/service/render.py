@@ -34,6 +34,7 @@ _TITLES = {
 NOTES = {
     "moved": N_("This question was answered already, perhaps in another window. Here is where you are now."),
     "stale": N_("You said something else in the meantime, so this was not taken. Here is where you are now."),
+    "stored": N_("What you sent is stored."),
     "kept": N_("This plan is kept. You can compare it with others below."),
     "undone": N_("What you said last was taken back."),
     "revised": N_("Your answer was changed."),
@@ -121,19 +122,24 @@ def error_page(
     heading = (
         language.gettext(_TITLES[status]) if status in _TITLES else language.gettext("Something went wrong")
     )
-    session = re.match("/s/[A-Za-z0-9_-]+", request.url.path) if status != 404 else None
     made = page(
         request,
         "error.html",
         status,
         heading=heading,
         sentence=_sentence(sentence),
-        session=session[0] if session else "",
+        session=session_of(request) if status != 404 else "",
         over=over,
         active="",
     )
     made.headers.update(headers or {})
     return made
+
+
+def session_of(request: Request) -> str:
+    """Return the path of the session that a page belongs to; empty where it belongs to none."""
+    found = re.match("/s/[A-Za-z0-9_-]+", request.url.path)
+    return found[0] if found else ""
 
 
 async def checked(request: Request) -> FormData:

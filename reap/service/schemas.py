@@ -224,8 +224,12 @@ class FieldFault(BaseModel):
 
 
 class Fault(BaseModel):
-    """Why a request was refused, in one sentence; for bad input also by field."""
+    """Why a request was refused, in one sentence; for bad input also by field.
+
+    `stored` says whether what it asked for is stored all the same; null where the database did not tell.
+    """
 
     error: str
     fields: list[FieldFault] = []
     state: State | None = None
+    stored: bool | None = False

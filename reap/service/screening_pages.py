@@ -57,7 +57,7 @@ def screen(request: Request, desk: D, token: str, form: Form) -> Response:
         error = _("Tick at least one thing that you could change, or skip this page.")
         return _screening(request, desk, token, 422, error)
     try:
-        with desk.open(token) as live:
+        with desk.open(token, key=key_of(form)) as live:
             acts.screen(
                 desk,
                 live,

@@ -42,6 +42,8 @@ class Settings(BaseSettings):
         Sessions that one client may start in an hour; 0 sets no limit. The admin key has none.
     trials : int
         Rows of a "what if" that one session may score; 0 closes it. Each trial tells something about the model.
+    situations : int
+        How often one session may say that the person's situation has changed; each new one is scored, too.
     body_limit : int
         Largest request body in bytes.
     live_sessions : int
@@ -49,7 +51,7 @@ class Settings(BaseSettings):
     solvers : int
         Requests that may compute at the same time in each worker; more only helps where the model runs elsewhere.
     time_limit : float
-        Seconds that a request may compute; what takes longer is given up, with a sentence, and nothing of it is stored.
+        Seconds that a request may compute; what takes longer is given up with a sentence, and nothing of it is stored.
     secure_cookies : bool
         Send cookies over HTTPS only; turn it on behind a TLS proxy.
     public_url : str
@@ -88,6 +90,7 @@ class Settings(BaseSettings):
     burst: int = Field(120, ge=1)
     starts: int = Field(60, ge=0)
     trials: int = Field(100, ge=0)
+    situations: int = Field(10, ge=0)
     body_limit: int = Field(64_000, ge=1000)
     live_sessions: int = Field(256, ge=1)
     solvers: int = Field(1, ge=1)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 
 from reap.service import vocabulary
-from reap.service.database import NOTED, ConflictError
+from reap.service.database import NOTED, ConflictError, UnavailableError
 from reap.service.log import Entry, Sent, sealed
 from reap.service.migrations import migrate
 from reap.service.sealed import COLUMNS, Sealed, seal
@@ -35,7 +35,11 @@ _MOVE = (
         SESSIONS.c.events == sa.bindparam("place"),
         SESSIONS.c.head == sa.bindparam("previous"),
     )
-    .values(events=sa.bindparam("place") + 1, head=sa.bindparam("sealed"), signature=sa.bindparam("signed"))
+    .values(
+        events=SESSIONS.c.events + sa.bindparam("count"),
+        head=sa.bindparam("sealed"),
+        signature=sa.bindparam("signed"),
+    )
 )
 _TRY = (
     SESSIONS.update()
@@ -100,7 +104,7 @@ class Store(Sealed):
             events.append(sealed(name, 1, "asked", asked, None, now(), events[0].hash, milliseconds))
         row = Kept(name, token_hash, created, expires, model, data, version, len(events), events[-1].hash)
         signed = seal(self.key, row, row.events, row.head)
-        with self.writing() as connection:
+        with self.writing("begun") as connection:
             connection.execute(SESSIONS.insert().values(signature=signed, **vars(row)))
             connection.execute(_ADD, [_columns(event) for event in events])
             self._count(connection, started=1)
@@ -121,7 +125,7 @@ class Store(Sealed):
 
     def delete(self, session: str) -> bool:
         """Remove a session and every event of it."""
-        with self.writing() as connection:
+        with self.writing("deleted") as connection:
             connection.execute(EVENTS.delete().where(EVENTS.c.session == session))
             gone = connection.execute(SESSIONS.delete().where(SESSIONS.c.id == session)).rowcount
             self._count(connection, removed=gone)
@@ -146,8 +150,11 @@ class Store(Sealed):
         """Empty the write-ahead file of SQLite, in which removed rows would stay; it waits for readers."""
         if not self.sqlite:
             return
-        with self.reading() as connection:
-            busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
+        try:
+            with self.reading() as connection:
+                busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
+        except UnavailableError:  # the rows are gone all the same
+            busy = True
         if busy:
             _logger.warning("the write-ahead file could not be emptied; the next deletion tries again")
 
@@ -178,23 +185,41 @@ class Store(Sealed):
 
         ``previous`` is the hash of the event before, where it is known; else it is looked up.
         """
-        vocabulary.check(kind)
+        return self.append_all(kept, revision, [(kind, payload)], sent, milliseconds, previous)[0]
+
+    def append_all(
+        self,
+        kept: Kept,
+        revision: int,
+        said: Sequence[tuple[str, Mapping[str, Any]]],
+        sent: Sent | None = None,
+        milliseconds: float | None = None,
+        previous: str | None = None,
+    ) -> list[Entry]:
+        """Add events of one request, types and payloads, all or none; the last of them has its key."""
+        for kind, _ in said:
+            vocabulary.check(kind)
         place = {"name": kept.id, "place": revision}
-        with self.writing() as connection:
+        shown = all(kind in vocabulary.SHOWN for kind, _ in said)
+        with self.writing(None if shown else "stored") as connection:
             if previous is None:
                 previous = connection.execute(_HEAD, place).scalar_one_or_none()
                 if previous is None:
                     raise ConflictError
-            key, request = (sent.key, sent.digest) if sent is not None else (None, None)
-            event = sealed(kept.id, revision, kind, payload, key, now(), previous, milliseconds, request)
-            signed = seal(self.key, kept, revision + 1, event.hash)
-            moved = connection.execute(
-                _MOVE, {**place, "previous": previous, "sealed": event.hash, "signed": signed}
-            )
-            if moved.rowcount != 1:
+            events: list[Entry] = []
+            for i, (kind, payload) in enumerate(said):
+                last = sent if i == len(said) - 1 else None
+                key, request = (last.key, last.digest) if last is not None else (None, None)
+                head = events[-1].hash if events else previous
+                events.append(
+                    sealed(kept.id, revision + i, kind, payload, key, now(), head, milliseconds, request)
+                )
+            sealing = {"count": len(events), "previous": previous, "sealed": events[-1].hash}
+            signed = seal(self.key, kept, revision + len(events), events[-1].hash)
+            if connection.execute(_MOVE, {**place, **sealing, "signed": signed}).rowcount != 1:
                 raise ConflictError
-            connection.execute(_ADD, _columns(event))
-        return event
+            connection.execute(_ADD, [_columns(event) for event in events])
+        return events
 
     def add_note(
         self, session: str, kind: str, payload: Mapping[str, Any], sent: Sent | None = None

@@ -74,10 +74,11 @@ def state(desk: Desk, live: Live) -> out.State:
 
 
 def trial(desk: Desk, live: Live, z: Array) -> out.Score:
-    """Return the score of a row that the person tries; one trial less is left."""
+    """Return the score of a row that the person tries; one trial less is left, unless it could not be computed."""
+    made = hypothetical(desk, live, z)
     if not desk.store.tried(live.kept, desk.settings.trials):
         raise TrialsError
-    return hypothetical(desk, live, z)
+    return made
 
 
 def hypothetical(desk: Desk, live: Live, z: Array) -> out.Score:

@@ -67,7 +67,7 @@ def wish(request: Request, desk: D, token: str, form: Form) -> Response:
     said: dict[str, Any] = {name: text(form, name) for name in ("fixed", "at_least", "at_most", "difficulty")}
     said["exclude"] = texts(form, "exclude")
     try:
-        with desk.open(token) as live:
+        with desk.open(token, key=key_of(form)) as live:
             read = wishes.read(desk.space, feature, said)
             acts.wish(desk, live, feature, read, revision=number(form, "revision"), key=key_of(form))
     except StaleError:
@@ -82,7 +82,7 @@ def wish(request: Request, desk: D, token: str, form: Form) -> Response:
 def release(request: Request, desk: D, token: str, form: Form) -> Response:
     """Lift a limit."""
     back = f"/s/{token}/plan" if text(form, "back") == "plan" else f"/s/{token}/wishes"
-    with desk.open(token) as live:
+    with desk.open(token, key=key_of(form)) as live:
         try:
             key = key_of(form)
             acts.release(desk, live, text(form, "feature"), revision=number(form, "revision"), key=key)

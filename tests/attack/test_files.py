@@ -20,6 +20,7 @@ import reap
 from reap import ActionSpace, InputError, Plan
 from reap.belief import LearnedPrior
 from reap.elicitation import Elicitation, presets
+from reap.elicitation.rounds import read_plans
 from reap.service import exports
 from reap.service.log import sealed
 from reap.service.tables import Kept, now
@@ -393,6 +394,25 @@ class Forger:
         assert self.event("screened")["limits"] == {"fixed": ["status"]}
         self.end(status="0 to 200 DM")
 
+    @property
+    def ruled_out(self):
+        """A plan of before the person ruled out another duration: legal, accepted, scored, and gone from the pool since."""
+        assert self.event("answered")["impossible"] == ["duration"]
+        known = [plan for event in self.data["events"] if event["type"] == "asked" for plan in event["plans"]]
+        column = self.space.slices["duration"].start
+        return next(plan for plan in known if plan["path"][0][column] != plan["path"][-1][column])
+
+    def a_recommendation_that_the_person_ruled_out(self):
+        (made,) = read_plans([self.ruled_out], self.space)
+        self.event("recommended")["plan"] = made.to_dict(standalone=False)
+
+    def a_refusal_of_what_the_person_ruled_out(self):
+        self.event("refused")["plans"] = [self.ruled_out]
+
+    def an_option_that_the_person_ruled_out(self):
+        asked = self.event("asked")
+        asked["plans"][asked["question"]["options"][1]] = self.ruled_out
+
     def thousands_of_questions(self):
         self.event("started")["settings"]["questions"] = 1001
 
@@ -412,6 +432,9 @@ FORGERIES = {
     Forger.values_of_somebody_else: "values and their vector disagree",
     Forger.an_answer_that_is_none: "is not an answer to question 2",
     Forger.an_end_that_the_person_ruled_out: "breaks the person's limits",
+    Forger.a_recommendation_that_the_person_ruled_out: "breaks the person's limits",
+    Forger.a_refusal_of_what_the_person_ruled_out: "breaks the person's limits",
+    Forger.an_option_that_the_person_ruled_out: "breaks the person's limits",
     Forger.thousands_of_questions: "setting questions is 1001",
     Forger.another_threshold: "of another kind than the model's",
     Forger.a_wish_about_nothing: "height",

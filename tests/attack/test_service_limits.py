@@ -51,6 +51,23 @@ def test_an_operator_can_close_the_trials(serve, tmp_path, row):
     assert score(service, token, row).status_code == 429
 
 
+def test_new_situations_are_scored_and_so_a_session_has_a_number_of_them(serve, tmp_path, quick):
+    """They told the score of any row, for ever, also where the trials were closed."""
+    service = serve(f"sqlite:///{tmp_path}/reap.db", trials=0, situations=2)
+    token = service.start(quick)["token"]
+    here = f"/api/v1/sessions/{token}"
+
+    def move(months, **more):
+        body = {"subject": {**quick, "duration": quick["duration"] + months}, **more}
+        return service.client.post(f"{here}/situation", json=body).status_code
+
+    assert [move(1, key="one"), move(2), move(3)] == [200, 200, 422]
+    assert move(1, key="one") == 200  # the same request again is no new one
+    assert service.client.delete(f"{here}/answers/last").status_code == 200
+    assert move(3) == 422  # what was undone has been told
+    assert service.client.get(f"/s/{token}/plan").status_code == 200
+
+
 def test_the_starts_of_a_client_are_limited_and_those_of_the_operator_are_not(serve, tmp_path, row):
     service = serve(f"sqlite:///{tmp_path}/reap.db", starts=3)
     body = {"subject": row}

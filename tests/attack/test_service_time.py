@@ -10,6 +10,7 @@ import threading
 import time
 from dataclasses import replace
 
+import anyio
 import pytest
 
 from reap.models.classifier import Smooth
@@ -86,16 +87,16 @@ def test_who_was_stored_in_time_is_not_told_that_nothing_was(slow, row, monkeypa
     with patient(service):
         begun = service.start(row)
     store, late = service.app.state.desk.store, []
-    write = type(store).append
+    write = type(store).append_all
 
-    def slowly(self, kept, place, kind, *rest):
-        entry = write(self, kept, place, kind, *rest)
-        if kind == "screened":
-            late.append(kind)
+    def slowly(self, kept, place, said, *rest):
+        entries = write(self, kept, place, said, *rest)
+        if said[-1][0] == "screened":
+            late.append(said)
             time.sleep(LIMIT + 0.1)  # past the limit, and before the person is answered without it
-        return entry
+        return entries
 
-    monkeypatch.setattr(type(store), "append", slowly)
+    monkeypatch.setattr(type(store), "append_all", slowly)
     said = {"changeable": None, "key": "once"}
     answer = service.client.post(f"/api/v1/sessions/{begun['token']}/screening", json=said)
     assert late
@@ -186,7 +187,7 @@ def never_ends():
     """A worker with an application that does not come back; ends by itself, or not at all."""
 
     async def hang(scope, receive, send):
-        await asyncio.to_thread(time.sleep, 600)
+        await anyio.to_thread.run_sync(time.sleep, 600)  # as the framework runs what we compute
 
     async def visit():
         sent = []
@@ -214,3 +215,26 @@ def test_a_worker_whose_computation_never_ends_gives_itself_up():
     worker.start()
     worker.join(120)
     assert worker.exitcode == STUCK
+
+
+def test_who_waits_for_a_thread_in_vain_is_no_computation_that_does_not_end():
+    """Workers in which people waited for twice the limit gave themselves up, with everybody else in them."""
+
+    async def visit():
+        threads, sent = anyio.CapacityLimiter(1), []
+        await threads.acquire_on_behalf_of("somebody else")
+
+        async def wait(scope, receive, send):
+            await anyio.to_thread.run_sync(time.sleep, 0, limiter=threads)
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {"type": "http", "method": "POST", "path": "/api/v1", "headers": [], "query_string": b""}
+        patience = Patience(0.2)
+        await patience.answer(wait, scope, None, send)
+        assert sent[0]["status"] == 503
+        await asyncio.sleep(0.1)
+        assert not patience.stuck
+
+    asyncio.run(visit())

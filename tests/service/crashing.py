@@ -16,16 +16,16 @@ from reap.service.store import Store
 def serve(case: Path, settings, listener, events: int | None) -> None:
     """Serve; die without a word after this number of events of this process; None: never."""
     stored = 0
-    append = Store.append
+    append = Store.append_all
 
     def counted(self, *given, **named):
         nonlocal stored
-        event = append(self, *given, **named)
+        made = append(self, *given, **named)
         stored += 1
         if stored == events:
             os.kill(os.getpid(), signal.SIGKILL)
-        return event
+        return made
 
-    Store.append = counted
+    Store.append_all = counted
     app = create_app(pickle.loads(case.read_bytes()), settings)
     uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none")).run(sockets=[listener])
