@@ -17,6 +17,7 @@ import numpy as np
 from reap._typing import Array, Bools, Frame, Ints
 from reap.models.classifier import Classifier
 from reap.models.estimator import Estimator
+from reap.models.mixing import mixed
 from reap.models.trees import boosters
 from reap.models.trees.edges import edges_of
 from reap.models.trees.lattice import Cells, Lattice
@@ -76,14 +77,14 @@ class Reader:
         #: Any row, transformed (1, c): what no feature owns is the same in all of them.
         self.blank = T[:1]
         self.cells = [self._with_missing(k, cells) for k, cells in enumerate(self._cells(everybody))]
-        mixed = self._rounded(_mixed(space, Z, np.random.default_rng(1))[2])
-        read = self.forest.probability(self.compose(self.places(mixed)))
-        if not self._close(read, classifier.probability(mixed)):
+        both = self._rounded(mixed(space, Z, np.random.default_rng(1))[2])
+        read = self.forest.probability(self.compose(self.places(both)))
+        if not self._close(read, classifier.probability(both)):
             raise UnreadableError
         #: The same model for vectors, without its pipeline: what the search asks thousands of times.
         self.scoring = Scoring(self)
         self.classifier = replace(classifier, kernel=self.scoring)
-        if not self._close(self.classifier.probability(mixed), read):
+        if not self._close(self.classifier.probability(both), read):
             raise UnreadableError
 
     @property
@@ -185,10 +186,10 @@ class Reader:
         return owner
 
     def _check_mixing(self, Z: Array, T: Array) -> None:
-        other, mask, mixed = _mixed(self.space, Z, np.random.default_rng(0))
+        other, mask, both = mixed(self.space, Z, np.random.default_rng(0))
         free = self.owner < 0
         expected = np.where(mask[:, np.where(free, 0, self.owner)], T, T[other])
-        if not _same(self.transform(mixed), expected)[:, ~free].all() or not _same(T, T[0])[:, free].all():
+        if not _same(self.transform(both), expected)[:, ~free].all() or not _same(T, T[0])[:, free].all():
             raise UnreadableError
 
     def _cells(self, Z: Array) -> list[Cells]:
@@ -267,10 +268,3 @@ def read(classifier: Classifier, space: ActionSpace, X: Frame) -> Reader | None:
 
 def _same(a: Array, b: Array) -> Bools:
     return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
-
-
-def _mixed(space: ActionSpace, Z: Array, rng: np.random.Generator) -> tuple[Ints, Bools, Array]:
-    """Return the other row of each row, which features (n, f) are a row's own, and the mixture (n, d)."""
-    other, mask = rng.permutation(len(Z)), rng.random((len(Z), len(space.features))) < 0.5
-    owner = np.repeat(np.arange(len(space.features)), [f.width for f in space.features])
-    return other, mask, np.where(mask[:, owner], Z, Z[other])
