@@ -94,10 +94,12 @@ def durable(
         return replace(classifier, threshold=raised)
     members = [classifier, *others]
     smooth = [one.kernel for one in members if isinstance(one.kernel, Smooth)]
-    if len(smooth) < len(members):
-        kernel: Scorer = Minimum(members, Rule.of(share, len(others), shift, classifier.boundary, usual))
-    else:
-        kernel = SmoothMinimum(smooth, Rule.of(share, len(others), shift, classifier.boundary))
+    asked = share, len(others), shift, classifier.boundary
+    kernel = (
+        SmoothMinimum(smooth, Rule.of(*asked))
+        if len(smooth) == len(members)
+        else Minimum(members, Rule.of(*asked, usual))
+    )
     return Classifier(kernel, classifier.space, classifier.target, classifier.threshold, kernel, scale)
 
 

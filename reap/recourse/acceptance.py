@@ -98,8 +98,8 @@ class Acceptance:
         """What decides whether a row will do."""
         if self.exact:
             return self.today
-        asked = {"share": self.durability, "margin": self.margin, "usual": self.usual}
-        return durable(self.quick or self.today, self.others, **asked)
+        today = self.quick or self.today
+        return durable(today, self.others, share=self.durability, margin=self.margin, usual=self.usual)
 
     @property
     def needed(self) -> int:
