@@ -24,13 +24,16 @@ from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from reap._arrays import some_rows
 from reap._errors import InputError
 from reap._typing import Array, Frame, Ints
-from reap.models.agreement import Rule
+from reap.models.agreement import SAMPLE, Rule, agreed
 from reap.models.classifier import Classifier, Scorer, Smooth
 from reap.models.composed import Composed
 from reap.models.declared import OnVectors
+from reap.models.mixing import mixed
 from reap.models.network import Network
+from reap.models.spread import Spread
 from reap.models.staged import from_least, stages
 from reap.models.together import OneByOne, Stacked, together
 from reap.models.trees.several import several
@@ -40,13 +43,20 @@ from reap.space import ActionSpace
 
 #: Retrainings of any model; of a linear one at most; and rows that those of a linear one may read in all.
 _REFITS, _MOST, _READ = 20, 100, 200_000
+#: Rows on which to see how far retrainings usually differ.
+_MIXED = 1_000
 #: Bootstrap samples drawn in search of one that has every class.
 _DRAWS = 100
 _INSTEAD = "give models=[…] to compare with, or margin= to keep a distance from the threshold"
 
 
 def durable(
-    classifier: Classifier, others: Sequence[Classifier], *, share: float = 0.95, margin: float = 0.0
+    classifier: Classifier,
+    others: Sequence[Classifier],
+    *,
+    share: float = 0.95,
+    margin: float = 0.0,
+    usual: Spread | None = None,
 ) -> Classifier:
     """Return a classifier that accepts what the model and enough of the others accept.
 
@@ -60,6 +70,8 @@ def durable(
         The share q of further retrainings that should accept, from 0 to 1.
     margin : float
         What today's score must have above the threshold.
+    usual : Spread, optional
+        How far the others usually differ, see ``differing``; only for models without a gradient.
 
     Examples
     --------
@@ -82,13 +94,27 @@ def durable(
     if not others:  # a margin alone is a higher threshold; trees can be read with it
         raised = float(expit(classifier.boundary + shift))
         return replace(classifier, threshold=raised)
-    rule = Rule.of(share, len(others), shift, classifier.boundary)
-    members = [one.kernel for one in (classifier, *others)]
-    smooth = [kernel for kernel in members if isinstance(kernel, Smooth)]
+    members = [classifier, *others]
+    smooth = [one.kernel for one in members if isinstance(one.kernel, Smooth)]
+    asked = share, len(others), shift, classifier.boundary
     kernel = (
-        SmoothMinimum(smooth, rule) if len(smooth) == len(members) else Minimum([classifier, *others], rule)
+        SmoothMinimum(smooth, Rule.of(*asked))
+        if len(smooth) == len(members)
+        else Minimum(members, Rule.of(*asked, usual))
     )
     return Classifier(kernel, classifier.space, classifier.target, classifier.threshold, kernel, scale)
+
+
+def differing(classifier: Classifier, others: Sequence[Classifier], X: Frame) -> Spread | None:
+    """Return how far some others usually differ, on rows mixed of rows X; None where a row's own deviation will do.
+
+    It will do for models that all have a gradient, and is not asked for where the others are few.
+    """
+    if len(others) < SAMPLE or all(one.has_gradient for one in (classifier, *others)):
+        return None
+    Z = some_rows(classifier.space.encode(X), _MIXED, seed=0)
+    Z = mixed(classifier.space, Z, np.random.default_rng(0))[2]
+    return Spread.of(agreed(np.stack([one.logit(Z) for one in others]), classifier.boundary))
 
 
 def accepting(others: Sequence[Classifier], Z: Array) -> Ints:

@@ -17,12 +17,13 @@ import numpy as np
 from reap._typing import Array, Frame, Ints
 from reap.models.classifier import Classifier
 from reap.models.estimator import Estimator
+from reap.models.mixing import mixed
 from reap.models.trees import boosters
 from reap.models.trees.edges import edges_of
 from reap.models.trees.lattice import Cells, Lattice
 from reap.models.trees.parts import Parts, UnreadableError
 from reap.models.trees.scoring import Scoring
-from reap.models.trees.values import mixed_rows, put, same, units
+from reap.models.trees.values import put, same, units
 from reap.space import ActionSpace
 
 #: Rows on which the reading is compared with the model.
@@ -77,14 +78,14 @@ class Reader:
         #: Any row, transformed (1, c): what no feature owns is the same in all of them.
         self.blank = T[:1]
         self.cells = [self._with_missing(k, cells) for k, cells in enumerate(self._cells(everybody))]
-        mixed = self._rounded(mixed_rows(space, Z, np.random.default_rng(1))[2])
-        read = self.forest.probability(self.compose(self.places(mixed)))
-        if not self._close(read, classifier.probability(mixed)):
+        both = self._rounded(mixed(space, Z, np.random.default_rng(1))[2])
+        read = self.forest.probability(self.compose(self.places(both)))
+        if not self._close(read, classifier.probability(both)):
             raise UnreadableError
         #: The same model for vectors, without its pipeline: what the search asks thousands of times.
         self.scoring = Scoring(self)
         self.classifier = replace(classifier, kernel=self.scoring)
-        if not self._close(self.classifier.probability(mixed), read):
+        if not self._close(self.classifier.probability(both), read):
             raise UnreadableError
 
     @property
@@ -180,10 +181,10 @@ class Reader:
         return owner
 
     def _check_mixing(self, Z: Array, T: Array) -> None:
-        other, mask, mixed = mixed_rows(self.space, Z, np.random.default_rng(0))
+        other, mask, both = mixed(self.space, Z, np.random.default_rng(0))
         free = self.owner < 0
         expected = np.where(mask[:, np.where(free, 0, self.owner)], T, T[other])
-        if not same(self.transform(mixed), expected)[:, ~free].all() or not same(T, T[0])[:, free].all():
+        if not same(self.transform(both), expected)[:, ~free].all() or not same(T, T[0])[:, free].all():
             raise UnreadableError
 
     def _cells(self, Z: Array) -> list[Cells]:

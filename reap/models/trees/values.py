@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reap._typing import Array, Bools, Ints
+from reap._typing import Array, Bools
 from reap.space import ActionSpace
 
 
@@ -26,13 +26,6 @@ def put(space: ActionSpace, Z: Array, k: int, values: Array) -> None:
         Z[:, columns] = np.eye(len(feature.levels))[values.astype(np.intp)]
     else:
         Z[:, columns.start] = (values - coding.origin[k]) / coding.scale[k]
-
-
-def mixed_rows(space: ActionSpace, Z: Array, rng: np.random.Generator) -> tuple[Ints, Bools, Array]:
-    """Return the other row of each row, which features (n, f) are a row's own, and the mixture (n, d)."""
-    other, mask = rng.permutation(len(Z)), rng.random((len(Z), len(space.features))) < 0.5
-    owner = np.repeat(np.arange(len(space.features)), [f.width for f in space.features])
-    return other, mask, np.where(mask[:, owner], Z, Z[other])
 
 
 def same(a: Array, b: Array) -> Bools:
