@@ -185,7 +185,7 @@ def test_a_session_goes_on_for_the_same_person_seed_and_model_only(run, tmp_path
     before = file.read_text()
     same = ("ask", "--data", "synthetic", "--session", file)
     for more, sentence in (
-        (("--row", 4), "holds the session of another person: First number is"),
+        (("--row", 4), "holds the session of another person: First dial is"),
         (
             ("--seed", 1),
             "made with another engine: random_state was 0 and is 1, the model gives other scores",

@@ -7,7 +7,6 @@ from math import isfinite
 from typing import Literal
 
 from reap.elicitation import Question
-from reap.elicitation.question import ready
 from reap.language import _
 from reap.service.schemas import Cell, Compared
 from reap.space import Change, Feature
@@ -28,10 +27,10 @@ def compared(question: Question) -> list[Compared]:
             rows.append(Compared(label=feature.label, now=feature.show(here), cells=cells))
     if question.times[0]:
         cells = [
-            Cell(text=ready(time), value=time, changes=True, mark="other", bar=None)
-            for time in question.times
+            Cell(text=ready, value=time, changes=True, mark="other", bar=None)
+            for ready, time in zip(question.ready, question.times, strict=True)
         ]
-        rows.append(Compared(label=_("Ready"), now="", cells=cells))
+        rows.append(Compared(label=_("When"), now="", cells=cells))
     return rows
 
 

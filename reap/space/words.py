@@ -10,6 +10,7 @@ from typing import Any
 from reap._errors import InputError
 from reap.language import _, current
 from reap.language import month as month_of
+from reap.space.clocks import whole_months
 from reap.space.feature import Feature
 from reap.space.limits import Limits
 from reap.space.phrases import Counted, united
@@ -39,6 +40,7 @@ class Change:
     before_text: str
     after_text: str
     title: str
+    months: int = 0
 
     def __str__(self) -> str:
         return self.text
@@ -62,6 +64,7 @@ class Change:
             before_text=old,
             after_text=new,
             title=_title(feature, after, rises, known=None not in (before, after)),
+            months=_months(feature, before, after),
         )
 
 
@@ -95,6 +98,7 @@ def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
             after=Counted(new, after),
             unit=unit.strip(),
             by=Counted("" if by is None else feature.show(by, unit=False), by),
+            months=Counted(str(months := _months(feature, before, after)), months),
         )
     old_new = {"label": feature.label, "old": old, "new": f"{new}{unit}"}
     if feature.clock is not None:
@@ -118,6 +122,14 @@ def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
     else:
         said = _("Change {label} from “{old}” to “{new}”")
     return said.format(**old_new)
+
+
+def _months(feature: Feature, before: Any, after: Any) -> int:
+    """Return the whole months that a change takes at the feature's pace; 0 without one."""
+    if feature.pace is None or None in (before, after):
+        return 0
+    old, new = (before, after) if feature.is_number else map(feature.levels.index, (before, after))
+    return whole_months(feature, float(abs(new - old)))
 
 
 def _rounded(feature: Feature, before: Any, after: Any) -> Any:
@@ -144,6 +156,14 @@ def date_in_words(months: float, start: Any = None) -> str:
     return _("by {month}").format(month=month_of(year, month + 1))
 
 
+#: What a German sentence may begin with that is no noun; "Ihr" and "Sie" have their capitals everywhere.
+_NO_NOUNS = frozenset(
+    "Alle Als Am An Auf Aus Bei Beim Bis Das Dem Den Der Die Ein Eine Einem Einen Einer Eines Für Höchstens Im In Innerhalb "
+    "Jemanden Kein Keine Keinen Mehr Mindestens Mit Nach Nicht Nichts Noch Nur Sich Über Um Unter Vom Von Vor Weiter Weiterhin "
+    "Weniger Wer Zu Zuerst Zum Zur".split()
+)
+
+
 def lowered(label: str) -> str:
     """Return a label for the middle of a sentence; abbreviations keep their capitals, and German nouns theirs.
 
@@ -153,7 +173,7 @@ def lowered(label: str) -> str:
     ('loan amount', 'FICO score')
     """
     first = label.split(" ", 1)[0]
-    if current() == "de":
+    if current() == "de" and first not in _NO_NOUNS:
         return label
     return label if len(first) > 1 and first[1:] != first[1:].lower() else label[:1].lower() + label[1:]
 
