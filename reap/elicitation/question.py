@@ -133,11 +133,16 @@ class Question:
 
     @property
     def promise(self) -> str:
-        """What all options come to: that they lead to a yes and ask for nothing else, or that they are parts of plans.
-
-        How long they take is said here where it is the same for all.
-        """
-        return " ".join(self._outcome())
+        """What all options come to: that they lead to a yes and ask for nothing else, or that they are parts of plans."""
+        two, yes = len(self.options) == 2, self.options[0].space.yes
+        if not self.whole:
+            alone = _("Compare just these two.") if two else _("Compare just these.")
+            return f"{alone} {_('For a yes, more may be needed.')}"
+        if yes:
+            said = _("Either way, {yes}.") if two else _("Whichever you choose, {yes}.")
+        else:
+            said = _("Both lead to a yes.") if two else _("All of them lead to a yes.")
+        return f"{said.format(yes=yes)} {_('Nothing else has to change.')}"
 
     @property
     def because(self) -> str:
@@ -146,24 +151,6 @@ class Question:
             said = _("Last time you chose {option}: {title}. Is that still right? What you say now counts.")
             return said.format(option=self.names[self.earlier], title=self.titles[self.earlier])
         return why(self.gain) if self.why else ""
-
-    def _outcome(self) -> list[str]:
-        two, months = len(self.options) == 2, {option.months for option in self.options}
-        yes, took = self.options[0].space.yes, months.pop() if len(months) == 1 else 0
-        time = ngettext("{n} month", "{n} months", took).format(n=took)
-        if not self.whole:
-            alone = _("Compare just these two.") if two else _("Compare just these.")
-            takes = _("Both take {time}.") if two else _("All of them take {time}.")
-            return [*([takes.format(time=time)] if took else []), alone, _("For a yes, more may be needed.")]
-        if yes and took:
-            said = _("Both take {time}; then {yes}.") if two else _("All of them take {time}; then {yes}.")
-        elif yes:
-            said = _("Either way, {yes}.") if two else _("Whichever you choose, {yes}.")
-        elif took:
-            said = _("Both lead to a yes, in {time}.") if two else _("All of them lead to a yes, in {time}.")
-        else:
-            said = _("Both lead to a yes.") if two else _("All of them lead to a yes.")
-        return [said.format(time=time, yes=yes), _("Nothing else has to change.")]
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -223,11 +210,21 @@ class Question:
 
     @property
     def also(self) -> str:
-        """What every option asks for, as a sentence to stand above them; empty where that is nothing."""
-        if not self.shared:
-            return ""
-        said = _("Both options: {changes}.") if len(self.options) == 2 else _("All options: {changes}.")
-        return said.format(changes=listed(map(lowered, self._sentences(self.shared))))
+        """What every option asks for, and when it is done where that is the same, to stand above them; empty without either."""
+        two = len(self.options) == 2
+        both = _("Both options: {changes}.") if two else _("All options: {changes}.")
+        asked = listed(map(lowered, self._sentences(self.shared)))
+        said = [both.format(changes=asked)] if asked else []
+        months = self.options[0].months
+        if months and not self.times[0]:
+            meaning = self.options[0].space.meaning
+            if not meaning.said("ready"):
+                takes = _("Both take {time}.") if two else _("All of them take {time}.")
+                said.append(takes.format(time=ngettext("{n} month", "{n} months", months).format(n=months)))
+            else:
+                ready = meaning.after(months)
+                said.append(f"{ready}." if said else both.format(changes=lowered(ready)))
+        return " ".join(said)
 
     def _sentences(self, changes: Iterable[Change]) -> list[str]:
         space = self.options[0].space

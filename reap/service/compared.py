@@ -36,7 +36,7 @@ def compared(question: Question) -> list[Compared]:
 
 def _cell(feature: Feature, now: object, change: Change | None, seen: Sequence[object]) -> Cell:
     if change is None:
-        stays = _("{label} stays at {value}").format(label=feature.label, value=feature.show(now))
+        stays = _("{label}: {value}, as now").format(label=feature.label, value=feature.show(now))
         place = position(feature, now, seen)
         bar = None if place is None else (place, place)
         return Cell(text=stays, value=feature.show(now), changes=False, mark="same", bar=bar)

@@ -5,7 +5,7 @@ In a file it stands under ``[space]``, in other languages in a table beside it::
     [space]
     about = "You asked a bank for a loan, and it said no."
     yes = "the bank would lend you the money"
-    ready = "You could apply again {time}"
+    ready = "Apply again {time}"
 
     [space.de]
     title = "Kredit in Deutschland"
@@ -35,8 +35,8 @@ class Meaning:
         What a yes means, as a clause without a full stop: "the bank would lend you the money". Something stands before it
         ("either way"), so that in German it begins with its verb.
     ready : str
-        What the person could do once all is done, as a sentence without a full stop, with ``{time}`` ("in 3 months", "at
-        once") where the time stands: "You could apply again {time}".
+        What the person does once all is done, in a few words without a full stop, with ``{time}`` ("in 3 months", "at
+        once") where the time stands: "Apply again {time}".
     translations : mapping of language to words
         The same words, and the ``title`` of the space.
 
@@ -67,12 +67,12 @@ class Meaning:
         return self.translations.get(current(), {}).get(word, own)
 
     def after(self, months: int) -> str:
-        """Return what the person could do after so many months; where the space does not say, how long that takes.
+        """Return what the person does after so many months; where the space does not say, how long that takes.
 
         Examples
         --------
-        >>> Meaning(ready="You could apply again {time}").after(3), Meaning().after(1)
-        ('You could apply again in 3 months', 'This takes 1 month')
+        >>> Meaning(ready="Apply again {time}").after(3), Meaning().after(1)
+        ('Apply again in 3 months', 'This takes 1 month')
         """
         if said := self.said("ready"):
             return said.replace("{time}", in_time(months))

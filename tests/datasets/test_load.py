@@ -112,7 +112,8 @@ def test_every_phrase_reads_as_a_sentence(name):
         )  # "smaller loan", amid a line
         phrases = {key: said for key, said in feature.phrases.items() if key not in (*NAMES, OWN_NAMES)}
         for phrase in phrases.values():
-            said = phrase.format(before=Counted("b"), after=Counted("1", 1), unit="u", by=Counted("c"))
+            one, some = Counted("1", 1), Counted("2", 2)
+            said = phrase.format(before=Counted("b"), after=one, unit="u", by=Counted("c"), months=some)
             assert said[0].isupper()
             assert not set(said) & set("{}|#")
             assert "1 months" not in said
