@@ -5,7 +5,7 @@ In a file it stands under ``[space]``, in other languages in a table beside it::
     [space]
     about = "You asked a bank for a loan, and it said no."
     yes = "the bank would lend you the money"
-    ready = "Apply again {time}"
+    ready = "Ask the bank again {time}"
 
     [space.de]
     title = "Kredit in Deutschland"
@@ -36,7 +36,7 @@ class Meaning:
         ("either way"), so that in German it begins with its verb.
     ready : str
         What the person does once all is done, in a few words without a full stop, with ``{time}`` ("in 3 months", "at
-        once") where the time stands: "Apply again {time}".
+        once") where the time stands: "Ask the bank again {time}".
     translations : mapping of language to words
         The same words, and the ``title`` of the space.
 
@@ -71,8 +71,8 @@ class Meaning:
 
         Examples
         --------
-        >>> Meaning(ready="Apply again {time}").after(3), Meaning().after(1)
-        ('Apply again in 3 months', 'This takes 1 month')
+        >>> Meaning(ready="Ask the bank again {time}").after(3), Meaning().after(1)
+        ('Ask the bank again in 3 months', 'This takes 1 month')
         """
         if said := self.said("ready"):
             return said.replace("{time}", in_time(months))
