@@ -39,4 +39,6 @@ def _together(changes: list[Change]) -> str:
     parts = [str(change).removesuffix(")").partition(" (") for change in changes]
     longest = max(range(len(changes)), key=lambda i: changes[i].months)
     brought = [brings for _, _, brings in parts if brings]
-    return f"{parts[longest][0]} ({listed(brought)})" if brought and len(changes) > 1 else str(changes[longest])
+    return (
+        f"{parts[longest][0]} ({listed(brought)})" if brought and len(changes) > 1 else str(changes[longest])
+    )

@@ -9,12 +9,13 @@ from typing import Any
 from reap._errors import InputError, unknown
 from reap.language import number
 
-#: When a phrase is used, and what it may mention ("months": how long it takes at the feature's pace). A value may have a phrase of its own, for a change to it: "Find a job" for
-#: a level, "Pay off all cards" for 0.
+#: When a phrase is used. A value may have a phrase of its own, for a change to it: "Find a job" for a level, "Pay off all
+#: cards" for 0.
 PHRASES = ("up", "down", "change")
 #: "more" and "less" name an option in a question ("smaller loan"); in "names" a value has a name of its own ("a job").
 NAMES = ("more", "less")
 OWN_NAMES = "names"
+#: What a phrase may mention; "months" are how long the change takes at the feature's pace.
 FIELDS = ("before", "after", "by", "unit", "months")
 
 

@@ -157,11 +157,59 @@ def date_in_words(months: float, start: Any = None) -> str:
 
 
 #: What a German sentence may begin with that is no noun; "Ihr" and "Sie" have their capitals everywhere.
-_NO_NOUNS = frozenset(
-    "Alle Als Am An Auf Aus Bei Beim Bis Das Dem Den Der Die Ein Eine Einem Einen Einer Eines Für Höchstens Im In Innerhalb "
-    "Jemanden Kein Keine Keinen Mehr Mindestens Mit Nach Neue Neuen Neuer Neues Nicht Nichts Noch Nur Sich Über Um Unter Vom Von Vor Weiter Weiterhin "
-    "Weniger Wer Zu Zuerst Zum Zur".split()
-)
+_NO_NOUNS = {
+    *(
+        "Alle",
+        "Das",
+        "Dem",
+        "Den",
+        "Der",
+        "Die",
+        "Ein",
+        "Eine",
+        "Einem",
+        "Einen",
+        "Einer",
+        "Jemanden",
+        "Kein",
+        "Keine",
+        "Keinen",
+    ),
+    *(
+        "Am",
+        "An",
+        "Auf",
+        "Aus",
+        "Bei",
+        "Beim",
+        "Bis",
+        "Für",
+        "Im",
+        "In",
+        "Mit",
+        "Nach",
+        "Über",
+        "Unter",
+        "Vom",
+        "Von",
+        "Vor",
+        "Wer",
+    ),
+    *(
+        "Höchstens",
+        "Mehr",
+        "Mindestens",
+        "Neue",
+        "Neuer",
+        "Neues",
+        "Nicht",
+        "Nur",
+        "Weniger",
+        "Zu",
+        "Zum",
+        "Zur",
+    ),
+}
 
 
 def lowered(label: str) -> str:

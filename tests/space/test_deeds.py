@@ -16,7 +16,9 @@ def test_what_one_deed_brings_is_one_sentence_with_the_longest_time():
     space = curated("gmc")
     ninety, sixty = map(space.feature, LATE)
     income = Change.of(space.feature("MonthlyIncome"), 1000, 1500)
-    said = sentences([Change.of(ninety, 3, 1), income, Change.of(sixty, 1, 0)], lambda n: space.feature(n).deed)
+    said = sentences(
+        [Change.of(ninety, 3, 1), income, Change.of(sixty, 1, 0)], lambda n: space.feature(n).deed
+    )
     assert said == [
         "Pay all bills on time for 24 months (to make up for 2 of your 3 payments that were 90 days or more late "
         "and to make up for your payment that was 60 to 89 days late)",

@@ -84,7 +84,15 @@ def test_it_is_kept_in_files_pickles_and_limits(space):
 
 @pytest.mark.parametrize(
     "text",
-    ["yes = 3", "about = ['x']", "ja = 'x'", "de = 'x'", "de = { heading = 'x' }", "de = { yes = 3 }", "ready = 'You could apply again'"],
+    [
+        "yes = 3",
+        "about = ['x']",
+        "ja = 'x'",
+        "de = 'x'",
+        "de = { heading = 'x' }",
+        "de = { yes = 3 }",
+        "ready = 'You could apply again'",
+    ],
 )
 def test_what_cannot_be_said_is_refused(text):
     with pytest.raises(InputError, match=r"\[space"):
@@ -130,7 +138,9 @@ def test_what_all_ask_for_is_joined_by_and(space):
 
 
 def test_when_one_could_try_again_is_said_in_the_space_s_own_words(space):
-    again = TEXT.replace("[space.de]", 'ready = "Ask again {time}"\n\n[space.de]\nready = "Neue Anfrage {time}"')
+    again = TEXT.replace(
+        "[space.de]", 'ready = "Ask again {time}"\n\n[space.de]\nready = "Neue Anfrage {time}"'
+    )
     again = reap.ActionSpace.from_toml(reap.ActionSpace.from_toml(again).to_toml())
     options = {"debts": 4}, {"rent": 4}
     assert asked(again, *options).ready == ("Ask again in 2 months", "Ask again at once")
