@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -157,59 +158,10 @@ def date_in_words(months: float, start: Any = None) -> str:
 
 
 #: What a German sentence may begin with that is no noun; "Ihr" and "Sie" have their capitals everywhere.
-_NO_NOUNS = {
-    *(
-        "Alle",
-        "Das",
-        "Dem",
-        "Den",
-        "Der",
-        "Die",
-        "Ein",
-        "Eine",
-        "Einem",
-        "Einen",
-        "Einer",
-        "Jemanden",
-        "Kein",
-        "Keine",
-        "Keinen",
-    ),
-    *(
-        "Am",
-        "An",
-        "Auf",
-        "Aus",
-        "Bei",
-        "Beim",
-        "Bis",
-        "Für",
-        "Im",
-        "In",
-        "Mit",
-        "Nach",
-        "Über",
-        "Unter",
-        "Vom",
-        "Von",
-        "Vor",
-        "Wer",
-    ),
-    *(
-        "Höchstens",
-        "Mehr",
-        "Mindestens",
-        "Neue",
-        "Neuer",
-        "Neues",
-        "Nicht",
-        "Nur",
-        "Weniger",
-        "Zu",
-        "Zum",
-        "Zur",
-    ),
-}
+_NO_NOUN = re.compile(
+    "(Alle|Das|Dem|Den|Der|Die|Eine?[mnr]?|Jemanden|Keine?n?|Wer|Am|An|Auf|Aus|Beim?|Bis|Für|Im|In|Mit|Nach|Über|Unter|Vo[mn]|Vor"
+    "|Zu[mr]?|Höchstens|Mehr|Mindestens|Neue[rs]?|Nicht|Nur|Weniger)"
+)
 
 
 def lowered(label: str) -> str:
@@ -221,7 +173,7 @@ def lowered(label: str) -> str:
     ('loan amount', 'FICO score')
     """
     first = label.split(" ", 1)[0]
-    if current() == "de" and first not in _NO_NOUNS:
+    if current() == "de" and not _NO_NOUN.fullmatch(first):
         return label
     return label if len(first) > 1 and first[1:] != first[1:].lower() else label[:1].lower() + label[1:]
 

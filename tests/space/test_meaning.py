@@ -13,6 +13,7 @@ from reap._errors import InputError
 from reap.elicitation import Question
 from reap.language import speaking
 from reap.plan import Plan
+from reap.space.words import lowered
 
 TEXT = """
 [space]
@@ -159,3 +160,12 @@ def test_the_same_time_stands_above_the_options(space):
     assert asked(again, *same).also == "Both options: ask again in 2 months."
     assert asked(again, *both).also == "Both options: look for a rent of 4. Ask again in 2 months."
     assert asked(again, {"rent": 4}, {"rent": 3}).also == ""  # at once
+
+
+def test_german_keeps_the_capitals_of_its_nouns_only():
+    with speaking("de"):
+        said = [
+            lowered(said)
+            for said in ("Eine Stelle finden", "Anteil senken", "Ihren Kredit abzahlen", "Zu sparen beginnen")
+        ]
+    assert said == ["eine Stelle finden", "Anteil senken", "Ihren Kredit abzahlen", "zu sparen beginnen"]
