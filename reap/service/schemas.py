@@ -87,12 +87,12 @@ class Asked(BaseModel):
     number: int
     kind: str
     why: str
-    promise: str
+    also: str
+    shared: list[str]
     options: list[Option]
     differences: list[Different]
     rows: list[Compared]
-    shared: list[str]
-    also: str
+    promise: str
     same_target: bool
     could_be_impossible: list[Named]
 

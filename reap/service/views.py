@@ -156,7 +156,8 @@ def _question(question: Question) -> out.Asked:
         number=question.number,
         kind=question.kind,
         why=question.because,
-        promise=question.promise,
+        also=question.also,
+        shared=[str(c) for c in question.shared],
         options=[
             out.Option(
                 name=name,
@@ -173,8 +174,7 @@ def _question(question: Question) -> out.Asked:
             for d in question.differences
         ],
         rows=compared(question),
-        shared=[str(c) for c in question.shared],
-        also=question.also,
+        promise=question.promise,
         same_target=question.same_target,
         could_be_impossible=[out.Named(feature=f, label=label) for f, label in changed.items()],
     )

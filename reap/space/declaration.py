@@ -47,7 +47,8 @@ def settle(feature: Feature) -> None:
         )
     put("forbidden", tuple((plain(a), plain(b)) for a, b in feature.forbidden))
     put("label", feature.__dict__["label"] or feature.name)
-    put("translations", check_translations(feature.name, feature.levels, feature.translations))
+    paced = feature.pace is not None
+    put("translations", check_translations(feature.name, feature.levels, feature.translations, paced))
     _check_words(feature)
     if feature.max_change is not None:
         if feature.kind in ("categorical", "binary") or feature.derived is not None:
@@ -93,7 +94,7 @@ def _check_words(feature: Feature) -> None:
     if not all(isinstance(column, str) for column in feature.columns):
         raise InputError(f"columns of {feature.name!r} is {list(feature.columns)!r}; give names of columns")
     _check_dtype(feature)
-    check_phrases(feature.name, feature.phrases, feature.levels)
+    check_phrases(feature.name, feature.phrases, feature.levels, feature.pace is not None)
 
 
 def _check_dtype(feature: Feature) -> None:

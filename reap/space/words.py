@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -10,6 +11,7 @@ from typing import Any
 from reap._errors import InputError
 from reap.language import _, current
 from reap.language import month as month_of
+from reap.space.clocks import whole_months
 from reap.space.feature import Feature
 from reap.space.limits import Limits
 from reap.space.phrases import Counted, united
@@ -40,6 +42,7 @@ class Change:
     before_text: str
     after_text: str
     title: str
+    months: int = 0
 
     def __str__(self) -> str:
         return self.text
@@ -63,6 +66,7 @@ class Change:
             before_text=old,
             after_text=new,
             title=_title(feature, after, rises, known=None not in (before, after)),
+            months=_months(feature, before, after),
         )
 
 
@@ -96,6 +100,7 @@ def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
             after=Counted(new, after),
             unit=unit.strip(),
             by=Counted("" if by is None else feature.show(by, unit=False), by),
+            months=Counted(str(months := _months(feature, before, after)), months),
         )
     old_new = {"label": feature.label, "old": old, "new": f"{new}{unit}"}
     if feature.clock is not None:
@@ -119,6 +124,14 @@ def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
     else:
         said = _("Change {label} from “{old}” to “{new}”")
     return said.format(**old_new)
+
+
+def _months(feature: Feature, before: Any, after: Any) -> int:
+    """Return the whole months that a change takes at the feature's pace; 0 without one."""
+    if feature.pace is None or None in (before, after):
+        return 0
+    old, new = (before, after) if feature.is_number else map(feature.levels.index, (before, after))
+    return whole_months(feature, float(abs(new - old)))
 
 
 def _rounded(feature: Feature, before: Any, after: Any) -> Any:
@@ -168,6 +181,13 @@ def doubt(feature: Feature, value: Any) -> str | None:
     )
 
 
+#: What a German sentence may begin with that is no noun; "Ihr" and "Sie" have their capitals everywhere.
+_NO_NOUN = re.compile(
+    "(Alle|Das|Dem|Den|Der|Die|Eine?[mnr]?|Jemanden|Keine?n?|Wer|Am|An|Auf|Aus|Beim?|Bis|Für|Im|In|Mit|Nach|Über|Unter|Vo[mn]|Vor"
+    "|Zu[mr]?|Höchstens|Mehr|Mindestens|Neue[rs]?|Nicht|Nur|Weniger)"
+)
+
+
 def lowered(label: str) -> str:
     """Return a label for the middle of a sentence; abbreviations keep their capitals, and German nouns theirs.
 
@@ -177,7 +197,7 @@ def lowered(label: str) -> str:
     ('loan amount', 'FICO score')
     """
     first = label.split(" ", 1)[0]
-    if current() == "de":
+    if current() == "de" and not _NO_NOUN.fullmatch(first):
         return label
     return label if len(first) > 1 and first[1:] != first[1:].lower() else label[:1].lower() + label[1:]
 
