@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -14,7 +14,7 @@ from reap import language
 from reap._typing import Array
 from reap.language import _
 from reap.service import acts, api, choices, notes, reviews, rows, views
-from reap.service.access import D, count_start
+from reap.service.access import D, count_start, in_line
 from reap.service.desk import Desk
 from reap.service.duty_pages import router as duty_router
 from reap.service.operator_pages import router as operator_router
@@ -86,7 +86,7 @@ def _situation(
     )
 
 
-@router.post("/start")
+@router.post("/start", dependencies=[Depends(in_line)])
 def start(request: Request, desk: D, form: Form) -> Response:
     """Start a session from the form."""
     if not request.app.state.settings.open_start:
