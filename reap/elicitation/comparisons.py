@@ -45,13 +45,27 @@ class Comparisons:
         self.rows: Array = (self._differ & ~self._entailed(space, start, ends)).sum(axis=-1).astype(float)
         free = np.repeat(self._own, np.diff([*columns, space.dimension]))
         below = asks_no_more(self._changes[:, free], self._changes[:, free])
-        self._fair: Bools = (felt == self._differ).all(axis=-1) & ~below & ~below.T & ~self._one_deed(space)
+        if any(feature.deed for feature in space.features):
+            doings = self._doings(space, start, ends, free)
+            below |= asks_no_more(doings, doings)
+        self._fair: Bools = (felt == self._differ).all(axis=-1) & ~below & ~below.T
 
-    def _one_deed(self, space: ActionSpace) -> Bools:
-        """Return which pairs (n, n) differ only in what one and the same doing brings about."""
-        deeds = np.array([feature.deed for feature in space.features])[self._own]
-        one = [(self._differ <= (deeds == deed)).all(axis=-1) for deed in set(deeds) - {""}]
-        return np.asarray(np.any(one, axis=0) if one else np.zeros(self._differ.shape[:2], dtype=bool))
+    def _doings(self, space: ActionSpace, start: Array, ends: Array, free: Bools) -> Array:
+        """Return what a person does for each option, (n, c): how long they do what one deed brings about, and all other changes.
+
+        Whoever pays on time for a year makes up for one late payment and for another: that is one doing, not two.
+        """
+        months, columns = space.months_of_each(start, ends), []
+        free = free.copy()
+        for deed in sorted({feature.deed for feature in space.features} - {""}):
+            own = [i for i, feature in enumerate(space.features) if feature.deed == deed]
+            moved = np.zeros(len(ends), dtype=bool)
+            for i in own:
+                block = space.slices[space.features[i].name]
+                moved |= (np.abs(self._changes[:, block]) > 1e-9).any(axis=1)
+                free[block] = False
+            columns.append(np.maximum(months[:, own].max(axis=1), moved))
+        return np.column_stack([self._changes[:, free], *columns])
 
     def _entailed(self, space: ActionSpace, start: Array, ends: Array) -> Bools:
         """Return which features (n, n, own) two options change, if at all, only because a rule asks for it."""
@@ -64,8 +78,8 @@ class Comparisons:
     def burden(self, most: float, asked: Iterable[Sequence[Array]]) -> Array:
         """Return ``rows``, infinite for two options that must not stand together, (n, n).
 
-        They ask for all of the other and more; they differ in more than ``most`` rows, in one by less than one can feel, or
-        only in what the same deed brings about; or the rows in which they differ read like those of two options (k, d) that
+        One asks for all that is to be done for the other, or for all of it and more; they differ in more than ``most`` rows, or
+        in one by less than one can feel; or the rows in which they differ read like those of two options (k, d) that
         were ``asked`` about.
         """
         fair = self._fair & (self.rows <= most)

@@ -15,7 +15,7 @@ from reap.language import _, listed, ngettext
 from reap.plan import Plan
 from reap.space import Change
 from reap.space.deeds import sentences
-from reap.space.meaning import in_time
+from reap.space.meaning import Meaning, in_time
 from reap.space.words import lowered
 
 Kind = Literal["warm-up", "question", "second look", "held-out"]
@@ -136,8 +136,7 @@ class Question:
         """What all options come to: that they lead to a yes and ask for nothing else, or that they are parts of plans."""
         two, yes = len(self.options) == 2, self.options[0].space.yes
         if not self.whole:
-            alone = _("Compare just these two.") if two else _("Compare just these.")
-            return f"{alone} {_('For a yes, more may be needed.')}"
+            return _("These are only steps. For a yes you may have to do more besides.")
         if yes:
             said = _("Either way, {yes}.") if two else _("Whichever you choose, {yes}.")
         else:
@@ -148,7 +147,9 @@ class Question:
     def because(self) -> str:
         """Why it is asked, in the language in use; ``why`` is what was said when it was asked."""
         if self.earlier is not None:
-            said = _("Last time you chose {option}: {title}. Is that still right? What you say now counts.")
+            said = _(
+                "You have seen these before, and chose {option}: {title}. Please choose again; only the new answer counts."
+            )
             return said.format(option=self.names[self.earlier], title=self.titles[self.earlier])
         return why(self.gain) if self.why else ""
 
@@ -192,8 +193,11 @@ class Question:
 
     @property
     def ready(self) -> tuple[str, ...]:
-        """What the person could do when, for each option, as a sentence; empty where the time is the same for all."""
-        meaning = self.options[0].space.meaning
+        """What the person could do when, for each option, as a sentence; empty where the time is the same for all.
+
+        Of parts of plans only how long they take: nobody applies again after a part.
+        """
+        meaning = self.options[0].space.meaning if self.whole else Meaning()
         return tuple(
             meaning.after(option.months) if took else ""
             for option, took in zip(self.options, self.times, strict=True)
@@ -218,7 +222,7 @@ class Question:
         months = self.options[0].months
         if months and not self.times[0]:
             meaning = self.options[0].space.meaning
-            if not meaning.said("ready"):
+            if not (self.whole and meaning.said("ready")):
                 takes = _("Both take {time}.") if two else _("All of them take {time}.")
                 said.append(takes.format(time=ngettext("{n} month", "{n} months", months).format(n=months)))
             else:

@@ -75,6 +75,12 @@ class Clocks:
         """Return the whole months (n,) that the actions between codes (n or 1, f) and (n, f) take."""
         return self.longest(after[:, self.paced] - before[:, self.paced])
 
+    def each(self, before: Array, after: Array) -> Array:
+        """Return the whole months (n, f) that each action between codes (n or 1, f) and (n, f) takes; 0 where it has no pace."""
+        months = np.zeros(after.shape)
+        months[:, self.paced] = self._each(after[:, self.paced] - before[:, self.paced])
+        return months
+
     def longest(self, gaps: Array) -> Array:
         """Return the whole months (n,) that changes (n, p) of the codes of ``paced`` features take."""
         return np.asarray(self._each(gaps).max(axis=1, initial=0.0))

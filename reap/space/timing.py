@@ -74,6 +74,10 @@ class Timing(Layout):
                 took[feature.name] = int(self._clocks.needed(old, alone)[0])
         return took
 
+    def months_of_each(self, z0: Array, Z: Array) -> Array:
+        """Return the whole months (n, f) that each action between vectors (d,) and (n, d) takes; 0 for what has no pace."""
+        return self._clocks.each(self._codes(np.asarray(z0))[0], self._codes(np.asarray(Z))[0])
+
     def when(self, months: float, start: Any = None) -> str:
         """Return a time in words: "in month 5", or "by March 2027" where the day to count from is given.
 

@@ -142,6 +142,25 @@ def test_two_effects_of_one_deed_are_not_compared():
         return np.isfinite(Comparisons(space, start[0], targets).burden(3, []))
 
     fair = burden(reap.ActionSpace(features))
-    assert fair[[0, 1, 1], [2, 2, 3]].all()  # another deed is compared with it
+    assert fair[[0, 1], [2, 2]].all()  # another deed is compared with it
     assert not fair[[0, 1], [1, 0]].any()
-    assert burden(reap.ActionSpace([replace(f, deed="") for f in features]))[0, 1]
+    assert not fair[1, 3]  # who pays on time does all that the one asks for, and the other asks for debts too
+    assert burden(reap.ActionSpace([replace(f, deed="") for f in features]))[[0, 1], [1, 3]].all()
+
+
+def test_how_long_one_deed_takes_decides_who_asks_for_more():
+    late = {"kind": "integer", "range": (0, 9), "direction": "down", "deed": "pay on time"}
+    features = [
+        Feature("short", pace="1 every 12 months", **late),
+        Feature("long", pace="1 every 24 months", **late),
+        Feature("debt", range=(0, 1), direction="down"),
+    ]
+    space = reap.ActionSpace(features, horizon=60)
+    now, ends = np.array([[5, 5, 0.8]]), np.array([[3, 5, 0.2], [5, 4, 0.8], [4, 5, 0.2], [5, 3, 0.8]])
+    start, targets = (
+        space.encode(pd.DataFrame(rows, columns=["short", "long", "debt"])) for rows in (now, ends)
+    )
+    fair = np.isfinite(Comparisons(space, start[0], targets).burden(3, []))
+    assert not fair[0, 1]  # two years both, and debts beside it
+    assert fair[1, 2]  # two years, or one and debts
+    assert fair[0, 3]  # two years and debts, or four years

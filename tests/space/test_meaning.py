@@ -108,7 +108,7 @@ def test_a_question_says_what_the_yes_is(space):
     equal = "Nothing else has to change."
     assert promise(*other) == f"Either way, you would get the flat. {equal}"
     assert promise(*other, {"rent": 4}) == f"Whichever you choose, you would get the flat. {equal}"
-    alone = "Compare just these two. For a yes, more may be needed."
+    alone = "These are only steps. For a yes you may have to do more besides."
     assert promise(*other, whole=False) == alone
     with speaking("de"):
         assert promise(*other) == "So oder so bekämen Sie die Wohnung. Sonst muss sich nichts ändern."
