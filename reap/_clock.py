@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from reap._errors import InputError
 
 _DEADLINE: ContextVar[float] = ContextVar("reap_deadline", default=math.inf)
+_PAUSE: ContextVar[Callable[[], None] | None] = ContextVar("reap_pause", default=None)
 
 
 def deadline(time_limit: float | None) -> float:
@@ -50,6 +51,23 @@ def until(deadline: float) -> Iterator[None]:
         _DEADLINE.reset(before)
 
 
+@contextmanager
+def giving_way(pause: Callable[[], None]) -> Iterator[None]:
+    """Let everything inside call ``pause`` whenever it looks at the clock: there it may wait while others are served.
+
+    Examples
+    --------
+    >>> with giving_way(lambda: print("after you")):
+    ...     check()
+    after you
+    """
+    before = _PAUSE.set(pause)
+    try:
+        yield
+    finally:
+        _PAUSE.reset(before)
+
+
 def grant(seconds: float) -> None:
     """Let what is computed here go on for so long from now, also where the time set by ``until`` is over before."""
     _DEADLINE.set(max(_DEADLINE.get(), time.monotonic() + seconds))
@@ -57,6 +75,8 @@ def grant(seconds: float) -> None:
 
 def late() -> bool:
     """Return whether the time is over; never where none was set."""
+    if (pause := _PAUSE.get()) is not None:
+        pause()
     deadline = _DEADLINE.get()
     return deadline < math.inf and time.monotonic() > deadline
 

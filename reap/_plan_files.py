@@ -10,6 +10,7 @@ import numpy as np
 
 from reap import words
 from reap._errors import InputError
+from reap._formats import Format
 from reap.plan_parts import Cliff, Confidence
 from reap.scores import Scale
 from reap.space import ActionSpace
@@ -17,7 +18,7 @@ from reap.space import ActionSpace
 if TYPE_CHECKING:
     from reap.plan import Plan
 
-_FORMAT, _VERSION = "reap.plan", 1
+FORMAT = Format("plan", "reap.plan", 1, "what Plan.to_json wrote")
 
 
 def bare(plan: Plan) -> dict[str, Any]:
@@ -53,8 +54,7 @@ def read_bare(data: Mapping[str, Any]) -> dict[str, Any]:
 def to_dict(plan: Plan, standalone: bool) -> dict[str, Any]:
     """Return a plan as plain values, with its words; ``standalone`` adds the space, so that they come back without it."""
     data: dict[str, Any] = {
-        "format": _FORMAT,
-        "version": _VERSION,
+        **FORMAT.head,
         "status": plan.status,
         "valid": plan.valid,
         "months": plan.months,
@@ -77,12 +77,7 @@ def to_dict(plan: Plan, standalone: bool) -> dict[str, Any]:
 
 def read(kind: type[Plan], data: Any, space: ActionSpace | None) -> Plan:
     """Return the plan that ``to_dict`` wrote; whether it is sound is not looked at here."""
-    if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-        raise InputError("this is not a plan; expected what Plan.to_json wrote")
-    if data.get("version") != _VERSION:
-        raise InputError(
-            f"the plan has version {data.get('version')!r}; this release reads version {_VERSION}"
-        )
+    FORMAT.check(data)
     try:
         return kind(
             space=space or ActionSpace.from_toml(data["space"]),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reap._errors import InputError
+
+if TYPE_CHECKING:
+    from reap.plan import Plan
 
 #: Encoded values beyond this are nobody's, and their products overflow.
 LARGEST = 1e100
@@ -21,11 +24,12 @@ _NUMBERS = {
 }
 
 
-def check(plan: Any) -> None:
-    """Refuse a plan whose rows are illegal, whose numbers are none, or that says "ok" and is not accepted."""
+def checked(plan: Plan) -> Plan:
+    """Return a plan, or refuse one whose rows are illegal, whose numbers are none, or that says "ok" and is not accepted."""
     wrong = _wrong(plan)
     if wrong is not None:
         raise InputError(f"the plan is damaged: {wrong}")
+    return plan
 
 
 def _wrong(plan: Any) -> str | None:

@@ -78,10 +78,10 @@ def question_html(question: Question) -> str:
             for value, sign in zip(row.values, row.signed, strict=True)
         ]
         rows.append([escape(row.label), escape(row.now), *cells])
-    shared = f"<p>{escape(question.also)}</p>" if question.also else ""
+    both = f"<p>{escape(question.also)}</p>" if question.also else ""
     table = _table(["", _("Now"), *head], rows, named=True)
     said = escape(f"{question.promise} {question.because}".strip())
-    return f"{title}{table}{shared}<p><small>{said}</small></p>"
+    return f"{title}{both}{table}<p><small>{said}</small></p>"
 
 
 def plan_figure(plan: Plan, axes: Any = None) -> Any:

@@ -18,7 +18,7 @@ from reap import _plan_files, _soundness, words
 from reap._errors import InputError
 from reap._typing import Array, Frame, Series
 from reap.effort import moves
-from reap.plan_parts import Cliff, Confidence, Step
+from reap.plan_parts import Cliff, Confidence, Step, between, month_of, steps_of
 from reap.scores import Scale, Threshold
 from reap.space import ActionSpace, Change
 
@@ -119,8 +119,7 @@ class Plan:
     ) -> Plan:
         """Return the plan of somebody who stays where they are: accepted already, or nothing found."""
         effort = 0.0 if status == "already_accepted" else np.nan
-        scale = scale or Scale()
-        return cls(space, z0[None], np.array([score]), effort, status, note=note, scale=scale)
+        return cls(space, z0[None], np.array([score]), effort, status, note=note, scale=scale or Scale())
 
     def with_(
         self,
@@ -131,13 +130,8 @@ class Plan:
         price: float | None = None,
     ) -> Plan:
         """Return the same plan with another confidence, note, effort or price."""
-        return replace(
-            self,
-            price=self.price if price is None else price,
-            confidence=confidence if confidence is not None else self.confidence,
-            note=self.note if note is None else note,
-            effort=self.effort if effort is None else effort,
-        )
+        said: dict[str, Any] = {"confidence": confidence, "note": note, "effort": effort, "price": price}
+        return replace(self, **{name: value for name, value in said.items() if value is not None})
 
     # what it is --------------------------------------------------------------------------------------
 
@@ -178,48 +172,31 @@ class Plan:
     @cached_property
     def months(self) -> int:
         """The months until the plan is done: those of its slowest action, or longer where it waits; 0 where nothing is timed."""
-        return self._month(-1)
-
-    def _month(self, stage: int) -> int:
-        """The months from the start to a stage; 0 where nothing is timed."""
-        return int(np.nan_to_num(self.space.months(self.path[0], self.path[stage])[0]))
+        return month_of(self, -1)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """What changes at each step, in words and units, with the month it is done in and the score then."""
-        took = self.space.action_months(self.path[0], self.path[-1]) if self.space.timed else {}
-        made = []
-        for i in range(len(self.path) - 1):
-            changes, follows = self._between(i, i + 1)
-            features = [self.space.feature(change.feature) for change in changes]
-            last = bool(features) and all(feature.when == "application" for feature in features)
-            month = self._month(i + 1)
-            # Actions begin together, each has its own end; a plan of one step is done when all of it is, waiting included.
-            if changes and not last and not self.along and len(self.path) > 2:
-                month = max(took.get(feature.name, 0) for feature in features)
-            made.append(Step(i + 1, changes, float(self.scores[i + 1]), follows, month, last))
-        return tuple(made)
+        return steps_of(self)
 
-    @property
+    @cached_property
     def changes(self) -> tuple[Change, ...]:
         """The actions: what the person changes from the start to the target, each feature once, in the order of the steps."""
-        changes = self._between(0, -1)[0]
+        changes = self._whole[0]
+        if len(self.path) <= 2:  # one step has one order
+            return changes
         first = {c.feature: step.number for step in reversed(self.steps) for c in step.changes}
         return tuple(sorted(changes, key=lambda change: first.get(change.feature, 0)))
 
     @property
     def follows(self) -> tuple[Change, ...]:
         """What changes by itself as a result: derived features, and clocks with time."""
-        return self._between(0, -1)[1]
+        return self._whole[1]
 
-    def _between(self, i: int, j: int) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
-        """Return what a person does between two stages, and what follows from it."""
-        every = self.space.changes(self.path[i], self.path[j])
-        acts = {f.name for f in self.space.features if f.derived is None and f.clock is None}
-        return (
-            tuple(change for change in every if change.feature in acts),
-            tuple(change for change in every if change.feature not in acts),
-        )
+    @cached_property
+    def _whole(self) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+        """What a person does from the start to the target, and what follows from it."""
+        return between(self, 0, -1)
 
     @property
     def setback(self) -> Step | None:
@@ -272,15 +249,9 @@ class Plan:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], space: ActionSpace | None = None) -> Plan:
         """Undo ``to_dict``."""
-        made = _plan_files.read(cls, data, space)
-        _soundness.check(made)
-        return made
+        return _soundness.checked(_plan_files.read(cls, data, space))
 
     @classmethod
     def from_json(cls, text: str, space: ActionSpace | None = None) -> Plan:
         """Read a plan that ``to_json`` wrote."""
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"the plan is not valid JSON: {error}") from None
-        return cls.from_dict(data, space)
+        return cls.from_dict(_plan_files.FORMAT.load(text), space)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from reap import words
 from reap.language import _
 from reap.space import Change
+
+if TYPE_CHECKING:
+    from reap.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -76,3 +82,35 @@ class Cliff:
     above: str
     score_below: float
     score_above: float
+
+
+def steps_of(plan: Plan) -> tuple[Step, ...]:
+    """Return what changes at each step of a plan; see ``Plan.steps``."""
+    space, path = plan.space, plan.path
+    took = space.action_months(path[0], path[-1]) if space.timed else {}
+    made = []
+    for i in range(len(path) - 1):
+        changes, follows = between(plan, i, i + 1) if len(path) > 2 else plan._whole
+        features = [space.feature(change.feature) for change in changes]
+        last = bool(features) and all(feature.when == "application" for feature in features)
+        month = month_of(plan, i + 1)
+        # Actions begin together, each has its own end; a plan of one step is done when all of it is, waiting included.
+        if changes and not last and not plan.along and len(path) > 2:
+            month = max(took.get(feature.name, 0) for feature in features)
+        made.append(Step(i + 1, changes, float(plan.scores[i + 1]), follows, month, last))
+    return tuple(made)
+
+
+def month_of(plan: Plan, stage: int) -> int:
+    """Return the months from the start to a stage; 0 where nothing is timed."""
+    return int(np.nan_to_num(plan.space.months(plan.path[0], plan.path[stage])[0]))
+
+
+def between(plan: Plan, i: int, j: int) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+    """Return what a person does between two stages, and what follows from it."""
+    every = plan.space.changes(plan.path[i], plan.path[j])
+    acts = {f.name for f in plan.space.features if f.derived is None and f.clock is None}
+    return (
+        tuple(change for change in every if change.feature in acts),
+        tuple(change for change in every if change.feature not in acts),
+    )

@@ -40,7 +40,7 @@ FOOT = """[^made]: Made by `python scripts/print_questions.py`; nothing is edite
     refuses some people, and a simulated person answered the questions that came before the one printed, so a question may be
     the first, second or third of a session. Questions are numbered here through the page. A question shows at most three
     differences, four where no smaller question helps, each large enough to be felt. No option asks for all of the other and
-    more, and nothing is asked twice in other words.
+    more, counted column by column, and nothing is asked twice in other words.
 """
 
 

@@ -56,8 +56,8 @@ def test_demo_goes_the_whole_way(run):
         assert part in out
     # the simulated person's preferences make a difference, and the plan does not ask for what is hard for them
     advice, plan = out.split("Advice without a question")[1], out.split("The plan for this person")[1]
-    assert "repay within" in advice.split("The questions")[0]
-    assert "repay within" not in plan.lower()
+    assert "repay the loan within" in advice.split("The questions")[0]
+    assert "repay the loan within" not in plan.lower()
     share = int(re.search(r"it takes (\d+)% of the effort of the advice", plan).group(1))
     assert share < 80
 
@@ -185,7 +185,7 @@ def test_a_session_goes_on_for_the_same_person_seed_and_model_only(run, tmp_path
     before = file.read_text()
     same = ("ask", "--data", "synthetic", "--session", file)
     for more, sentence in (
-        (("--row", 4), "holds the session of another person: First number is"),
+        (("--row", 4), "holds the session of another person: First dial is"),
         (
             ("--seed", 1),
             "made with another engine: random_state was 0 and is 1, the model gives other scores",

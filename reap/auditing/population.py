@@ -105,7 +105,8 @@ class Population:
         elif name in self.frame.columns and not str(name).startswith("recourse_"):
             values = self.frame[name].reset_index(drop=True)
         else:
-            raise unknown("column to group by", name, [*self.space.names, *self._further()])
+            further = [c for c in self.frame.columns if not c.startswith("recourse_")]
+            raise unknown("column to group by", name, dict.fromkeys([*self.space.names, *further]))
         if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
             values = _cut(values)
         kept = values.astype(object).where(values.notna(), "not known").astype(str)
@@ -114,9 +115,6 @@ class Population:
                 f"{name!r} has {kept.nunique()} values; join them to at most {2 * _VALUES} groups first"
             )
         return list(kept)
-
-    def _further(self) -> list[str]:
-        return [c for c in self.frame.columns if c not in self.space.names and not c.startswith("recourse_")]
 
 
 def _cut(values: Series) -> Series:

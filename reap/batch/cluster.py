@@ -93,9 +93,8 @@ class Cluster:
     def close(self) -> None:
         """Take the engine back from the workers and say goodbye."""
         self._pool.shutdown(wait=False)
-        with contextlib.suppress(
-            OSError, RuntimeError, CancelledError
-        ):  # a scheduler that is gone has forgotten it
+        # a scheduler that is gone has forgotten it
+        with contextlib.suppress(OSError, RuntimeError, CancelledError):
             if self._client.status == "running":
                 self._client.unregister_worker_plugin(self._plugin.name)
         self._client.close()

@@ -6,7 +6,6 @@ import hashlib
 from pathlib import Path
 
 ID = "row_id"
-_BLOCK = 1 << 20
 
 
 def file_digest(*paths: Path) -> str:
@@ -14,6 +13,5 @@ def file_digest(*paths: Path) -> str:
     made = hashlib.sha256()
     for path in paths:
         with path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                made.update(block)
+            hashlib.file_digest(file, lambda: made)
     return made.hexdigest()

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -113,21 +112,9 @@ def _plan(engine: Engine, z0: Array, start: dict[str, Any], stages: Stages) -> P
     """Return a plan that was shown to somebody who stood at z0, apart from what has changed since."""
     space = engine.space
     values = space.values(z0) | start
-    path = np.stack([space.vector(_columns(space, values | stage)) for stage in ({}, *stages)])
+    path = np.stack([space.vector(space.row(values | stage)) for stage in ({}, *stages)])
     scores = engine.classifier_.score(path)
     return Plan(space, path, scores, scale=engine.classifier_.scale, along=len(stages) > 1)
-
-
-def _columns(space: ActionSpace, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values by feature as values by column of the user's table (a one-hot group has several)."""
-    row: dict[str, Any] = {}
-    for feature in space.features:
-        value = values[feature.name]
-        if feature.columns:
-            row |= {c: float(v == value) for c, v in zip(feature.columns, feature.levels, strict=True)}
-        else:
-            row[feature.name] = value
-    return row
 
 
 def key(row_id: Any) -> str:

@@ -21,7 +21,7 @@ from reap.batch.planning import Planner
 from reap.batch.preferences import Answers
 from reap.batch.progress import progress
 from reap.batch.store import Store, read_manifest, schema_of
-from reap.batch.tables import Chunk, Table, chunks, feature_columns, open_table
+from reap.batch.tables import Chunk, Table, chunks, open_table
 from reap.batch.workers import finished, hire
 from reap.effort import identity, matrices
 from reap.space import ActionSpace, Limits
@@ -154,7 +154,7 @@ def run(
     if output is None:
         return _frame(job, ready, manifest)
     ids = None if id_column is not None else first.rows.index
-    schema = schema_of(table.schema, feature_columns(space), ids, engine.classifier_.scale.output)
+    schema = schema_of(table.schema, space.table_columns, ids, engine.classifier_.scale.output)
     return _file(job, ready, Store(output, manifest, schema), resume)
 
 

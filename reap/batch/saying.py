@@ -44,9 +44,8 @@ def answers_of(session: Elicitation, row_id: Any) -> Frame:
         "difficulties": _text(session.difficulties),
     }
     minded = session.belief.dimension > session.space.dimension
-    scales = {
-        "scales": json.dumps(session.scales or []) if minded else None
-    }  # none yet: no plan was looked for
+    # none yet: no plan was looked for
+    scales = {"scales": json.dumps(session.scales or []) if minded else None}
     lines = []
     for k, (question, choice) in enumerate(session.history):
         then = session.space.values(question.options[0].path[0])

@@ -112,9 +112,8 @@ class Store:
         statuses = table["recourse_status"].value_counts()
         known = {"sha256": file_digest(hidden), "statuses": {str(k): int(n) for k, n in statuses.items()}}
         with (self.folder / PARTS).open("a", encoding="utf-8") as file:
-            file.write(
-                "\n" + json.dumps({path.name: known})
-            )  # what a killed run left half written stays a line of its own
+            # what a killed run left half written stays a line of its own
+            file.write("\n" + json.dumps({path.name: known}))
             file.flush()
             os.fsync(file.fileno())
         self.parts[path.name] = known
@@ -139,10 +138,8 @@ class Store:
         import pyarrow.parquet as pq
 
         # pandas reads PANDAS_ATTRS into frame.attrs, so a frame knows where it comes from.
-        text = json.dumps(self.manifest)
-        schema = self.schema.with_metadata(
-            {"reap": text, "PANDAS_ATTRS": json.dumps({"reap": self.manifest})}
-        )
+        said = {"reap": json.dumps(self.manifest), "PANDAS_ATTRS": json.dumps({"reap": self.manifest})}
+        schema = self.schema.with_metadata(said)
         hidden = self.folder / ".whole.tmp"
         with pq.ParquetWriter(hidden, schema, compression="zstd", write_page_checksum=True) as writer:
             for part in parts:
@@ -165,10 +162,9 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
             import pyarrow.parquet as pq
 
             text = pq.read_schema(path).metadata[b"reap"]
-        data: dict[str, Any] = json.loads(text)
+        return dict(json.loads(text))
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{str(path)!r} is not the result of a batch: {error}") from None
-    return data
 
 
 def check_parts(folder: Path, manifest: dict[str, Any]) -> None:

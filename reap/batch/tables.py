@@ -90,7 +90,7 @@ def read_frame(path: str | Path, space: ActionSpace) -> Frame:
     for frame in table.frames(100_000):
         for place, reason in frame.attrs.get("unread", {}).items():
             raise InputError(f"{str(path)!r}, row {frame.index[place]}: {reason}")
-        frames.append(frame[feature_columns(space)])
+        frames.append(frame[space.table_columns])
     if not frames:
         raise InputError(f"{str(path)!r} has no rows")
     return pd.concat(frames)
@@ -98,7 +98,7 @@ def read_frame(path: str | Path, space: ActionSpace) -> Frame:
 
 def chunks(table: Table, space: ActionSpace, size: int, id_column: str | None) -> Iterator[Chunk]:
     """Yield a table's chunks."""
-    features, start = feature_columns(space), 0
+    features, start = space.table_columns, 0
     for number, frame in enumerate(table.frames(size)):
         unread = frame.attrs.pop("unread", {})
         if id_column is not None:
@@ -107,14 +107,9 @@ def chunks(table: Table, space: ActionSpace, size: int, id_column: str | None) -
         start += len(frame)
 
 
-def feature_columns(space: ActionSpace) -> list[str]:
-    """Return the names of the space's columns in the user's table."""
-    return [column for feature in space.features for column in (feature.columns or (feature.name,))]
-
-
 def check_columns(columns: Sequence[str], space: ActionSpace) -> None:
     """Refuse a table that lacks a feature, before any work is done."""
-    for name in feature_columns(space):
+    for name in space.table_columns:
         if name not in columns:
             raise unknown("column in the table for the feature", name, columns)
     if taken := [name for name in columns if str(name).startswith("recourse_")]:

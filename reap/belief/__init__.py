@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from reap.belief.belief import Belief
-from reap.belief.confidence_set import Answer, ConfidenceSet
+from reap.belief.belief import Answer, Belief
+from reap.belief.confidence_set import ConfidenceSet
 from reap.belief.learned_prior import LearnedPrior
-from reap.belief.many_centers import solve_centers
 from reap.belief.posterior import Posterior
 from reap.belief.results import Center, RelaxedCenter, WorstCasePlan, WorstCases
+from reap.belief.solutions import solve_centers
 
 __all__ = [
     "Answer",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, Self, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, Protocol, Self, TypeAlias
 
 from reap._typing import Array
 
@@ -11,6 +12,14 @@ from reap._typing import Array
 Moves: TypeAlias = Array
 #: The options that were not chosen: one, or a list of them.
 Others: TypeAlias = Array | Sequence[Array]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer: "preferred" (the first option, over each of the others) or "same", and the options' moves."""
+
+    kind: Literal["preferred", "same"]
+    options: tuple[Array, ...]
 
 
 class Belief(Protocol):

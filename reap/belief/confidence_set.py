@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import permutations
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 
@@ -15,23 +14,11 @@ from reap._clock import deadline
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.belief import centers, relaxed, worst_case
-from reap.belief.belief import Moves, Others
+from reap.belief.belief import Answer, Moves, Others
 from reap.belief.cuts import as_moves, make_cut
+from reap.belief.relaxed import PATIENCE
 from reap.belief.results import Center, RelaxedCenter, WorstCasePlan, WorstCases
 from reap.belief.solutions import Solutions
-
-#: Seconds that a search over subsets of the answers takes at most, unless another limit is given.
-PATIENCE = 10.0
-#: Share of a time limit that is kept for the centre of the answers that remain.
-SHARE = 0.05
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One answer: "preferred" (the first option, over each of the others) or "same", and the options' moves."""
-
-    kind: Literal["preferred", "same"]
-    options: tuple[Array, ...]
 
 
 class ConfidenceSet:
@@ -121,8 +108,8 @@ class ConfidenceSet:
         self._learn(Answer("preferred", (first, *rest)), [(first, other) for other in rest])
 
     def _learn(self, answer: Answer, pairs: Sequence[tuple[Array, Array]]) -> None:
-        cuts = [make_cut(p, o, len(self.answers)) for p, o in pairs]
-        cuts = [cut for cut in cuts if cut.norm > 0]
+        made = (make_cut(p, o, len(self.answers)) for p, o in pairs)
+        cuts = [cut for cut in made if cut.norm > 0]
         if not cuts:
             raise InputError(
                 "the options are identical or ask the same effort of everybody, so the answer says nothing; "
@@ -236,14 +223,7 @@ class ConfidenceSet:
         if not self.answers or allowed == 0:
             known = self.center(time_limit=time_limit)
             return RelaxedCenter(known.matrix, known.radius, known.bound)
-        end = deadline(time_limit)
-        found = relaxed.search(self.solutions.every, allowed, end)
-        kept = self.solutions.without(found.dropped)
-        center = kept.center("chebyshev", deadline(time_limit and max(SHARE * time_limit, 0.1)))
-        proven = found.bound <= center.radius + relaxed.PROVEN
-        return RelaxedCenter(
-            center.matrix, center.radius, max(found.bound, center.radius), found.dropped, found.nodes, proven
-        )
+        return relaxed.center(self.solutions, allowed, time_limit)
 
     def conflicts(self, largest: int = 3, *, time_limit: float | None = PATIENCE) -> list[tuple[int, ...]]:
         """Return the smallest groups of answers in tension, to show to the person: tuples of indices of answers.

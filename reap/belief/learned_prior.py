@@ -12,11 +12,9 @@ and no plan, is ruled out that was possible before.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -26,8 +24,8 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array
+from reap.belief import prior_files
 
-_FORMAT, _VERSION = "reap.prior", 2
 #: Digits after the point in the file; the object has the same, so that a prior and its file are one.
 _DIGITS = 6
 #: Share of people who are as the default mixture says, whatever was learnt.
@@ -123,7 +121,7 @@ class LearnedPrior:
                 key: round(float(value), _DIGITS) for key, value in sorted(getattr(self, name).items())
             }
             object.__setattr__(self, name, MappingProxyType(rounded))
-        for name in _TUPLES:
+        for name in prior_files.TUPLES:
             object.__setattr__(
                 self, name, tuple(round(float(value), _DIGITS) for value in getattr(self, name))
             )
@@ -190,7 +188,7 @@ class LearnedPrior:
     @cached_property
     def hash(self) -> str:
         """The name of this prior: sha256 of all it says."""
-        return hashlib.sha256(_compact(self._said()).encode()).hexdigest()
+        return prior_files.digest(self)
 
     def fits(self, space: str) -> None:
         """Refuse an action space, by its digest, other than the one it was learnt in."""
@@ -204,42 +202,14 @@ class LearnedPrior:
 
     # files -------------------------------------------------------------------------------------------
 
-    def _said(self) -> dict[str, Any]:
-        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
-
     def to_json(self) -> str:
         """Return the file: the same prior, the same bytes."""
-        data = {"format": _FORMAT, "version": _VERSION, **self._said(), "hash": self.hash}
-        lines = (f"  {json.dumps(key)}: {_compact(value)}" for key, value in data.items())
-        return "{\n" + ",\n".join(lines) + "\n}\n"
+        return prior_files.write(self)
 
     @classmethod
     def from_json(cls, text: str) -> LearnedPrior:
         """Undo ``to_json``, or say why the text is refused."""
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"the prior is not valid JSON: {error}") from None
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise InputError("this is not a prior; expected a file that `reap learn` wrote")
-        if data.get("version") != _VERSION:
-            raise InputError(
-                f"the prior has version {data.get('version')!r}; this release reads version {_VERSION}; "
-                "learn it again with `reap learn`"
-            )
-        try:
-            said = {each.name: data[each.name] for each in fields(cls)}
-            said |= {name: tuple(said[name]) for name in ("columns", "names", *_TUPLES)}
-            with np.errstate(all="ignore"):
-                prior = cls(**said)
-            changed = prior.hash != data.get("hash")
-        except InputError:
-            raise
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise InputError(f"the prior is damaged: {error}; learn it again with `reap learn`") from None
-        if changed:
-            raise InputError("the prior was changed after it was learnt; learn it again with `reap learn`")
-        return prior
+        return prior_files.read(cls, text)
 
     def save(self, path: str | Path) -> None:
         """Write the file."""
@@ -266,18 +236,4 @@ def learned_prior(given: LearnedPriorLike) -> LearnedPrior:
 
 
 #: Arrays of a prior, each with its number of axes.
-_TUPLES = ("kinds", "kinds_sd", "minders", "minders_sd", "weights", "weights_sd")
 _SHAPES = {"scales": 1, "scales_sd": 1, "directions": 2, "directions_sd": 2}
-
-
-def _plain(value: Any) -> Any:
-    """Return a field as JSON has it."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return dict(value)
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)

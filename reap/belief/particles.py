@@ -54,13 +54,15 @@ class Particles:
     def __init__(self, prior: Prior, who: People, n: int, rng: np.random.Generator) -> None:
         begin = time.monotonic()
         self._prior, self.people = prior, who
-        self._drawn, self._families = prior.draw(n, rng)
+        drawn, self._families = prior.draw(n, rng)
         #: Columns whose latents answers speak of; None: all.
         self._columns = prior.touched(np.zeros((0, prior.dimension)))
         first = (
             0 if self._columns is None else prior.dimension
         )  # where none is spoken of yet, the rows after those of columns
-        self._latents = self._drawn[:, first:].reshape(n, -1)
+        self._latents = drawn[:, first:].reshape(n, -1)
+        #: Latents as they were drawn, for columns that no answer has moved; None where all are moved.
+        self._drawn = None if self._columns is None else drawn
         self._matrices: Array | None = None
         self._some: tuple[Ints, Array] | None = None
         if self._columns is None:
@@ -125,6 +127,7 @@ class Particles:
     def _with(self, columns: Ints, places: Ints | slice = slice(None)) -> Array:
         """Return the latents `(n, …)` in some columns, flat: those that were moved, else as they were drawn."""
         assert self._columns is not None
+        assert self._drawn is not None
         d, k, m = self._prior.dimension, len(self._columns), len(columns)
         drawn, moved = self._drawn[places], self._latents[places]
         known, at = np.isin(columns, self._columns), np.searchsorted(self._columns, columns)

@@ -13,15 +13,22 @@ from itertools import combinations
 
 import numpy as np
 
+from reap._clock import deadline
 from reap._errors import InputError
 from reap._typing import Array, Bools
 from reap.belief import centers
 from reap.belief.cuts import Reduced, parallel
+from reap.belief.results import RelaxedCenter
+from reap.belief.solutions import Solutions
 
 #: Gains of radius under this are none.
 TOLERANCE = 1e-8
 #: A bound no further than this above the radius proves it: duality gaps of the centres, not of the search.
 PROVEN = 1e-6
+#: Seconds that a search over subsets of the answers takes at most, unless another limit is given.
+PATIENCE = 10.0
+#: Share of a time limit that is kept for the centre of the answers that remain.
+SHARE = 0.05
 #: Subsets of a search, and groups that may be in tension, that are solved side by side.
 BATCH, GROUPS = 32, 256
 #: Answers whose largest ball, choices taken as strict, is smaller than this contradict each other.
@@ -39,6 +46,16 @@ def allowed(violations: int | float, answers: int) -> int:
     if violations < 0:
         raise InputError(f"violations is {violations}; give 0 or more")
     return min(int(violations), answers)
+
+
+def center(solutions: Solutions, allowed: int, time_limit: float | None) -> RelaxedCenter:
+    """Return the largest ball where so many answers at most are left out; see ``ConfidenceSet.relaxed_center``."""
+    found = search(solutions.every, allowed, deadline(time_limit))
+    kept = solutions.without(found.dropped)
+    known = kept.center("chebyshev", deadline(time_limit and max(SHARE * time_limit, 0.1)))
+    proven = found.bound <= known.radius + PROVEN
+    bound = max(found.bound, known.radius)
+    return RelaxedCenter(known.matrix, known.radius, bound, found.dropped, found.nodes, proven)
 
 
 @dataclass(frozen=True)

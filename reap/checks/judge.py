@@ -18,6 +18,7 @@ from reap.checks.values import Row, missing, rank, same
 from reap.checks.worlds import World
 from reap.models import Classifier, wrap
 from reap.models.agreement import Rule
+from reap.models.spread import Spread
 from reap.recourse import Engine
 from reap.scores import Scale
 from reap.space import ActionSpace, Feature, Limits
@@ -42,6 +43,8 @@ class Judge:
         Of other models that should accept as well: retrainings.
     durability, margin : float
         The share of them that should, and what the model's own score must have beyond the threshold.
+    usual : Spread, optional
+        How far the others usually differ.
     """
 
     space: ActionSpace
@@ -51,6 +54,7 @@ class Judge:
     others: Sequence[Callable[[Frame], Array]] = ()
     durability: float = 0.0
     margin: float = 0.0
+    usual: Spread | None = None
 
     @classmethod
     def of_world(cls, world: World) -> Judge:
@@ -74,7 +78,8 @@ class Judge:
 
         asked = {name: settings[name] for name in ("durability", "margin") if name in settings}
         today, *others = (scored(one) for one in made)
-        return cls(space, today, like, made[0].scale, tuple(others), **asked)
+        usual = engine.acceptance_.usual if others else None
+        return cls(space, today, like, made[0].scale, tuple(others), **asked, usual=usual)
 
     def rows(self, Z: Array) -> list[Row]:
         """Return vectors (n, d) as rows in units."""
@@ -105,7 +110,7 @@ class Judge:
         low = self._above(np.array([self.scale.ends[0] + self.margin]))[0] if self.margin else 0.0
         if self.scale.output == "score":
             low = self.margin / self.scale.spread
-        rule = Rule.of(self.durability, len(self.others), low, 0.0)
+        rule = Rule.of(self.durability, len(self.others), low, 0.0, self.usual)
         return np.asarray(rule.candidates(np.stack(each)).min(axis=0) >= _MARGIN * (1 + 1e-6))
 
     def _above(self, scores: Array) -> Array:

@@ -20,15 +20,12 @@ from reap.cli.audit import audit
 from reap.cli.batch import batch
 from reap.cli.datasets import datasets
 from reap.cli.demo import demo
-from reap.cli.export import export
 from reap.cli.learn import learn
-from reap.cli.reasons import reasons
-from reap.cli.recommend import recommend
+from reap.cli.recommend import reasons, recommend
 from reap.cli.reproduce import reproduce
 from reap.cli.serve import serve
-from reap.cli.sessions import sessions
+from reap.cli.sessions import export, sessions, verify
 from reap.cli.space import space
-from reap.cli.verify import verify
 
 #: Which extra brings a library that the core does without.
 _EXTRAS = {

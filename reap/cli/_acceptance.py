@@ -11,47 +11,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-import typer
 
 from reap._errors import InputError
 from reap.scores import Output, Scale, Threshold
-
-OUTPUT = typer.Option(
-    "probability",
-    "--output",
-    "--model-output",
-    help="What the model returns: probability; or score, for points, margins and regressions.",
-)
-#: For a command whose --output is a file.
-MODEL_OUTPUT = typer.Option(
-    "probability",
-    "--model-output",
-    help="What the model returns: probability; or score, for points, margins and regressions.",
-)
-UNIT = typer.Option("", "--unit", help="The word behind a score: points.")
-THRESHOLD = typer.Option(
-    "0.5",
-    "--threshold",
-    help="Accepted is who scores above it: 0.5, 620; or a range to reach: 620:700, 620:, :300.",
-)
-DURABILITY = typer.Option(
-    None,
-    "--durability",
-    envvar="REAP_DURABILITY",
-    help="The share of the model's retrainings that must accept a plan too; 0: today's model alone. By default 0.9 where "
-    "there are labels to retrain it with.",
-)
-MARGIN = typer.Option(
-    None,
-    "--margin",
-    help="What a score must have beyond the threshold, where the model cannot be retrained; by default 0.03, or as much "
-    "of another unit.",
-)
-REFITS = typer.Option(
-    None,
-    "--refits",
-    help="How often to retrain the model for that; by default 20 times, a linear one up to 100.",
-)
 
 #: What commands ask for by default.
 _DURABILITY, _MARGIN = 0.9, 0.03

@@ -35,36 +35,29 @@ def _sentence(error: Any, ctx: Any) -> InputError:
     )
 
 
-class Command(TyperCommand):
+class _Plain:
+    """What commands and their group have in common."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, ``--help`` among them."""
+        return _quiet(super().get_params(ctx))  # type: ignore[misc]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line, or say in a sentence why not; a group without any word shows its help."""
+        try:
+            return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
+        except _UNREADABLE as error:
+            if not args and isinstance(self, Group):
+                raise
+            raise _sentence(error, ctx) from None
+
+
+class Command(_Plain, TyperCommand):
     """A command whose flags show no type."""
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, ``--help`` among them."""
-        return _quiet(super().get_params(ctx))
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line, or say in a sentence why not."""
-        try:
-            return super().parse_args(ctx, args)
-        except _UNREADABLE as error:
-            raise _sentence(error, ctx) from None
-
-
-class Group(TyperGroup):
+class Group(_Plain, TyperGroup):
     """The group of all commands; its own flags show no type either."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, ``--help`` among them."""
-        return _quiet(super().get_params(ctx))
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read what stands before the command; nothing at all gets the help."""
-        if not args:
-            return super().parse_args(ctx, args)
-        try:
-            return super().parse_args(ctx, args)
-        except _UNREADABLE as error:
-            raise _sentence(error, ctx) from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that is named."""

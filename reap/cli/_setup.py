@@ -2,47 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import typer
 
 from reap._errors import InputError, unknown
 from reap._typing import Frame
 from reap.cli._acceptance import Accepted
 from reap.cli._carried import carried, is_csv, keeping
+from reap.cli._options import Decision
 
-DATA = typer.Option(
-    "german", "--data", "-d", help="A data set by name (`reap datasets` lists them), or a CSV file."
-)
-LABEL = typer.Option(None, "--label", help="For a CSV file: the column with the decision.")
-FAVOURABLE = typer.Option(
-    "1", "--favourable", help="For a CSV file: the label of the favourable decision, such as approved."
-)
-MODEL = typer.Option(
-    None, "--model", help="A trained model (skops file); without one a small network is trained."
-)
-TARGET = typer.Option("1", "--target", help="The favourable class, as the model names it.")
-TRUST = typer.Option([], "--trust", help="A type the model file may contain; repeatable.")
-WITHIN = typer.Option(None, "--within-months", help="In how many months the plan must be done.")
-SPACE = typer.Option(None, "--space", help="The action space (TOML); `reap space data.csv` drafts one.")
 #: The engines by the names they have on the command line.
 ENGINES = {"recourse": "Recourse", "graph": "GraphRecourse", "gradient": "GradientRecourse"}
-ENGINE = typer.Option(
-    "recourse",
-    "--engine",
-    "-e",
-    help="recourse: plans for people, of few changes and least effort. The other two are the paper's: graph leads "
-    "through positions of real people, gradient straight to the decision boundary.",
-)
-PRIOR = typer.Option(
-    None,
-    "--prior",
-    help="What past sessions taught: a file that `reap learn` wrote; new sessions begin with it.",
-)
-SEED = typer.Option(0, "--seed", help="Fixes everything random.")
 
 
 @dataclass(frozen=True)
@@ -66,17 +37,10 @@ def engine_class(name: str) -> Any:
 
 def prepare(
     data: str,
-    label: str | None,
-    model: Path | None,
-    space: Path | None,
-    engine: str,
+    decision: Decision,
     seed: int,
     *,
-    favourable: str = "1",
-    target: str = "1",
-    accepted: Accepted = Accepted(),  # noqa: B008  # frozen
     allow_pickle: bool = False,
-    trusted: Sequence[str] = (),
     one: bool = False,
     row: int | None = None,
     guests: bool = False,
@@ -92,19 +56,20 @@ def prepare(
     from reap.models import wanted
     from reap.models.files import load_model
 
-    kind = engine_class(engine)
+    model = decision.model
+    kind = engine_class(decision.engine)
     if anonymity:
         kind = anonymous(kind, anonymity)
-    accepted.scale()  # says what is wrong before anything is trained
-    table = read_table(data, label, favourable, space)
+    decision.scale()  # says what is wrong before anything is trained
+    table = read_table(data, decision.label, decision.favourable, decision.space)
     trained, accuracy, rest = (
-        (load_model(model, allow_pickle=allow_pickle, trusted=trusted), None, table.X)
+        (load_model(model, allow_pickle=allow_pickle, trusted=decision.trust), None, table.X)
         if model
         else train(table, seed)
     )
-    favoured = class_of(trained, target)
+    favoured = class_of(trained, decision.target)
     own = (
-        carried(trained, table, data, row, {"target": favoured, **accepted.scale()})
+        carried(trained, table, data, row, {"target": favoured, **decision.scale()})
         if one and model
         else None
     )
@@ -113,9 +78,11 @@ def prepare(
         rest = table.X.iloc[[place]]
     elif model and not one and wanted(trained, table.space) and is_csv(data):
         kept = keeping(trained, table.space, [data], guests=guests)
-        table = reap.datasets.from_csv(data, label=str(label), space=kept, favourable=favourable)
+        table = reap.datasets.from_csv(
+            data, label=str(decision.label), space=kept, favourable=decision.favourable
+        )
         rest = table.X
-    made = fitted(kind, trained, table.space, favoured, accepted, table.X, table.y, seed)
+    made = fitted(kind, trained, table.space, favoured, decision, table.X, table.y, seed)
     fine = made.classifier_.accepts(table.space.encode(rest))
     return Setup(made, table.X, rest[~fine], accuracy)
 

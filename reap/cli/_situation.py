@@ -10,7 +10,7 @@ from reap._errors import InputError
 from reap._typing import Frame
 from reap.cli import _setup
 from reap.language import _
-from reap.space.doubts import doubt
+from reap.space.words import doubt
 
 if TYPE_CHECKING:
     from reap.space import Feature

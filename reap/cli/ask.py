@@ -10,8 +10,9 @@ from rich.console import Console
 
 from reap import language
 from reap._errors import InputError
-from reap.cli import _acceptance, _setup
+from reap.cli import _options, _setup
 from reap.cli._holding import hold
+from reap.cli._options import DECISION, Decision, deciding
 from reap.cli._screening import screen
 from reap.cli._situation import typed_in
 from reap.language import _
@@ -21,39 +22,26 @@ if TYPE_CHECKING:
     from reap.research.subjects import Mahalanobis
 
 
+@deciding()
 def ask(
     context: typer.Context,
-    data: str = _setup.DATA,
-    row: int | None = typer.Option(
-        None, "--row", "-r", help="Row number in the table, from 0; by default the first rejected."
-    ),
+    data: str = _options.DATA,
+    row: int | None = _options.ROW,
     typed: bool = typer.Option(False, "--type", "-t", help="Type in your own situation."),
-    label: str | None = _setup.LABEL,
-    favourable: str = _setup.FAVOURABLE,
-    model: Path | None = _setup.MODEL,
-    target: str = _setup.TARGET,
-    threshold: str = _acceptance.THRESHOLD,
-    output: str = _acceptance.OUTPUT,
-    unit: str = _acceptance.UNIT,
-    durability: float | None = _acceptance.DURABILITY,
-    margin: float | None = _acceptance.MARGIN,
-    refits: int | None = _acceptance.REFITS,
-    trust: list[str] = _setup.TRUST,
-    space: Path | None = _setup.SPACE,
-    engine: str = _setup.ENGINE,
+    decision: Decision = DECISION,
     questions: int = typer.Option(5, "--questions", "-q", help="Answers to ask for at most."),
     options: int = typer.Option(2, "--options", help="Plans shown in a question (2 to 4 read well)."),
     preset: str = typer.Option(
         "bayes", "--preset", help="bayes: forgives errors (default); reap: the paper's method."
     ),
-    within_months: int | None = _setup.WITHIN,
+    within_months: int | None = _options.WITHIN,
     file: Path | None = typer.Option(
         None, "--session", help="Keep the session in this file; it resumes where it stopped."
     ),
-    prior: Path | None = _setup.PRIOR,
+    prior: Path | None = _options.PRIOR,
     simulate: bool = typer.Option(False, "--simulate", help="Let a simulated person answer."),
     spoken: str = typer.Option("en", "--language", help="The language of the session: en, de or es."),
-    seed: int = _setup.SEED,
+    seed: int = _options.SEED,
 ) -> None:
     """Ask a person which plans are easier for them, and recommend the one that suits them best."""
     context.with_resource(language.speaking(spoken))
@@ -61,20 +49,7 @@ def ask(
         raise InputError(f"--options is {options}; more than 26 cannot be named")
     console = Console(highlight=False)
     with console.status(_("Preparing the model")):
-        setup = _setup.prepare(
-            data,
-            label,
-            model,
-            space,
-            engine,
-            seed,
-            favourable=favourable,
-            target=target,
-            accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
-            trusted=trust,
-            one=True,
-            row=row,
-        )
+        setup = _setup.prepare(data, decision, seed, one=True, row=row)
     session = _resume(setup, file, row, typed, prior, console) if file is not None and file.exists() else None
     if session is None:
         if setup.engine.space.about:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ import typer
 
 from reap._errors import InputError
 from reap._typing import Frame
-from reap.cli import _acceptance, _setup
+from reap.cli import _setup
+from reap.cli._options import DECISION, SEED, Decision, deciding
 
 
+@deciding("space")
 def audit(
     plans: Path = typer.Argument(
         ...,
@@ -23,18 +26,7 @@ def audit(
     space: Path | None = typer.Option(
         None, "--space", help="The action space (TOML), where the plans do not say it, or for a CSV file."
     ),
-    label: str | None = _setup.LABEL,
-    favourable: str = _setup.FAVOURABLE,
-    model: Path | None = _setup.MODEL,
-    target: str = _setup.TARGET,
-    threshold: str = _acceptance.THRESHOLD,
-    output: str = _acceptance.OUTPUT,
-    unit: str = _acceptance.UNIT,
-    durability: float | None = _acceptance.DURABILITY,
-    margin: float | None = _acceptance.MARGIN,
-    refits: int | None = _acceptance.REFITS,
-    trust: list[str] = _setup.TRUST,
-    engine: str = _setup.ENGINE,
+    decision: Decision = DECISION,
     jobs: int = typer.Option(
         -1, "--jobs", "-j", help="Processes for the plans of a CSV file; -1: as many as there are cores."
     ),
@@ -43,7 +35,7 @@ def audit(
     ),
     resamples: int = typer.Option(1000, "--resamples", help="Of the bootstrap."),
     least: int = typer.Option(30, "--least", help="Of smaller groups only the number of people is told."),
-    seed: int = typer.Option(0, "--seed", help="Fixes everything random."),
+    seed: int = SEED,
 ) -> None:
     """Report who has no legal plan, how much effort plans ask of whom, and how far that rests on the assumed effort."""
     import reap
@@ -51,20 +43,9 @@ def audit(
     rules = reap.ActionSpace.load(space) if space else None
     given: Any = plans
     if plans.name.lower().endswith((".csv", ".csv.gz")):
-        setup = _setup.prepare(
-            str(plans),
-            label,
-            model,
-            space,
-            engine,
-            seed,
-            favourable=favourable,
-            target=target,
-            accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
-            trusted=trust,
-        )
+        setup = _setup.prepare(str(plans), replace(decision, space=space), seed)
         given, rules = _planned(setup, plans, jobs), setup.engine.space
-    elif label is not None or model is not None:
+    elif decision.label is not None or decision.model is not None:
         raise InputError(
             f"{plans.name} holds plans already; --label and --model are for a CSV file of people who have none yet"
         )

@@ -9,7 +9,8 @@ import typer
 
 from reap._errors import InputError, unknown
 from reap._typing import Frame
-from reap.cli import _acceptance, _setup
+from reap.cli import _options, _setup
+from reap.cli._acceptance import Accepted
 from reap.cli._carried import keeping
 
 #: Rows of the input that stand for other people where no table of them is given.
@@ -38,33 +39,33 @@ def batch(
     label: str | None = typer.Option(
         None, "--label", help="The column of --data with the decision, to train the model with, or again."
     ),
-    favourable: str = _setup.FAVOURABLE,
-    engine: str = _setup.ENGINE,
+    favourable: str = _options.FAVOURABLE,
+    engine: str = _options.ENGINE,
     preferences: Path | None = typer.Option(
         None, "--preferences", "-p", help="Answers of people who were asked, by row (CSV or Parquet)."
     ),
     id_column: str | None = typer.Option(
         None, "--id", help="The column that identifies a row; else its number."
     ),
-    within_months: int | None = _setup.WITHIN,
-    target: str = _setup.TARGET,
-    threshold: str = _acceptance.THRESHOLD,
-    model_output: str = _acceptance.MODEL_OUTPUT,
-    unit: str = _acceptance.UNIT,
-    durability: float | None = _acceptance.DURABILITY,
-    margin: float | None = _acceptance.MARGIN,
-    refits: int | None = _acceptance.REFITS,
+    within_months: int | None = _options.WITHIN,
+    target: str = _options.TARGET,
+    threshold: str = _options.THRESHOLD,
+    model_output: str = _options.MODEL_OUTPUT,
+    unit: str = _options.UNIT,
+    durability: float | None = _options.DURABILITY,
+    margin: float | None = _options.MARGIN,
+    refits: int | None = _options.REFITS,
     jobs: int = typer.Option(
         -1, "--jobs", "-j", help="Processes on this machine; -1: as many as it has cores."
     ),
     scheduler: str | None = typer.Option(None, "--scheduler", help="A Dask scheduler instead: tcp://…"),
     chunk: int = typer.Option(1000, "--chunk", help="Rows in each part of the output."),
     resume: bool = typer.Option(False, "--resume", help="Go on with a run that was killed."),
-    trust: list[str] = _setup.TRUST,
+    trust: list[str] = _options.TRUST,
     allow_pickle: bool = typer.Option(
         False, "--allow-pickle", help="Load a pickled model; this runs code in the file."
     ),
-    seed: int = _setup.SEED,
+    seed: int = _options.SEED,
     quiet: bool = typer.Option(False, "--quiet", help="No progress bar."),
 ) -> None:
     """Find a plan for every row of a table, on one machine or a cluster; a killed run can be resumed."""
@@ -79,7 +80,7 @@ def batch(
     kind = _setup.engine_class(engine)
     rules = reap.ActionSpace.load(space)
     open_table(input, rules)  # a table that does not fit is refused before the engine is prepared
-    accepted = _acceptance.Accepted(threshold, model_output, unit, durability, margin, refits)
+    accepted = Accepted(threshold, model_output, unit, durability, margin, refits)
     accepted.scale()  # says what is wrong before anything is read
     y = None
     if model is not None:
@@ -144,13 +145,13 @@ def _labels(path: Path, label: str, favourable: str, rules: Any) -> Any:
 
 def _sample(path: Path, space: Any) -> Frame:
     """Return valid rows of the input, from its beginning, as other people."""
-    from reap.batch.tables import feature_columns, open_table
+    from reap.batch.tables import open_table
 
     frame = next(open_table(path, space).frames(_REFERENCE), None)
     if frame is None:
         raise InputError(f"{str(path)!r} has no rows")
     unread = list(frame.attrs.get("unread", {}))
-    frame = frame[feature_columns(space)].drop(index=frame.index[unread])
+    frame = frame[space.table_columns].drop(index=frame.index[unread])
     try:
         space.encode(frame)
     except InputError as error:

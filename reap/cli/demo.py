@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from reap.cli import _setup
+from reap.cli._options import SEED, Decision
 
 #: What is hard for the simulated person, and how it is said.
 _HARD, _WHY = "duration", "they have no money left at the end of the month, so to repay sooner is very hard"
@@ -16,7 +17,7 @@ _HARD, _WHY = "duration", "they have no money left at the end of the month, so t
 
 def demo(
     questions: int = typer.Option(5, "--questions", "-q", help="Answers to ask for at most."),
-    seed: int = _setup.SEED,
+    seed: int = SEED,
 ) -> None:
     """Train a model on German credit data, take a rejected applicant, ask a simulated person, print the plan."""
     import reap
@@ -24,7 +25,7 @@ def demo(
 
     begin = time.perf_counter()
     say = partial(Console(highlight=False).print, soft_wrap=True)
-    setup = _setup.prepare("german", None, None, None, "recourse", seed)
+    setup = _setup.prepare("german", Decision(), seed)
     engine, space = setup.engine, setup.engine.space
     say(f"Trained a network on German credit data: accuracy {setup.accuracy:.2f} on people it has not seen.")
     subject = _setup.pick(setup, None)

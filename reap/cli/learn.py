@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from reap._errors import InputError
-from reap.cli import _setup
+from reap.cli import _options, _setup
 from reap.cli.serve import CONFIG
 from reap.language import _, ngettext
 
@@ -42,13 +42,13 @@ def learn(
     report: Path | None = typer.Option(
         None, "--report", help="Also draw what was learnt, with intervals: a PNG, SVG or PDF file."
     ),
-    data: str = _setup.DATA,
-    label: str | None = _setup.LABEL,
-    favourable: str = _setup.FAVOURABLE,
-    space: Path | None = _setup.SPACE,
+    data: str = _options.DATA,
+    label: str | None = _options.LABEL,
+    favourable: str = _options.FAVOURABLE,
+    space: Path | None = _options.SPACE,
     least: int = typer.Option(30, "--least", help="Refuse to learn from fewer people; 30 or more."),
     config: Path | None = CONFIG,
-    seed: int = _setup.SEED,
+    seed: int = _options.SEED,
 ) -> None:
     """Learn from past sessions what people find hard, as a prior for the next ones: `reap serve --prior`.
 

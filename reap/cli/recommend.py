@@ -1,4 +1,4 @@
-"""``reap recommend``: a plan for one person, without questions."""
+"""``reap recommend``, ``reap reasons``: a plan for one person without questions, and why the model refuses them."""
 
 from __future__ import annotations
 
@@ -6,51 +6,26 @@ from pathlib import Path
 
 import typer
 
-from reap.cli import _acceptance, _setup
+from reap.cli import _options, _setup
+from reap.cli._options import DECISION, Decision, deciding
 from reap.language import _
 
 
+@deciding()
 def recommend(
-    data: str = _setup.DATA,
-    row: int | None = typer.Option(
-        None, "--row", "-r", help="Row number in the table, from 0; by default the first rejected."
-    ),
-    label: str | None = _setup.LABEL,
-    favourable: str = _setup.FAVOURABLE,
-    model: Path | None = _setup.MODEL,
-    target: str = _setup.TARGET,
-    threshold: str = _acceptance.THRESHOLD,
-    output: str = _acceptance.OUTPUT,
-    unit: str = _acceptance.UNIT,
-    durability: float | None = _acceptance.DURABILITY,
-    margin: float | None = _acceptance.MARGIN,
-    refits: int | None = _acceptance.REFITS,
-    trust: list[str] = _setup.TRUST,
-    space: Path | None = _setup.SPACE,
-    engine: str = _setup.ENGINE,
+    data: str = _options.DATA,
+    row: int | None = _options.ROW,
+    decision: Decision = DECISION,
     fixed: list[str] = typer.Option([], "--fixed", help="A feature this person cannot change; repeatable."),
-    within_months: int | None = _setup.WITHIN,
+    within_months: int | None = _options.WITHIN,
     json: bool = typer.Option(False, "--json", help="Print JSON instead of words."),
     plot: Path | None = typer.Option(None, "--plot", help="Draw the plan to this file (PNG, SVG, PDF)."),
-    seed: int = _setup.SEED,
+    seed: int = _options.SEED,
 ) -> None:
     """Print the plan of least effort for one person, as for everybody alike: no questions are asked."""
     from reap.effort import identity
 
-    setup = _setup.prepare(
-        data,
-        label,
-        model,
-        space,
-        engine,
-        seed,
-        favourable=favourable,
-        target=target,
-        accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
-        trusted=trust,
-        one=True,
-        row=row,
-    )
+    setup = _setup.prepare(data, decision, seed, one=True, row=row)
     subject = _setup.pick(setup, row)
     made = setup.engine
     for doubt in made.space.doubts(subject):
@@ -64,3 +39,27 @@ def recommend(
         print(f"\n{_('Easier today, but less sure to hold')}\n{easier}")
     if plot is not None:
         plan.plot().savefig(plot, dpi=150)
+
+
+@deciding("durability", "margin", "refits", "engine")
+def reasons(
+    data: str = _options.DATA,
+    row: int | None = _options.ROW,
+    most: int = typer.Option(4, "--most", "-n", help="Reasons at most."),
+    decision: Decision = DECISION,
+    json: bool = typer.Option(False, "--json", help="Print JSON instead of words."),
+    seed: int = _options.SEED,
+) -> None:
+    """Print the principal reasons of a refusal, most important first: the factors that the model really scored."""
+    import json as format
+    from dataclasses import asdict
+
+    setup = _setup.prepare(data, decision, seed, one=True, row=row)
+    found = setup.engine.reasons(_setup.pick(setup, row), most)
+    if json:
+        print(format.dumps([asdict(reason) for reason in found], ensure_ascii=False))
+        return
+    if not found:
+        print("The model accepts this person; there is nothing to explain.")
+    for number, reason in enumerate(found, 1):
+        print(f"{number}. {reason}")

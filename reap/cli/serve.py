@@ -9,7 +9,8 @@ import typer
 
 from reap._errors import InputError
 from reap._typing import Frame
-from reap.cli import _acceptance, _setup
+from reap.cli import _options, _setup
+from reap.cli._options import DECISION, Decision, deciding
 
 if TYPE_CHECKING:
     from reap.service.settings import Settings
@@ -25,20 +26,10 @@ EXAMPLES = typer.Option(
 CONFIG = typer.Option(None, "--config", help="A TOML file with settings; see docs/operate.md.")
 
 
+@deciding()
 def serve(
-    data: str = _setup.DATA,
-    label: str | None = _setup.LABEL,
-    favourable: str = _setup.FAVOURABLE,
-    model: Path | None = _setup.MODEL,
-    target: str = _setup.TARGET,
-    space: Path | None = _setup.SPACE,
-    engine: str = _setup.ENGINE,
-    threshold: str = _acceptance.THRESHOLD,
-    output: str = _acceptance.OUTPUT,
-    unit: str = _acceptance.UNIT,
-    durability: float | None = _acceptance.DURABILITY,
-    margin: float | None = _acceptance.MARGIN,
-    refits: int | None = _acceptance.REFITS,
+    data: str = _options.DATA,
+    decision: Decision = DECISION,
     database: str | None = DATABASE,
     host: str = typer.Option("127.0.0.1", "--host", help="Address to listen on."),
     port: int = typer.Option(8000, "--port", help="Port to listen on; 0 takes a free one."),
@@ -53,10 +44,9 @@ def serve(
         "--allow-pickle",
         help="Load a model that pickle wrote. It can run any code: only your own files.",
     ),
-    trust: list[str] = _setup.TRUST,
-    prior: Path | None = _setup.PRIOR,
+    prior: Path | None = _options.PRIOR,
     examples: Path | None = EXAMPLES,
-    seed: int = _setup.SEED,
+    seed: int = _options.SEED,
 ) -> None:
     """Serve the pages and the API; without options the embedded German credit example."""
     settings = read_settings(database, config)
@@ -67,19 +57,7 @@ def serve(
 
     print("Preparing the model …", flush=True)
     setup = _setup.prepare(
-        data,
-        label,
-        model,
-        space,
-        engine,
-        seed,
-        favourable=favourable,
-        target=target,
-        accepted=_acceptance.Accepted(threshold, output, unit, durability, margin, refits),
-        allow_pickle=allow_pickle,
-        trusted=tuple(trust),
-        guests=True,
-        anonymity=settings.anonymity,
+        data, decision, seed, allow_pickle=allow_pickle, guests=True, anonymity=settings.anonymity
     )
     if settings.prior:  # a prior of another space is refused here, in a sentence, not in every worker
         from reap.belief import LearnedPrior

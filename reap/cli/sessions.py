@@ -1,4 +1,4 @@
-"""``reap sessions``: what is stored, without anything personal."""
+"""``reap sessions``, ``reap verify``, ``reap export``: what a service has stored: listed, checked, written to a file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from reap._errors import InputError
+from reap._errors import InputError, unknown
 from reap.cli.serve import CONFIG, DATABASE, read_settings
+from reap.words import counted
 
 if TYPE_CHECKING:
     from reap.service.store import Store
@@ -47,6 +48,61 @@ def sessions(
             str(kept.events),
         )
     Console().print(table)
+
+
+def verify(
+    database: str | None = DATABASE,
+    config: Path | None = CONFIG,
+    renew: bool = typer.Option(
+        False, "--renew", help="Sign everything with the key in use: once, after the key was changed."
+    ),
+) -> None:
+    """Walk the chain of every session; exit with 1 where a session or an event was changed, removed or added by hand."""
+    store = open_store(database, config)
+    if renew:
+        store.renew()
+    wrong = list(store.faults())
+    for session, sentence in wrong:
+        print(f"{session}: {sentence}")
+    kept = store.sessions()
+    found = f"{counted(len(kept), 'session')}, {counted(sum(row.events for row in kept), 'event')}"
+    print(f"{found}: {f'{len(wrong)} broken' if wrong else 'every chain is whole and signed'}.")
+    if store.keyless:
+        print(
+            "The key is kept in the database: whoever can write there can sign. Set REAP_SECRET to keep it elsewhere."
+        )
+    if wrong:
+        raise typer.Exit(1)
+
+
+def export(
+    session: str | None = typer.Argument(None, help="A session's id; by default all."),
+    format: str = typer.Option(
+        "json", "--format", help="json: the whole log, one line a session; csv: one row an answer."
+    ),
+    output: Path | None = typer.Option(None, "--output", "-o", help="Write here instead of to the terminal."),
+    database: str | None = DATABASE,
+    config: Path | None = CONFIG,
+) -> None:
+    """Export sessions: JSON that replays to the same plan, or CSV with one row an answer."""
+    if format not in ("json", "csv"):
+        raise unknown("format", format, ("json", "csv"))
+    store = open_store(database, config)
+    from reap.service import exports
+
+    kept = [row for row in store.sessions() if session in (None, row.id)]
+    if session is not None and not kept:
+        raise InputError(f"there is no session {session!r}; `reap sessions` lists them")
+    logs = [(row, store.events(row.id)) for row in kept]
+    if format == "csv":
+        text = exports.as_csv(entry for _, entries in logs for entry in entries)
+    else:
+        text = "".join(exports.as_json(row, entries) + "\n" for row, entries in logs)
+    if output is None:
+        print(text, end="")
+    else:
+        output.write_text(text, encoding="utf-8")
+        print(f"Wrote {counted(len(logs), 'session')} to {output}.")
 
 
 def open_store(database: str | None, config: Path | None) -> Store:

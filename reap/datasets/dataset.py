@@ -134,5 +134,5 @@ def binary_label(column: Series, favourable: Any) -> Series:
 
 def aligned(X: Frame, y: Series, space: ActionSpace) -> tuple[Frame, Series, ActionSpace]:
     """Return the space's columns of ``X`` in the dtypes the space gives back, so that rows survive a round trip."""
-    wanted = [c for f in space.features for c in (f.columns or (f.name,)) if c in X.columns]
+    wanted = [c for c in space.table_columns if c in X.columns]
     return space.decode(space.encode(X[wanted]), index=X.index), y, space

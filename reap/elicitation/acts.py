@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reap._errors import InputError
-from reap.elicitation import events
+from reap.elicitation import saying
 from reap.elicitation.state import State
 
 
@@ -26,7 +26,7 @@ class Acts(State):
         difficulty : mapping of feature to level, optional
             1 very easy to 5 very hard, for features that are named.
         """
-        self.apply(events.screened(self.space, self.changeable, changeable, difficulty))
+        self.apply(saying.screened(self.space, self.changeable, changeable, difficulty))
 
     def answer(self, choice: int | str, *, impossible: str | Sequence[str] = ()) -> None:
         """Answer the question that ``ask`` returned.
@@ -41,11 +41,11 @@ class Acts(State):
         """
         if self._round.question is None:
             raise InputError("there is no question to answer; call ask() first")
-        self.apply(events.answered(self.space, self._round.question, choice, impossible))
+        self.apply(saying.answered(self.space, self._round.question, choice, impossible))
 
     def revise(self, position: int, choice: int | str, *, impossible: str | Sequence[str] = ()) -> None:
         """Give another answer to an earlier question, by its position in ``history``; later answers stay."""
-        self.apply(events.revised(self.space, self.history, position, choice, impossible))
+        self.apply(saying.revised(self.space, self.history, position, choice, impossible))
 
     def constrain(
         self,
@@ -63,7 +63,7 @@ class Acts(State):
         ``within_months``, with or without a feature, says when the plan must be done.
         """
         self.apply(
-            events.constrained(
+            saying.constrained(
                 self.space,
                 feature,
                 fixed=fixed,
@@ -77,8 +77,8 @@ class Acts(State):
 
     def release(self, feature: str) -> None:
         """Take back every limit on one feature, or on the whole plan ("max_changes", "within_months")."""
-        self.apply(events.released(self.limits, feature))
+        self.apply(saying.released(self.limits, feature))
 
     def replan(self, x_now: Any) -> None:
         """Go on from where the person is now, with all that was learnt about them."""
-        self.apply(events.replanned(self.space, self.space.vector(x_now)))
+        self.apply(saying.replanned(self.space, self.space.vector(x_now)))

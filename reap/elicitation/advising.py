@@ -10,7 +10,7 @@ from reap._errors import InputError
 from reap._typing import Array
 from reap.belief import Belief, ConfidenceSet, Posterior
 from reap.effort import of_moves
-from reap.elicitation import advice, events
+from reap.elicitation import advice, saying
 from reap.elicitation.answers import teach
 from reap.elicitation.asking import Asking
 from reap.elicitation.events import Event
@@ -39,9 +39,8 @@ class Advising(Asking):
     def _plan(self) -> Plan:
         belief = self._consistent()
         if isinstance(belief, advice.Sampled):
-            if (
-                self._round.found is None
-            ):  # what is recommended is looked for, also where a question was not worth it
+            # what is recommended is looked for, also where a question was not worth it
+            if self._round.found is None:
                 self._look(belief)
             if len(self.pool):
                 plan = advice.best_expected(belief, self.pool, self._verdicts())
@@ -103,7 +102,7 @@ class Advising(Asking):
         They are set aside, as many answers as at first may be asked for again, and ``impossible`` names features that
         cannot change.
         """
-        self.apply(events.refused(self.space, self.plans() if plans is None else plans, impossible))
+        self.apply(saying.refused(self.space, self.plans() if plans is None else plans, impossible))
 
     def effort(self, plan: Plan) -> float:
         """Return what a plan asks of the person, as far as is known."""

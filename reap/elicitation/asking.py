@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from reap.questions.saving import Saving
 from reap.recourse import Engine
 from reap.space import Limits
 
+#: Matrices drawn for a warm-up: it does not count, so a few plans are enough, and the person waits for nothing else.
+WARM = 4
 #: How many of a round's matrices also ask for plans that are easier to bear, and with how many changes at most.
 BEARABLE, FEWER = 8, (1, 2)
 
@@ -84,15 +87,18 @@ class Asking(Acts):
         rng = np.random.default_rng([self.seed, self.revision, 1])
         if self.answered >= self._budget or len(self._shown) >= 3 * self._budget + 3:
             return self._last(rng)
-        question = self._worth_asking(rng)
+        question = self._worth_asking(rng, self.settings.warm_up and not self._shown)
         if question is None and self._round.found is None and isinstance(self.belief, advice.Sampled):
             self._look(self.belief)  # before we say that nothing is left to ask
             question = self._worth_asking(rng) if self._round.found else None
         return question or self._last(rng)
 
-    def _worth_asking(self, rng: np.random.Generator) -> Question | None:
-        """Return the question that the strategy chooses among the plans there are; None where it has none."""
-        options, known = self._options()
+    def _worth_asking(self, rng: np.random.Generator, warming: bool = False) -> Question | None:
+        """Return the question that the strategy chooses among the plans there are; None where it has none.
+
+        ``warming``: one that does not count, if there is one.
+        """
+        options, known = self._options(WARM if warming else None)
         parts = None
         if isinstance(options, Pool):
             parts = self._parts(options, known)
@@ -105,17 +111,15 @@ class Asking(Acts):
                 return second
         else:
             choice = options.choose(self.strategy, known, self._shown, rng)
+        if warming and isinstance(options, Pool) and isinstance(known, Predicting):
+            best = choice and warm_up(options.burden(()), options.moves, known, choice.options)
+            if best:
+                return self._question([options[i] for i in best], rng, kind="warm-up")
+            if isinstance(self.belief, advice.Sampled):
+                self._look(self.belief)  # the first question counts: now all that may be best is looked for
+            return self._worth_asking(rng)
         if choice is None:
             return None
-        if (
-            self.settings.warm_up
-            and not self._shown
-            and isinstance(options, Pool)
-            and isinstance(known, Predicting)
-        ):
-            easy = warm_up(options.burden(()), options.moves, known, choice.options)
-            if easy is not None:
-                return self._question([options[i] for i in easy], rng, kind="warm-up")
         count = len(options.moves)
         whole = parts is None or choice.options[0] < count
         if parts is None or whole:
@@ -196,24 +200,24 @@ class Asking(Acts):
             f"{self.revision}-{shown}", number, plans, why, gain, kind, predicted, probability, whole
         )
 
-    def _options(self) -> tuple[Pool | Rows, Belief | Array]:
+    def _options(self, samples: int | None = None) -> tuple[Pool | Rows, Belief | Array]:
         """Return what a question compares, and what is known: plans and a belief; for a confidence set rows and its centre."""
         if isinstance(self.belief, advice.Sampled):
-            self._search(self.belief)
+            self._search(self.belief, samples)
             return self.pool.without(self._verdicts().aside(self.pool.plans)), self.belief
         if self._rows is None:
             self._rows = Rows(self.engine.candidates(self._x, self.limits), self._z)
         return self._rows, advice.center(self._consistent(), self.settings.center)
 
-    def _search(self, belief: advice.Sampled) -> None:
+    def _search(self, belief: advice.Sampled, samples: int | None = None) -> None:
         """Let the engine answer for the belief of this round, where that may bring something."""
         if self._round.found is None and not self._settled:
-            self._look(belief)
+            self._look(belief, samples)
 
-    def _look(self, belief: advice.Sampled) -> None:
+    def _look(self, belief: advice.Sampled, samples: int | None = None) -> None:
         """Let the engine answer for the belief of this round; the plans it finds join the pool and stay."""
         rng = np.random.default_rng([self.seed, self.revision])
-        sampled = [belief.estimate()[None], belief.sample(self.settings.samples, random_state=rng)]
+        sampled = [belief.estimate()[None], belief.sample(samples or self.settings.samples, random_state=rng)]
         matrices = self._of_changes(np.concatenate(sampled))
         found = self.engine.plans(self._x, matrices, self.limits)
         if belief.dimension > self.space.dimension and not len(self.pool):
@@ -224,9 +228,9 @@ class Asking(Acts):
         """Return plans for people who mind the number of changes, or waiting: with fewer changes, and ready sooner."""
         tighter = [Limits(max_changes=k) for k in FEWER]
         tighter += [Limits(within_months=1)] if self.space.timed else []
-        found: list[Plan] = []
-        for each in tighter:
-            found += self.engine.plans(self._x, matrices, self.limits.merge(each))
+        # an engine that answers ``plans`` alone is asked for these
+        lighter = getattr(self.engine, "lighter", partial(Engine.lighter, self.engine))
+        found: list[Plan] = lighter(self._x, matrices, self.limits, tighter)
         return found
 
     def _of_changes(self, A: Array) -> Array:

@@ -77,11 +77,8 @@ class Parts:
         actions = [feature.name for feature in space.features if feature.is_action]
         rows = []
         for target in targets:
-            changed = [
-                space.slices[name]
-                for name in actions
-                if (effort.changes(target, start)[space.slices[name]] != 0).any()
-            ]
+            moved = effort.changes(target, start) != 0
+            changed = [space.slices[name] for name in actions if moved[space.slices[name]].any()]
             for size in range(1, min(CHANGES, len(changed)) + 1):
                 for chosen in combinations(changed, size):
                     row = start.copy()

@@ -119,7 +119,9 @@ class Pool:
         return Pool(self.space, [plan for plan in self.plans if legal(plan)], self.sizes)
 
     def without(self, gone: Bools) -> Pool:
-        """Return the pool without some of its plans (n,)."""
+        """Return the pool without some of its plans (n,); itself where none goes."""
+        if not gone.any():
+            return self
         kept = [plan for plan, out in zip(self.plans, gone, strict=True) if not out]
         return Pool(self.space, kept, self.sizes)
 

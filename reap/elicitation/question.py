@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -13,6 +14,8 @@ import numpy as np
 from reap.language import _, listed, ngettext
 from reap.plan import Plan
 from reap.space import Change
+from reap.space.deeds import sentences
+from reap.space.meaning import in_time
 from reap.space.words import lowered
 
 Kind = Literal["warm-up", "question", "second look", "held-out"]
@@ -130,8 +133,16 @@ class Question:
 
     @property
     def promise(self) -> str:
-        """What is equal for all options, and whether they lead to a yes; by when, where that is the same and takes time."""
-        return " ".join([_("Everything not shown is the same."), *self._outcome()])
+        """What all options come to: that they lead to a yes and ask for nothing else, or that they are parts of plans."""
+        two, yes = len(self.options) == 2, self.options[0].space.yes
+        if not self.whole:
+            alone = _("Compare just these two.") if two else _("Compare just these.")
+            return f"{alone} {_('For a yes, more may be needed.')}"
+        if yes:
+            said = _("Either way, {yes}.") if two else _("Whichever you choose, {yes}.")
+        else:
+            said = _("Both lead to a yes.") if two else _("All of them lead to a yes.")
+        return f"{said.format(yes=yes)} {_('Nothing else has to change.')}"
 
     @property
     def because(self) -> str:
@@ -140,24 +151,6 @@ class Question:
             said = _("Last time you chose {option}: {title}. Is that still right? What you say now counts.")
             return said.format(option=self.names[self.earlier], title=self.titles[self.earlier])
         return why(self.gain) if self.why else ""
-
-    def _outcome(self) -> list[str]:
-        two, months = len(self.options) == 2, {option.months for option in self.options}
-        yes, took = self.options[0].space.yes, months.pop() if len(months) == 1 else 0
-        time = ngettext("{n} month", "{n} months", took).format(n=took)
-        if not self.whole:
-            alone = _("One of these alone may not be enough; compare only what is shown.")
-            takes = _("Both take {time}.") if two else _("All of them take {time}.")
-            return [takes.format(time=time), alone] if took else [alone]
-        if yes and took:
-            said = _("Both take {time}; then {yes}.") if two else _("All of them take {time}; then {yes}.")
-        elif yes:
-            said = _("Either way, {yes}.") if two else _("Whichever you choose, {yes}.")
-        elif took:
-            said = _("Both lead to a yes, in {time}.") if two else _("All of them lead to a yes, in {time}.")
-        else:
-            said = _("Both lead to a yes.") if two else _("All of them lead to a yes.")
-        return [said.format(time=time, yes=yes)]
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -186,7 +179,7 @@ class Question:
             shown = tuple(feature.show(value) for value in values)
             rows.append(Difference(feature.label, feature.show(before), shown, tuple(signed)))
         if self.times[0]:
-            rows.append(Difference(_("Ready"), "", self.times, ("",) * len(self.times)))
+            rows.append(Difference(_("When"), "", self.times, ("",) * len(self.times)))
         return tuple(rows)
 
     @cached_property
@@ -195,9 +188,15 @@ class Question:
         months = [option.months for option in self.options]
         if len(set(months)) == 1:
             return ("",) * len(months)
+        return tuple(map(in_time, months))
+
+    @property
+    def ready(self) -> tuple[str, ...]:
+        """What the person could do when, for each option, as a sentence; empty where the time is the same for all."""
+        meaning = self.options[0].space.meaning
         return tuple(
-            ngettext("in {n} month", "in {n} months", month).format(n=month) if month else _("at once")
-            for month in months
+            meaning.after(option.months) if took else ""
+            for option, took in zip(self.options, self.times, strict=True)
         )
 
     @cached_property
@@ -211,15 +210,25 @@ class Question:
 
     @property
     def also(self) -> str:
-        """What every option asks for beside what sets them apart, as a sentence; empty where that is nothing."""
-        if not self.shared:
-            return ""
-        said = (
-            _("Both also ask you to {changes}.")
-            if len(self.options) == 2
-            else _("All of them also ask you to {changes}.")
-        )
-        return said.format(changes=listed(lowered(str(change)) for change in self.shared))
+        """What every option asks for, and when it is done where that is the same, to stand above them; empty without either."""
+        two = len(self.options) == 2
+        both = _("Both options: {changes}.") if two else _("All options: {changes}.")
+        asked = listed(map(lowered, self._sentences(self.shared)))
+        said = [both.format(changes=asked)] if asked else []
+        months = self.options[0].months
+        if months and not self.times[0]:
+            meaning = self.options[0].space.meaning
+            if not meaning.said("ready"):
+                takes = _("Both take {time}.") if two else _("All of them take {time}.")
+                said.append(takes.format(time=ngettext("{n} month", "{n} months", months).format(n=months)))
+            else:
+                ready = meaning.after(months)
+                said.append(f"{ready}." if said else both.format(changes=lowered(ready)))
+        return " ".join(said)
+
+    def _sentences(self, changes: Iterable[Change]) -> list[str]:
+        space = self.options[0].space
+        return sentences(changes, lambda name: space.feature(name).deed)
 
     @property
     def same_target(self) -> bool:
@@ -233,15 +242,16 @@ class Question:
             for name, option in zip(self.names, self.options, strict=True):
                 lines.append(f"  {name}: " + " ".join(f"{step}." for step in option.steps))
             return "\n".join(lines)
-        for name, title, own, took in zip(self.names, self.titles, self.apart, self.times, strict=True):
-            asked = [lowered(str(change)) if i else str(change) for i, change in enumerate(own)]
+        lines += filter(None, [self.also])
+        for name, title, own, ready in zip(self.names, self.titles, self.apart, self.ready, strict=True):
+            asked = [lowered(said) if i else said for i, said in enumerate(self._sentences(own))]
             said = [_("{change}, and").format(change=change) for change in asked[:-1]] + asked[-1:]
-            if len(own) > 2:  # one or two changes say themselves what they are; more have a name
+            if len(asked) > 2:  # one or two changes say themselves what they are; more have a name
                 said.insert(0, title[:1].upper() + title[1:])
-            said = said or [_("Nothing beyond what all options ask for")]
-            said += [ready(took)] if took else []
+            said = said or [_("Nothing more")]
+            said += filter(None, [ready])
             lines += [f"  {name if i == 0 else ' '}  {line}" for i, line in enumerate(said)]
-        return "\n".join([*lines, *filter(None, (self.also, self.promise, self.because))])
+        return "\n".join([*lines, *filter(None, (self.promise, self.because))])
 
     def _repr_html_(self) -> str:
         from reap._views import question_html
@@ -259,11 +269,6 @@ def _title(change: Change, compared: bool) -> str:
     """Return one change in a few words; with the value where another option changes the same feature."""
     said = compared and change.after_text not in change.title
     return f"{change.title} ({change.after_text})" if said else change.title
-
-
-def ready(time: str) -> str:
-    """Return when an option is done, one of ``Question.times``, as a sentence."""
-    return _("You would be ready {time}").format(time=time)
 
 
 def why(gain: float) -> str:

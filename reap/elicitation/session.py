@@ -193,10 +193,8 @@ class Elicitation(Advising):
             belief=belief,
             strategy=strategy,
             prior=learnt,
-            **{
-                "minds": False,
-                **started["settings"],
-            },  # sessions of before it could be set learnt nothing of it
+            # sessions of before it could be set learnt nothing of it
+            **{"minds": False, **started["settings"]},
         )
         session._replay(log)
         return session

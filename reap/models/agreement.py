@@ -16,6 +16,9 @@ where their noise is kind; the excess confidence is what that costs. Measured wi
 (``docs/durability.md``): with γ from .5 to .8 a row too many was refused, with a γ above q plans asked for more than they had to.
 A count of those that accept is noisier still: at the same share kept it asks for no less.
 
+Models without a gradient, trees above all, leave a search more to pick from. There s is drawn towards the usual spread of rows
+like it (``reap.models.spread``), which counts as k more degrees of freedom: ``c = t′_γ(k + m − 1, z_q √m) / √m``.
+
 Why a quarter? Log-odds of retrainings are nearly normal, and then one factor does for linear models, networks and trees.
 ``expit(logit)`` is flat from 2 on: trees seem to agree where their log-odds differ widely, and .90 was kept where .95 was
 asked for. A quarter of the log-odds is nearly straight up to 4, and still bounded: a member that is very sure counts as sure.
@@ -34,9 +37,10 @@ from scipy.special import expit
 from scipy.stats import nct, norm
 
 from reap._typing import Array
+from reap.models.spread import Spread
 
 #: From this many others on they are a sample, with a mean and a deviation.
-_SAMPLE = 8
+SAMPLE = 8
 
 
 def needed(share: float, count: int) -> int:
@@ -47,28 +51,36 @@ def needed(share: float, count: int) -> int:
     >>> needed(0.95, 20), needed(0.9, 20), needed(0.0, 20), needed(0.95, 3)
     (19, 18, 0, 3)
     """
-    if count >= _SAMPLE:
+    if count >= SAMPLE:
         return ceil(share * count - 1e-9)
     return min(count, ceil(share * (count + 1) - 1e-9))
 
 
+def agreed(logits: Array, boundary: float) -> Array:
+    """Return u of the module's docstring, for logits of any shape."""
+    return np.asarray(expit((logits - boundary) / 4))
+
+
 def sampled(share: float, count: int) -> bool:
     """Return whether some others are a sample whose mean and deviation are asked about; below a half a count will do."""
-    return count >= _SAMPLE and 0.5 <= share < 1
+    return count >= SAMPLE and 0.5 <= share < 1
 
 
 @lru_cache(maxsize=64)
-def tolerance(share: float, count: int) -> float:
+def tolerance(share: float, count: int, more: float = 0.0) -> float:
     """Return how many standard deviations the mean of a sample must be above, so that a share of all to come is above, too.
 
-    The factor c of the module's docstring, for a sample of ``count`` values.
+    The factor c of the module's docstring, for a sample of ``count`` values, the deviation known with ``more`` degrees of
+    freedom than theirs.
 
     Examples
     --------
     >>> round(tolerance(0.95, 20), 3), round(tolerance(0.95, 100), 3), round(tolerance(0.5, 20), 3)
     (2.396, 1.927, 0.0)
+    >>> round(tolerance(0.95, 20, more=40), 3)
+    2.142
     """
-    return float(nct.ppf(share, count - 1, norm.ppf(share) * sqrt(count))) / sqrt(count)
+    return float(nct.ppf(share, count - 1 + more, norm.ppf(share) * sqrt(count))) / sqrt(count)
 
 
 @dataclass(frozen=True)
@@ -84,18 +96,24 @@ class Rule:
     shift : float
         The margin of today's model, as a logit.
     boundary : float
+    usual : Spread, optional
+        How far the others usually differ; None: only what they do on the row itself counts.
     """
 
     count: int
     factor: float | None
     shift: float
     boundary: float
+    usual: Spread | None = None
 
     @classmethod
-    def of(cls, share: float, others: int, shift: float, boundary: float) -> Rule:
+    def of(
+        cls, share: float, others: int, shift: float, boundary: float, usual: Spread | None = None
+    ) -> Rule:
         """Return the rule for a share of others."""
-        factor = tolerance(float(share), others) if sampled(share, others) else None
-        return cls(needed(share, others), factor, shift, boundary)
+        more = 0.0 if usual is None else usual.weight
+        factor = tolerance(float(share), others, more) if sampled(share, others) else None
+        return cls(needed(share, others), factor, shift, boundary, usual)
 
     def asked(self, members: Sequence[Any]) -> Sequence[Any]:
         """Return the members whose scores are needed."""
@@ -109,12 +127,14 @@ class Rule:
             parts.append(np.partition(logits[1:], place, axis=0)[place])
         if self.factor is not None:
             mean, deviation, _ = self.spread(logits)
+            if self.usual is not None:
+                deviation = self.usual.drawn(mean, deviation, len(logits) - 1)
             parts.append(16 * (mean - self.factor * deviation - 0.5) + self.boundary)
         return np.stack(parts)
 
     def spread(self, logits: Array) -> tuple[Array, Array, Array]:
         """Return mean (n,), standard deviation (n,) and the values u (m, n) themselves, of the others."""
-        u = expit((logits[1:] - self.boundary) / 4)
+        u = agreed(logits[1:], self.boundary)
         return u.mean(axis=0), u.std(axis=0, ddof=1), u
 
     def weights(self, logits: Array) -> Array:

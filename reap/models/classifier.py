@@ -51,6 +51,14 @@ class Valued(Protocol):
         """Return the linked logits, (n,)."""
 
 
+@runtime_checkable
+class Staged(Protocol):
+    """A kernel that can say sooner than how high a logit is that it is not high enough."""
+
+    def from_least(self, Z: Array, least: float) -> Array:
+        """Return the logits that are ``least`` or more, −inf elsewhere, (n,)."""
+
+
 @dataclass(frozen=True, eq=False)
 class Classifier:
     """A trained model as the engines see it: vectors in, the target's probability and gradient out.
@@ -141,6 +149,13 @@ class Classifier:
             return cast(Smooth, self.kernel).logit(self._rows(Z))
         return np.asarray(logit(np.clip(self.probability(Z), _SURE, 1.0 - _SURE)))
 
+    def from_least(self, Z: Array, least: float) -> Array:
+        """Return the logits (n,) that are ``least`` or more, and anything smaller elsewhere.
+
+        A search wants no more of thousands of rows, and a model of many members knows it after asking some of them.
+        """
+        return cast(Staged, self.kernel).from_least(self._rows(Z), least) if self._staged else self.logit(Z)
+
     def linked(self, scores: Array) -> Array:
         """Return the logits (n,) of scores (n,) that ``score`` returned."""
         if self.scale.output == "score":
@@ -170,6 +185,10 @@ class Classifier:
     def _gives_logits(self) -> bool:
         """Whether the kernel has logits of its own; looking at a protocol takes as long as a small score."""
         return isinstance(self.kernel, Smooth | Valued)
+
+    @cached_property
+    def _staged(self) -> bool:
+        return isinstance(self.kernel, Staged)
 
     def _rows(self, Z: Array) -> Array:
         _clock.check()

@@ -24,27 +24,39 @@ from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from reap._arrays import some_rows
 from reap._errors import InputError
 from reap._typing import Array, Frame, Ints
-from reap.models.agreement import Rule
+from reap.models.agreement import SAMPLE, Rule, agreed
 from reap.models.classifier import Classifier, Scorer, Smooth
 from reap.models.composed import Composed
 from reap.models.declared import OnVectors
+from reap.models.mixing import mixed
 from reap.models.network import Network
+from reap.models.spread import Spread
+from reap.models.staged import from_least, stages
 from reap.models.together import OneByOne, Stacked, together
+from reap.models.trees.several import several
 from reap.models.wanted import ignored
 from reap.models.wrapping import wrap
 from reap.space import ActionSpace
 
 #: Retrainings of any model; of a linear one at most; and rows that those of a linear one may read in all.
 _REFITS, _MOST, _READ = 20, 100, 200_000
+#: Rows on which to see how far retrainings usually differ.
+_MIXED = 1_000
 #: Bootstrap samples drawn in search of one that has every class.
 _DRAWS = 100
 _INSTEAD = "give models=[…] to compare with, or margin= to keep a distance from the threshold"
 
 
 def durable(
-    classifier: Classifier, others: Sequence[Classifier], *, share: float = 0.95, margin: float = 0.0
+    classifier: Classifier,
+    others: Sequence[Classifier],
+    *,
+    share: float = 0.95,
+    margin: float = 0.0,
+    usual: Spread | None = None,
 ) -> Classifier:
     """Return a classifier that accepts what the model and enough of the others accept.
 
@@ -58,6 +70,8 @@ def durable(
         The share q of further retrainings that should accept, from 0 to 1.
     margin : float
         What today's score must have above the threshold.
+    usual : Spread, optional
+        How far the others usually differ, see ``differing``; only for models without a gradient.
 
     Examples
     --------
@@ -80,13 +94,27 @@ def durable(
     if not others:  # a margin alone is a higher threshold; trees can be read with it
         raised = float(expit(classifier.boundary + shift))
         return replace(classifier, threshold=raised)
-    rule = Rule.of(share, len(others), shift, classifier.boundary)
-    members = [one.kernel for one in (classifier, *others)]
-    smooth = [kernel for kernel in members if isinstance(kernel, Smooth)]
+    members = [classifier, *others]
+    smooth = [one.kernel for one in members if isinstance(one.kernel, Smooth)]
+    asked = share, len(others), shift, classifier.boundary
     kernel = (
-        SmoothMinimum(smooth, rule) if len(smooth) == len(members) else Minimum([classifier, *others], rule)
+        SmoothMinimum(smooth, Rule.of(*asked))
+        if len(smooth) == len(members)
+        else Minimum(members, Rule.of(*asked, usual))
     )
     return Classifier(kernel, classifier.space, classifier.target, classifier.threshold, kernel, scale)
+
+
+def differing(classifier: Classifier, others: Sequence[Classifier], X: Frame) -> Spread | None:
+    """Return how far some others usually differ, on rows mixed of rows X; None where a row's own deviation will do.
+
+    It will do for models that all have a gradient, and is not asked for where the others are few.
+    """
+    if len(others) < SAMPLE or all(one.has_gradient for one in (classifier, *others)):
+        return None
+    Z = some_rows(classifier.space.encode(X), _MIXED, seed=0)
+    Z = mixed(classifier.space, Z, np.random.default_rng(0))[2]
+    return Spread.of(agreed(np.stack([one.logit(Z) for one in others]), classifier.boundary))
 
 
 def accepting(others: Sequence[Classifier], Z: Array) -> Ints:
@@ -112,6 +140,10 @@ class SmoothMinimum(Smooth):
         """Return the binding logit, (n,)."""
         return np.asarray(self.rule.candidates(self._together.logits(Z)).min(axis=0))
 
+    def from_least(self, Z: Array, least: float) -> Array:
+        """Return the binding logit where it is ``least`` or more, −inf elsewhere, (n,); most members are asked about few rows."""
+        return from_least(self._stages, self.rule, len(self.members) - 1, Z, least)
+
     def gradient(self, Z: Array) -> Array:
         """Return the gradient of what binds, (n, d): of a member, or of mean and deviation,
         ``16 Σ_i w_i ∂u_i`` with ``w_i = 1/m − c (u_i − ū) / ((m − 1) s)``.
@@ -123,6 +155,10 @@ class SmoothMinimum(Smooth):
     def _together(self) -> OneByOne | Stacked:
         return together(self.rule.asked(self.members))
 
+    @cached_property
+    def _stages(self) -> list[OneByOne | Stacked]:
+        return [together(some) for some in stages(self.rule.asked(self.members))]
+
 
 @dataclass(frozen=True, eq=False)
 class Minimum(Scorer):
@@ -133,8 +169,13 @@ class Minimum(Scorer):
 
     def logit(self, Z: Array) -> Array:
         """Return the binding logit, (n,)."""
-        logits = np.stack([member.logit(Z) for member in self.rule.asked(self.members)])
+        logits = several(self.rule.asked(self.members)).logits(Z)
         return np.asarray(self.rule.candidates(logits).min(axis=0))
+
+    def from_least(self, Z: Array, least: float) -> Array:
+        """Return the binding logit where it is ``least`` or more, −inf elsewhere, (n,); most members are asked about few rows."""
+        groups = [several(some) for some in stages(self.rule.asked(self.members))]
+        return from_least(groups, self.rule, len(self.members) - 1, Z, least)
 
     def probability(self, Z: Array) -> Array:
         """Return the binding probability, (n,)."""

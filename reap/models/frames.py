@@ -55,7 +55,7 @@ class Frames:
             if dtype is not None:
                 data[name] = _numbers(codes[:, i], dtype)
             else:
-                column: Any = coding._columns[i]
+                column: Any = coding.readers[i]
                 data[name] = column.write(codes[:, i], self.space.features[i].dtype)
         if not self.carried:
             return pd.DataFrame(data, copy=False)

@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import expit, logsumexp, softmax
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from reap._typing import Array
 from reap.models.classifier import Smooth
+from reap.models.estimator import Estimator
 
 
 def _relu(h: Array) -> Array:
@@ -128,3 +132,37 @@ def network_of(estimator: Any, index: int) -> Network | None:
         bias = np.broadcast_to(np.asarray(estimator.intercept_, dtype=float).ravel(), weight.shape[1:])
         return Network([weight], [bias], "identity", index)
     return None
+
+
+def network_behind(scorer: Estimator) -> Network | None:
+    """Return the layers of scaler, …, scaler, network; None where a step is unknown or the two disagree."""
+    *scalers, last = _flat(scorer.estimator)
+    network = network_of(last, scorer.index)
+    if network is None:
+        return None
+    for scaler in reversed(scalers):
+        if not isinstance(scaler, StandardScaler | MinMaxScaler | MaxAbsScaler | RobustScaler) or getattr(
+            scaler, "clip", False
+        ):
+            return None
+        network = network.scaled(*_affine(scaler))
+    Z = np.random.default_rng(0).random((16, scorer.space.dimension))
+    return network if scorer.agrees(network, Z) else None
+
+
+def _flat(estimator: Any) -> list[Any]:
+    if not isinstance(estimator, Pipeline):
+        return [estimator]
+    return [
+        inner for _, step in estimator.steps if step not in (None, "passthrough") for inner in _flat(step)
+    ]
+
+
+def _affine(scaler: Any) -> Any:
+    """Return (scale, shift) of a scaler that acts on each column alone, from where it sends 0 and 1."""
+    names = getattr(scaler, "feature_names_in_", None)
+    ends = np.stack([np.zeros(scaler.n_features_in_), np.ones(scaler.n_features_in_)])
+    if names is not None:
+        ends = pd.DataFrame(ends, columns=names)
+    zero, one = np.asarray(scaler.transform(ends), dtype=float)
+    return one - zero, zero

@@ -18,10 +18,6 @@ _KEPT, _MANY = 8_192, 512
 class Remembered:
     """The scores of a classifier; a row among the last ones is not asked about again.
 
-    Parameters
-    ----------
-    classifier : Classifier
-
     Examples
     --------
     >>> import pandas as pd, reap

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,16 +21,16 @@ _BLOCK = 256
 
 @dataclass(frozen=True, eq=False)
 class OneByOne:
-    """Members of any kinds."""
+    """Members of any kinds: what has a ``logit``."""
 
-    members: Sequence[Smooth]
+    members: Sequence[Any]
 
     def logits(self, Z: Array) -> Array:
         """Return the logits of all members, (m, n)."""
         return np.stack([member.logit(Z) for member in self.members])
 
     def pull(self, Z: Array, weights: Array) -> Array:
-        """Return `Σ_i w_i ∂logit_i` (n, d) for weights (m, n)."""
+        """Return `Σ_i w_i ∂logit_i` (n, d) for weights (m, n), of members that have gradients."""
         slope = np.zeros(np.shape(Z))
         for weight, member in zip(weights, self.members, strict=True):
             if (rows := np.flatnonzero(weight)).size:

@@ -57,11 +57,10 @@ def wanted(model: Any, space: ActionSpace) -> list[str]:
     >>> wanted(model, reap.ActionSpace.from_frame(X[["income"]]))
     ['branch']
     """
-    known = {column for feature in space.features for column in (feature.columns or (feature.name,))}
     names, unread = asked(model), set(ignored(model))
     if names is None or set(names) <= set(space.columns):
         return []
-    return [name for name in names if name not in known and name not in unread]
+    return [name for name in names if name not in space.table_columns and name not in unread]
 
 
 def _first(model: Any) -> Any:

@@ -6,10 +6,8 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from reap._errors import InputError
@@ -18,7 +16,7 @@ from reap.models.composed import composed
 from reap.models.declared import Carrying, OnVectors, TorchModel, is_module
 from reap.models.estimator import Estimator, Function
 from reap.models.linked import Linked, ScoreFunction, SmoothLinked, Values, scale_of
-from reap.models.network import network_of
+from reap.models.network import network_behind
 from reap.models.wanted import asked, ignored
 from reap.scores import Output, Scale, Threshold
 from reap.space import ActionSpace
@@ -99,9 +97,8 @@ def _kernel(model: Any, space: ActionSpace, target: Any, scores: bool) -> Any:
                 f"{'score' if scores else 'probability'!r}; let both agree"
             )
         kernel = TorchKernel(model, 1 if model.output == "score" else target)
-        kernel.logit(
-            np.zeros((2, space.dimension))
-        )  # says now what is wrong, not in the middle of a dialogue
+        # says now what is wrong, not in the middle of a dialogue
+        kernel.logit(np.zeros((2, space.dimension)))
         return kernel
     vectors = space.encoded or isinstance(model, OnVectors)
     carried: dict[str, Any] = {}
@@ -142,10 +139,10 @@ def _estimator(
         vectors, model = True, model[1:]
     names = asked(model)
     if names is not None and not vectors:  # what the model drops at once may be anything
-        carried = {name: None for name in ignored(model) if name not in _columns(space)} | carried
+        carried = {name: None for name in ignored(model) if name not in space.table_columns} | carried
     ours = None if names is None else [name for name in names if name not in carried]
     raw = not vectors and _takes_rows(model, space, ours)
-    known = _columns(space) if raw else space.columns
+    known = space.table_columns if raw else space.columns
     for name in ours or ():
         if name not in known:
             raise InputError(
@@ -158,12 +155,7 @@ def _estimator(
         return scorer
     if raw or (names is not None and names != list(space.columns)):
         return composed(scorer) or scorer
-    return _smooth(scorer) or composed(scorer) or scorer
-
-
-def _columns(space: ActionSpace) -> list[str]:
-    """Return the columns of the table that a space declares."""
-    return [column for feature in space.features for column in (feature.columns or (feature.name,))]
+    return network_behind(scorer) or composed(scorer) or scorer
 
 
 def _score_index(model: Any, target: Any) -> int:
@@ -252,37 +244,3 @@ def _takes_rows(model: Any, space: ActionSpace, names: Sequence[str] | None) -> 
             f"the model was trained on {count} columns; the action space has {rows} features and {columns} encoded columns"
         )
     return count != columns
-
-
-def _smooth(scorer: Estimator) -> Smooth | None:
-    """Return the layers of scaler, …, scaler, network; None where a step is unknown or the two disagree."""
-    *scalers, last = _flat(scorer.estimator)
-    network = network_of(last, scorer.index)
-    if network is None:
-        return None
-    for scaler in reversed(scalers):
-        if not isinstance(scaler, StandardScaler | MinMaxScaler | MaxAbsScaler | RobustScaler) or getattr(
-            scaler, "clip", False
-        ):
-            return None
-        network = network.scaled(*_affine(scaler))
-    Z = np.random.default_rng(0).random((16, scorer.space.dimension))
-    return network if scorer.agrees(network, Z) else None
-
-
-def _flat(estimator: Any) -> list[Any]:
-    if not isinstance(estimator, Pipeline):
-        return [estimator]
-    return [
-        inner for _, step in estimator.steps if step not in (None, "passthrough") for inner in _flat(step)
-    ]
-
-
-def _affine(scaler: Any) -> Any:
-    """Return (scale, shift) of a scaler that acts on each column alone, from where it sends 0 and 1."""
-    names = getattr(scaler, "feature_names_in_", None)
-    ends = np.stack([np.zeros(scaler.n_features_in_), np.ones(scaler.n_features_in_)])
-    if names is not None:
-        ends = pd.DataFrame(ends, columns=names)
-    zero, one = np.asarray(scaler.transform(ends), dtype=float)
-    return one - zero, zero

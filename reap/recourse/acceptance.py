@@ -17,7 +17,8 @@ from reap._typing import Array, Frame
 from reap.language import _, localized
 from reap.models import Classifier
 from reap.models.agreement import needed
-from reap.models.durable import accepting, durable, given, retrained
+from reap.models.durable import accepting, differing, durable, given, retrained
+from reap.models.spread import Spread
 from reap.models.trees import read
 from reap.plan import Plan
 from reap.recourse.cliffs import warned
@@ -39,6 +40,8 @@ class Acceptance:
         What today's score must have beyond the threshold, in the unit of the scores.
     quick : Classifier, optional
         Today's model again, scored without its pipeline.
+    usual : Spread, optional
+        How far the others usually differ, where they have no gradient.
     """
 
     today: Classifier
@@ -46,6 +49,7 @@ class Acceptance:
     durability: float = 0.0
     margin: float = 0.0
     quick: Classifier | None = None
+    usual: Spread | None = None
 
     @classmethod
     def learnt(
@@ -76,7 +80,8 @@ class Acceptance:
                 )
             others = retrained(today, X, y, refits, random_state=random_state, n_jobs=n_jobs, verbose=verbose)
         if others and X is not None:
-            return cls(today, [_quick(one, X) for one in others], durability, margin, _quick(today, X))
+            quick, *others = (_quick(one, X) for one in (today, *others))
+            return cls(today, others, durability, margin, quick, differing(quick, others, X))
         return cls(today, others, durability, margin)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -93,7 +98,8 @@ class Acceptance:
         """What decides whether a row will do."""
         if self.exact:
             return self.today
-        return durable(self.quick or self.today, self.others, share=self.durability, margin=self.margin)
+        today = self.quick or self.today
+        return durable(today, self.others, share=self.durability, margin=self.margin, usual=self.usual)
 
     @property
     def needed(self) -> int:

@@ -6,32 +6,26 @@ An engine answers ``fit``, ``plans``, ``robust`` and ``candidates``; it gets ``e
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import pandas as pd
 
 from reap import effort
-from reap._clock import deadline
 from reap._errors import InputError
 from reap._typing import Array, Frame
-from reap.belief import Belief, ConfidenceSet
+from reap.belief import Belief
 from reap.belief.learned_prior import LearnedPriorLike
-from reap.models import Classifier, wrap
 from reap.plan import Plan
 from reap.questions import Strategy
 from reap.recourse import holding
 from reap.recourse.acceptance import Acceptance
-from reap.recourse.estimator import SpaceEstimator
 from reap.recourse.fingerprint import fingerprint
+from reap.recourse.generator import Generator
 from reap.recourse.reasons import Reason, reasons
 from reap.recourse.relaxation import advice, relaxations
-from reap.recourse.robust.worst_case import Objective
-from reap.recourse.subject import Candidates, Subject
 from reap.recourse.table import plan_all, table
-from reap.scores import Threshold
-from reap.space import ActionSpace, Limits
+from reap.space import Limits
 from reap.space.inputs import as_frame, as_given
 
 if TYPE_CHECKING:
@@ -41,101 +35,13 @@ if TYPE_CHECKING:
 ROWS = 5_000
 
 
-class Engine(SpaceEstimator, ABC):
+class Engine(Generator):
     """A recourse generator that can be asked for plans under many matrices.
 
     Subclasses set ``model, space, target, threshold, random_state`` in ``__init__`` (and nothing else there); those that also
     take ``output, unit`` speak in points and other scores, those with ``durability, refits, models, margin`` make plans that
     hold. All of these are read by ``_accept``.
     """
-
-    model: Any
-    target: Any
-    threshold: Threshold
-    random_state: int
-    #: Who must accept a plan: set by ``_accept``, as ``classifier_`` is.
-    acceptance_: Acceptance
-    #: The typical accepted person (d,), kept by ``fit``; None where there is nobody.
-    typical_: Array | None = None
-
-    @abstractmethod
-    def fit(self, X: Frame, y: Any = None) -> Self:
-        """Learn from rows of other people; returns self."""
-
-    @abstractmethod
-    def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return the plan of least effort for each matrix (b, d, d)."""
-
-    @abstractmethod
-    def robust(
-        self,
-        x: Any,
-        confidence_set: ConfidenceSet,
-        objective: Objective = "worst-case",
-        limits: Limits | None = None,
-    ) -> Plan:
-        """Return the plan whose worst-case effort over a confidence set is least."""
-
-    @abstractmethod
-    def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
-        """Return the accepted legal rows as one-step plans."""
-
-    # for subclasses ----------------------------------------------------------------------------------
-
-    def _accept(self, X: Frame | None = None, y: Any = None) -> Acceptance:
-        """Learn who must accept a plan, from the engine's settings; call it first in ``fit``."""
-        self.classifier_ = self._wrap()
-        names = ("durability", "refits", "models", "margin", "n_jobs", "verbose", "random_state")
-        settings = {name: getattr(self, name) for name in names if hasattr(self, name)}
-        self.acceptance_ = Acceptance.learnt(self.classifier_, X, y, **settings)
-        return self.acceptance_
-
-    @property
-    def refits_(self) -> Sequence[Classifier]:
-        """The models that should accept a plan beside today's: its retrainings, or those given."""
-        return self.acceptance_.others if hasattr(self, "acceptance_") else ()
-
-    def _wrap(self) -> Classifier:
-        """Return the model behind one interface."""
-        if not isinstance(self.space, ActionSpace):
-            raise InputError(
-                f"space must be an ActionSpace, not {type(self.space).__name__}; ActionSpace.from_frame(X) makes one"
-            )
-        return wrap(
-            self.model,
-            self.space,
-            target=self.target,
-            threshold=self.threshold,
-            output=getattr(self, "output", "probability"),
-            unit=getattr(self, "unit", ""),
-        )
-
-    def _subject(self, x: Any, limits: Limits | None = None) -> Subject:
-        """Return the subject checked, scored, and the space within their limits; the engine must be fitted."""
-        self._check_fitted()
-        return self._scored(self.space.vector(x)[None], limits)[0]
-
-    def _scored(self, Z: Array, limits: Limits | None) -> list[Subject]:
-        """Return the subjects of vectors (n, d), scored together."""
-        space, scores, scale = self.space.tighten(limits), self._scores(Z), self.classifier_.scale
-        return [
-            Subject(z, space, float(score), scale, bool(yes), None if yes else space.obstacle(z))
-            for z, score, yes in zip(Z, scores, scale.enough(scores), strict=True)
-        ]
-
-    def _scores(self, Z: Array) -> Array:
-        """Return what the model returns of vectors (n, d), (n,)."""
-        return self.classifier_.score(Z)
-
-    def _deadline(self) -> float:
-        """Return the time of ``time.monotonic`` at which a call that begins now has to end; refuse a wrong limit."""
-        return deadline(getattr(self, "time_limit", None))
-
-    def _matrices(self, matrices: Array) -> Array:
-        """Return matrices as (b, d, d), checked, symmetric."""
-        return effort.matrices(matrices, self.space.dimension)
-
-    # for users ---------------------------------------------------------------------------------------
 
     def elicit(
         self,
@@ -180,6 +86,10 @@ class Engine(SpaceEstimator, ABC):
         """Return what tells this fitted engine from another: kind, settings, and a hash of the model's scores."""
         self._check_fitted()
         return fingerprint(self)
+
+    def lighter(self, x: Any, matrices: Array, limits: Limits, tighter: Sequence[Limits]) -> list[Plan]:
+        """Return plans for people who mind more than the effort: those of least effort within each of some tighter limits."""
+        return [plan for each in tighter for plan in self.plans(x, matrices, limits.merge(each))]
 
     def relaxations(self, x: Any, limits: Limits) -> list[tuple[str, ...]]:
         """Return the sets of limits, each of which would have to go for a plan to exist, by their names.

@@ -116,7 +116,8 @@ def reasons(classifier: Classifier, z: Array, reference: Array | None, n: int = 
             "of which the model accepts some"
         )
     space = classifier.space
-    differ = [f for f in space.features if not _equal(z, reference, space.slices[f.name])]
+    other = ~((z == reference) | (np.isnan(z) & np.isnan(reference)))
+    differ = [f for f in space.features if other[space.slices[f.name]].any()]
     if not differ:
         return []
     m = len(differ)
@@ -131,10 +132,6 @@ def reasons(classifier: Classifier, z: Array, reference: Array | None, n: int = 
         _reason(differ[j], mine[differ[j].name], theirs[differ[j].name], alone[j], scores[j])
         for j in [*first, *then][:n]
     ]
-
-
-def _equal(a: Array, b: Array, columns: slice) -> bool:
-    return np.array_equal(a[columns], b[columns], equal_nan=True)
 
 
 def _swapped(space: ActionSpace, features: list[Feature], base: Array, other: Array) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
@@ -31,7 +30,7 @@ from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
 
 #: What ``_forget`` makes; it is not written to files.
-_MADE = ("_search", "_judge", "_lock", "_remembered")
+_MADE = ("_search", "_judge", "_remembered")
 
 
 @dataclass(eq=False, repr=False)
@@ -180,8 +179,25 @@ class Recourse(Engine):
         matrices = self._matrices(matrices)
         if len(matrices) == 0:
             return []
-        with self._lock:
-            return self._judge.plans([self._draft(subject, matrices, limits, deadline)])[0]
+        return self._judge.plans([self._draft(subject, matrices, limits, deadline)])[0]
+
+    def lighter(self, x: Any, matrices: Array, limits: Limits, tighter: Sequence[Limits]) -> list[Plan]:
+        """Return plans that also stay within tighter limits, out of what is known for the subject; see ``Engine.lighter``.
+
+        Every support was looked at, at some values: another search for each limit would hardly find more.
+        """
+        if type(self).plans is not Recourse.plans:  # who overrides that wants it called
+            return super().lighter(x, matrices, limits, tighter)
+        subject, A = self._subject(x, limits), self._matrices(matrices)
+        if subject.verdict is not None:
+            return []
+        with self._search.targets(subject, limits, self._deadline()) as targets:
+            within = [self.space.tighten(limits.merge(each)) for each in tighter]
+            rows = targets.lighter(A, [one.allows(subject.z, targets.pool.rows) for one in within])
+            if len(rows) == 0:
+                return []
+            efforts = effort.of_changes(A, targets.problem.moves(rows)).min(axis=0)
+            return self._judge.plans([Draft.of(subject, targets, rows, efforts)])[0]
 
     def plan_each(self, X: Frame, A: Array, limits: Limits | None = None) -> list[Plan | Exception]:
         """Return the plan of everybody in a frame for one matrix (d, d), or the error that it ended in.
@@ -197,13 +213,12 @@ class Recourse(Engine):
         A, out = self._matrices(A), list[Plan | Exception]()
         for begin in range(0, len(subjects), TOGETHER):
             found = list[Draft | list[Plan] | Exception]()
-            with self._lock:
-                for subject in subjects[begin : begin + TOGETHER]:
-                    try:
-                        found.append(self._draft(subject, A, limits, self._deadline()))
-                    except Exception as error:  # somebody else's plan does not depend on it
-                        found.append(error)
-                plans = iter(self._judge.plans([one for one in found if not isinstance(one, Exception)]))
+            for subject in subjects[begin : begin + TOGETHER]:
+                try:
+                    found.append(self._draft(subject, A, limits, self._deadline()))
+                except Exception as error:  # somebody else's plan does not depend on it
+                    found.append(error)
+            plans = iter(self._judge.plans([one for one in found if not isinstance(one, Exception)]))
             out += [one if isinstance(one, Exception) else next(plans)[0] for one in found]
         return out
 
@@ -223,8 +238,7 @@ class Recourse(Engine):
         check_robust(confidence_set, objective, self.space.dimension)
         if subject.verdict is not None:
             return subject.verdict
-        with self._lock:
-            targets = self._search.targets(subject, limits, deadline)
+        with self._search.targets(subject, limits, deadline) as targets:
             if len(targets) == 0:
                 return self._judge.nothing(subject, targets)
             row, worst = whole_change.robust(targets, confidence_set)
@@ -235,8 +249,7 @@ class Recourse(Engine):
         subject = self._subject(x, limits)
         if subject.verdict is not None:
             return Candidates.none(subject)
-        with self._lock:
-            targets = self._search.targets(subject, limits, self._deadline())
+        with self._search.targets(subject, limits, self._deadline()) as targets:
             order = np.argsort(effort.size(targets.problem.moves(targets.pool.rows)), kind="stable")
             rows = targets.pool.rows[order]
             return Candidates(subject, rows, self.classifier_.score(rows) if len(rows) else np.empty(0))
@@ -263,7 +276,6 @@ class Recourse(Engine):
         self._search = Search(asked, self.reader_, self.rows_, self.max_changes, self.random_state)
         self._remembered = Remembered(self.classifier_)
         self._judge = Judge(self._remembered, self.acceptance_, self._search)
-        self._lock = threading.RLock()
 
     def _scores(self, Z: Array) -> Array:
         return self._remembered.score(Z)
@@ -274,7 +286,7 @@ class Recourse(Engine):
         """Return the rows of least effort for each matrix, or the plans of somebody who needs none or can have none."""
         if subject.verdict is not None:
             return [subject.verdict] * len(matrices)
-        targets = self._search.targets(subject, limits, deadline)
-        if len(targets) == 0:
-            return [self._judge.nothing(subject, targets)] * len(matrices)
-        return Draft.of(subject, targets, *targets.least(matrices))
+        with self._search.targets(subject, limits, deadline) as targets:
+            if len(targets) == 0:
+                return [self._judge.nothing(subject, targets)] * len(matrices)
+            return Draft.of(subject, targets, *targets.least(matrices))

@@ -43,9 +43,8 @@ def plan_all(
 
 def table(space: ActionSpace, X: Frame, plans: Sequence[Plan]) -> Frame:
     """Return the targets of plans and what is to be known of them, with the index and dtypes of ``X``."""
-    columns = [c for f in space.features for c in (f.columns or (f.name,))]
     start, end = (np.stack([plan.path[k] for plan in plans]) for k in (0, -1))
-    frame = space.decode(end, like=X, index=X.index)[columns]
+    frame = space.decode(end, like=X, index=X.index)[space.table_columns]
     acts = [f.derived is None and f.clock is None for f in space.features]
     frame["recourse_valid"] = [plan.valid for plan in plans]
     frame["recourse_effort"] = [plan.effort for plan in plans]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -53,6 +54,12 @@ async def may_start(request: Request) -> None:
         await admin(request)
     elif not given_key(request) or not knows_key(request, given_key(request)):
         count_start(request)
+
+
+async def in_line(request: Request) -> AsyncIterator[None]:
+    """Let newcomers wait without a thread, all but the few that are next: whoever is in a session needs one now."""
+    async with request.app.state.newcomers:
+        yield
 
 
 def count_start(request: Request) -> None:

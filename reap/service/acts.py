@@ -7,7 +7,7 @@ from typing import Any
 
 from reap._errors import InputError
 from reap._typing import Array
-from reap.elicitation import ACTS, Event, events
+from reap.elicitation import ACTS, Event, saying
 from reap.language import _
 from reap.plan import Plan
 from reap.service.desk import Desk
@@ -33,7 +33,7 @@ def answer(
         pending = live.session.ask()
         if pending is None or pending.id != question:
             raise StaleError
-        return events.answered(desk.space, pending, choice, impossible)
+        return saying.answered(desk.space, pending, choice, impossible)
 
     return desk.act(live, said, revision, Sent.of(key, "answered", question, choice, list(impossible)))
 
@@ -51,7 +51,7 @@ def revise(
     """Change an earlier answer; later ones stay."""
 
     def said() -> Event:
-        return events.revised(desk.space, live.session.history, position, choice, impossible)
+        return saying.revised(desk.space, live.session.history, position, choice, impossible)
 
     return desk.act(live, said, revision, Sent.of(key, "revised", position, choice, list(impossible)))
 
@@ -70,7 +70,7 @@ def screen(
     sent = Sent.of(key, "screened", None if changeable is None else list(changeable), levels)
 
     def said() -> Event:
-        return events.screened(desk.space, live.session.changeable, changeable, levels)
+        return saying.screened(desk.space, live.session.changeable, changeable, levels)
 
     return desk.act(live, said, revision, sent)
 
@@ -86,7 +86,7 @@ def constrain(
 ) -> Entry:
     """Store a wish about one feature: keep it, bound it, exclude levels, say how hard it is."""
     sent = Sent.of(key, "constrained", feature, wish)
-    return desk.act(live, lambda: events.constrained(desk.space, feature, **wish), revision, sent)
+    return desk.act(live, lambda: saying.constrained(desk.space, feature, **wish), revision, sent)
 
 
 def wish(
@@ -103,9 +103,9 @@ def wish(
     if (done := desk.repeated(live, sent)) is not None:
         return done
     limits = live.session.limits
-    asked = events.constrained(desk.space, feature, **wanted) if wanted else None
+    asked = saying.constrained(desk.space, feature, **wanted) if wanted else None
     lifted = (
-        events.released(limits, feature)
+        saying.released(limits, feature)
         if feature in limits.names and (asked is None or _loosens(limits, feature, wanted))
         else None
     )
@@ -131,7 +131,7 @@ def release(
 ) -> Entry:
     """Take back the limits on a feature."""
     sent = Sent.of(key, "released", feature)
-    return desk.act(live, lambda: events.released(live.session.limits, feature), revision, sent)
+    return desk.act(live, lambda: saying.released(live.session.limits, feature), revision, sent)
 
 
 def refuse(
@@ -139,7 +139,7 @@ def refuse(
 ) -> Entry:
     """Store that none of the plans on offer is for the person; the questions go on."""
     sent = Sent.of(key, "refused")
-    return desk.act(live, lambda: events.refused(desk.space, plans), revision, sent)
+    return desk.act(live, lambda: saying.refused(desk.space, plans), revision, sent)
 
 
 def replan(desk: Desk, live: Live, z: Array, *, revision: int | None = None, key: str | None = None) -> Entry:
@@ -156,7 +156,7 @@ def moved(desk: Desk, live: Live, z: Array) -> Event:
             "This session has changed its situation {most} times, which is as often as it may; please start a new one."
         )
         raise InputError(said.format(most=most))
-    return events.replanned(desk.space, z)
+    return saying.replanned(desk.space, z)
 
 
 def undo(desk: Desk, live: Live, *, revision: int | None = None, key: str | None = None) -> Entry:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from reap.language import _
 from reap.service import acts, exports, plan_views, requests, rows, schemas, views, wishes
-from reap.service.access import D, given_key, knows_key, may_start
+from reap.service.access import D, given_key, in_line, knows_key, may_start
 from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.log import Entry
@@ -54,7 +54,7 @@ def schema(desk: D) -> schemas.Schema:
     response_model=schemas.Started,
     status_code=201,
     responses=FAULTS,
-    dependencies=[Depends(may_start)],
+    dependencies=[Depends(may_start), Depends(in_line)],
 )
 def start(request: Request, desk: D, body: requests.Start) -> Response:
     """Start a session with the subject's row; send the person the link."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import pickle
@@ -70,6 +71,7 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
     app.state.desk = Desk(case, store, settings, counted.solved)
     app.state.settings, app.state.metrics = settings, counted
     app.state.lookouts = anyio.CapacityLimiter(2)
+    app.state.newcomers = asyncio.Semaphore(2)  # one computes, one is next
     app.state.guesses = Buckets(rate=1 / 60, burst=5)  # wrong admin keys of one client
     app.state.starts = Buckets(rate=settings.starts / 3600, burst=settings.starts)
     faults.install(app)

@@ -7,37 +7,55 @@ from math import isfinite
 from typing import Literal
 
 from reap.elicitation import Question
-from reap.elicitation.question import ready
 from reap.language import _
 from reap.service.schemas import Cell, Compared
 from reap.space import Change, Feature
+from reap.space.deeds import sentences
 
 
 def compared(question: Question) -> list[Compared]:
-    """Return the rows of a question: a feature that some option changes and not all alike, then the time where it differs."""
+    """Return the rows of a question: a feature that some option changes and not all alike, then the time where it differs.
+
+    What one deed brings is one row.
+    """
     space = question.options[0].space
     own = [{c.feature: c for c in changes} for changes in question.apart]
     now = space.values(question.options[0].path[0])
-    rows = []
+    alike: dict[str, list[Feature]] = {}
     for feature in space.features:
+        if any(feature.name in changes for changes in own):
+            alike.setdefault(feature.deed or f"\0{feature.name}", []).append(feature)
+    rows = []
+    for feature, *others in alike.values():
         asked = [changes.get(feature.name) for changes in own]
-        if any(asked):
-            here = now[feature.name]
-            seen = [here, *(change.after for change in asked if change)]
-            cells = [_cell(feature, here, change, seen) for change in asked]
-            rows.append(Compared(label=feature.label, now=feature.show(here), cells=cells))
+        here = now[feature.name]
+        seen = [here, *(change.after for change in asked if change)]
+        cells = [_cell(feature, here, change, seen) for change in asked]
+        if others:
+            names = [feature.name, *(other.name for other in others)]
+            together = [[changes[name] for name in names if name in changes] for changes in own]
+            cells = [_deed(cell, done) for cell, done in zip(cells, together, strict=True)]
+        rows.append(Compared(label=feature.label, now=feature.show(here), cells=cells))
     if question.times[0]:
         cells = [
-            Cell(text=ready(time), value=time, changes=True, mark="other", bar=None)
-            for time in question.times
+            Cell(text=ready, value=time, changes=True, mark="other", bar=None)
+            for ready, time in zip(question.ready, question.times, strict=True)
         ]
-        rows.append(Compared(label=_("Ready"), now="", cells=cells))
+        rows.append(Compared(label=_("When"), now="", cells=cells))
     return rows
+
+
+def _deed(cell: Cell, done: Sequence[Change]) -> Cell:
+    """Return what one deed brings in several features, which have no common scale; ``cell`` where it is not done."""
+    if not done:
+        return cell.model_copy(update={"bar": None})
+    (said,) = sentences(done, lambda _: "one")
+    return Cell(text=said, value=done[0].after_text, changes=True, mark="other", bar=None)
 
 
 def _cell(feature: Feature, now: object, change: Change | None, seen: Sequence[object]) -> Cell:
     if change is None:
-        stays = _("{label} stays at {value}").format(label=feature.label, value=feature.show(now))
+        stays = _("{label}: {value}, as now").format(label=feature.label, value=feature.show(now))
         place = position(feature, now, seen)
         bar = None if place is None else (place, place)
         return Cell(text=stays, value=feature.show(now), changes=False, mark="same", bar=bar)

@@ -12,7 +12,7 @@ from reap.service import receipts
 from reap.service.receipts import Deed
 from reap.service.tables import BUSY, NOTES, connect, now
 
-_NOTED = sa.select(NOTES.c.value).where(NOTES.c.name == sa.bindparam("name"))
+NOTED = sa.select(NOTES.c.value).where(NOTES.c.name == sa.bindparam("name"))
 
 
 class ConflictError(Exception):
@@ -35,9 +35,8 @@ class Database:
     def __init__(self, url: str) -> None:
         self.engine = connect(url)
         self.sqlite = self.engine.dialect.name == "sqlite"
-        self._reader = self.engine.execution_options(
-            isolation_level="AUTOCOMMIT"
-        )  # one select, no transaction
+        # one select, no transaction
+        self._reader = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
@@ -83,7 +82,7 @@ class Database:
     def noted(self, name: str) -> str | None:
         """Return a stored value; None where there is none."""
         with self.reading() as connection:
-            value: str | None = connection.execute(_NOTED, {"name": name}).scalar_one_or_none()
+            value: str | None = connection.execute(NOTED, {"name": name}).scalar_one_or_none()
         return value
 
     def note(self, name: str, value: str) -> str:

@@ -8,6 +8,7 @@ import logging
 import secrets
 import time
 from collections.abc import MutableMapping
+from traceback import extract_tb
 from typing import Any
 
 from cachetools import LRUCache
@@ -209,15 +210,7 @@ class Lines(logging.Formatter):
         }
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = record.exc_info[0].__name__
-            line["where"] = _where(record.exc_info[2])
+            # never the message, which may quote a person's values
+            places = extract_tb(record.exc_info[2])[-8:]
+            line["where"] = [f"{f.filename.rsplit('/', 1)[-1]}:{f.lineno} {f.name}" for f in places]
         return json.dumps(line)
-
-
-def _where(trace: Any) -> list[str]:
-    """Return files and lines of a traceback, without the message, which may quote a person's values."""
-    places = []
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        places.append(f"{code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno} {code.co_name}")
-        trace = trace.tb_next
-    return places[-8:]

@@ -6,7 +6,6 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reap import language
-from reap.service import cookies
 from reap.service.settings import Settings
 
 COOKIE = "reap_language"
@@ -39,9 +38,7 @@ class Speaker:
             if message["type"] == "http.response.start":
                 headers = [*message.get("headers", []), (b"content-language", spoken.encode())]
                 if kept:
-                    headers.append(
-                        (b"set-cookie", cookies.written(COOKIE, spoken, 365, self.settings).encode())
-                    )
+                    headers.append((b"set-cookie", self.settings.cookie(COOKIE, spoken, 365).encode()))
                 message["headers"] = headers
             await send(message)
 

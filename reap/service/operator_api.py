@@ -7,10 +7,11 @@ from typing import Annotated, Any
 import anyio
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi import Path as FromPath
+from pydantic import BaseModel
 from starlette.responses import PlainTextResponse, Response
 
 from reap._clock import LateError
-from reap.service import funnel, requests, reviews, schemas, statistics
+from reap.service import funnel, requests, reviews, schemas
 from reap.service.access import D, admin
 from reap.service.api import FAULTS
 
@@ -23,14 +24,20 @@ router = APIRouter(prefix="/api/v1")
 operate = APIRouter()
 
 
+class Health(BaseModel):
+    """Whether the service runs."""
+
+    status: str
+
+
 @router.get(
     "/admin/summary",
     responses=_ADMIN,
     dependencies=[Depends(admin)],
 )
-def summary(desk: D) -> schemas.Summary:
+def summary(desk: D) -> funnel.Summary:
     """For the operator: sessions a day, questions to finish, latency, model and data in use."""
-    return statistics.summary(desk)
+    return funnel.summary(desk)
 
 
 @router.get("/admin/reviews", responses=_ADMIN, dependencies=[Depends(admin)])
@@ -60,21 +67,21 @@ def how_far(desk: D, days: Annotated[int, Query(ge=1, le=3650)] = 30) -> funnel.
 
 
 @operate.get("/healthz")
-async def healthy() -> schemas.Health:
+async def healthy() -> Health:
     """Whether the process runs."""
-    return schemas.Health(status="ok")
+    return Health(status="ok")
 
 
 @operate.get(
     "/readyz", responses={503: {"model": schemas.Fault, "description": "The database cannot be written."}}
 )
-async def ready(request: Request, desk: D) -> schemas.Health:
+async def ready(request: Request, desk: D) -> Health:
     """Whether the service can work: something can be stored, and nothing computes without an end."""
     # In threads of its own: those of the sessions may all be waiting for a computation.
     await anyio.to_thread.run_sync(desk.store.ping, limiter=request.app.state.lookouts)
     if request.app.state.patience.stuck:
         raise LateError
-    return schemas.Health(status="ok")
+    return Health(status="ok")
 
 
 @operate.get("/metrics", response_class=PlainTextResponse)

@@ -16,14 +16,14 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from reap._errors import InputError
 from reap.learning import gain
-from reap.service import exports, funnel, reviews, statistics
+from reap.service import exports, funnel, reviews
 from reap.service.access import D, knows_key
 from reap.service.api import download
 from reap.service.desk import Desk
 from reap.service.log import Entry
 from reap.service.render import Form, key_of, number, page, text
 from reap.service.tables import Kept
-from reap.service.traits import doubtful
+from reap.space.vocabulary import doubtful
 
 router = APIRouter(include_in_schema=False)
 
@@ -57,7 +57,7 @@ def _operator(request: Request, desk: Desk, days: int, status: int = 200, error:
         request,
         "operator.html",
         status,
-        summary=statistics.summary(desk),
+        summary=funnel.summary(desk),
         funnel=funnel.read(desk.store, days),
         stage_words=funnel.WORDS,
         status_words=funnel.STATUSES,
@@ -66,7 +66,7 @@ def _operator(request: Request, desk: Desk, days: int, status: int = 200, error:
         decisions=reviews.DECISIONS,
         settings=request.app.state.settings,
         anonymity=funnel.anonymity(desk),
-        traits=[feature.label for feature in doubtful(desk.space)],
+        traits=[feature.label for feature in doubtful(desk.space.features)],
         prior="" if desk.priors.current is None else gain(desk.priors.current),
         error=error,
         active="",

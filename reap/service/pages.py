@@ -1,4 +1,4 @@
-"""The pages around a session: start, situation, wishes, files, deletion."""
+"""The pages around a session: start, situation, files, deletion."""
 
 from __future__ import annotations
 
@@ -6,28 +6,27 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from reap import language
-from reap._errors import InputError
 from reap._typing import Array
-from reap.elicitation.difficulty import WORDS
 from reap.language import _
-from reap.service import acts, api, choices, reviews, rows, views, visits, wishes
-from reap.service.access import D, count_start
+from reap.service import acts, api, choices, notes, reviews, rows, views
+from reap.service.access import D, count_start, in_line
 from reap.service.desk import Desk
 from reap.service.duty_pages import router as duty_router
 from reap.service.operator_pages import router as operator_router
 from reap.service.plan_pages import router as plan_router
 from reap.service.question_pages import router as question_router
 from reap.service.refusals import StaleError
-from reap.service.render import Form, error_page, go, key_of, number, page, text, texts
+from reap.service.render import Form, error_page, go, key_of, number, page, text
 from reap.service.screening_pages import router as screening_router
-from reap.service.traits import doubtful
 from reap.service.what_if_pages import router as what_if_router
+from reap.service.wish_pages import router as wish_router
 from reap.space import Feature
+from reap.space.vocabulary import doubtful
 
 __all__ = ["error_page", "router"]
 router = APIRouter(include_in_schema=False)
@@ -87,7 +86,7 @@ def _situation(
     )
 
 
-@router.post("/start")
+@router.post("/start", dependencies=[Depends(in_line)])
 def start(request: Request, desk: D, form: Form) -> Response:
     """Start a session from the form."""
     if not request.app.state.settings.open_start:
@@ -114,10 +113,10 @@ def _doubts(desk: Desk, z: Array) -> list[str]:
 def overview(request: Request, desk: D, token: str) -> Response:
     """The decision, the score, and what comes next."""
     with desk.open(token) as live:
-        visits.note(desk, live)
+        notes.returned(desk, live)
         state = views.state(desk, live)
         found = [] if state.accepted else views.reasons(desk, live)
-        traits = {feature.name for feature in doubtful(desk.space)}
+        traits = {feature.name for feature in doubtful(desk.space.features)}
         picked, said = choices.chosen(desk, live), reviews.answers(live)
     shown = [(f.label, f.show(state.subject[f.name])) for f in desk.space.features]
     return page(
@@ -159,78 +158,6 @@ def changed(request: Request, desk: D, token: str, form: Form) -> Response:
         except StaleError:
             return go(f"/s/{token}/situation", "stale")
     return go(f"/s/{token}", "welcome")
-
-
-@router.get("/s/{token}/wishes")
-def wishes_page(request: Request, desk: D, token: str) -> Response:
-    """What the person can and cannot do, feature by feature."""
-    return _wishes(request, desk, token)
-
-
-def _wishes(
-    request: Request,
-    desk: Desk,
-    token: str,
-    status: int = 200,
-    *,
-    error: str = "",
-    wrong: str = "",
-    typed: dict[str, Any] | None = None,
-) -> Response:
-    with desk.open(token) as live:
-        state = views.state(desk, live)
-        session = live.session
-        z, limits, difficulties = session.here, session.limits, dict(session.difficulties)
-    changeable = [f for f in _fields(desk) if f.actionable]
-    reachable = {f.name: desk.space.reachable(f.name, z) for f in changeable if not f.is_number}
-    return page(
-        request,
-        "wishes.html",
-        status,
-        token=token,
-        state=state,
-        features=[f for f in changeable if f.is_number or len(reachable[f.name]) > 1],
-        reachable=reachable,
-        limits=limits,
-        difficulties=difficulties,
-        levels={level: _(words) for level, words in WORDS.items()},
-        error=error,
-        wrong=wrong,
-        typed=typed or {},
-        opened=request.query_params.get("feature", ""),
-        active="changes",
-    )
-
-
-@router.post("/s/{token}/wishes")
-def wish(request: Request, desk: D, token: str, form: Form) -> Response:
-    """Note the wishes for one feature; those that are emptied are taken back."""
-    feature = text(form, "feature")
-    said: dict[str, Any] = {name: text(form, name) for name in ("fixed", "at_least", "at_most", "difficulty")}
-    said["exclude"] = texts(form, "exclude")
-    try:
-        with desk.open(token, key=key_of(form)) as live:
-            read = wishes.read(desk.space, feature, said)
-            acts.wish(desk, live, feature, read, revision=number(form, "revision"), key=key_of(form))
-    except StaleError:
-        return go(f"/s/{token}/wishes", "stale")
-    except InputError as error:
-        return _wishes(request, desk, token, 422, error=str(error), wrong=feature, typed=said)
-    limits = set(read) - {"difficulty"}
-    return go(f"/s/{token}/wishes", "wished" if limits else "noted" if read else "lifted")
-
-
-@router.post("/s/{token}/release")
-def release(request: Request, desk: D, token: str, form: Form) -> Response:
-    """Lift a limit."""
-    back = f"/s/{token}/plan" if text(form, "back") == "plan" else f"/s/{token}/wishes"
-    with desk.open(token, key=key_of(form)) as live:
-        try:
-            key = key_of(form)
-            acts.release(desk, live, text(form, "feature"), revision=number(form, "revision"), key=key)
-        except StaleError:
-            return go(back, "stale")
-    return go(back, "lifted")
 
 
 @router.get("/s/{token}/session.json")
@@ -280,9 +207,13 @@ def brand_logo(request: Request) -> Response:
     return Response(content, media_type=kind, headers={"Content-Security-Policy": "sandbox"})
 
 
-router.include_router(screening_router)
-router.include_router(question_router)
-router.include_router(plan_router)
-router.include_router(what_if_router)
-router.include_router(duty_router)
-router.include_router(operator_router)
+for part in (
+    wish_router,
+    screening_router,
+    question_router,
+    plan_router,
+    what_if_router,
+    duty_router,
+    operator_router,
+):
+    router.include_router(part)

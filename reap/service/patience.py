@@ -104,7 +104,6 @@ class Patience:
         if task.done():
             return
         _logger.error("a computation does not end")
-        if (
-            multiprocessing.parent_process() is not None
-        ):  # a worker of `reap serve`: the supervisor starts another
+        # a worker of `reap serve`: the supervisor starts another
+        if multiprocessing.parent_process() is not None:
             os._exit(STUCK)

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from reap import language
 from reap.language import _, ngettext
 from reap.plan import Plan
-from reap.service import acts, bookmarks, choices, offers, papers, plan_views, schemas, views, visits
+from reap.service import acts, choices, notes, offers, papers, plan_views, schemas, views
 from reap.service.access import D
 from reap.service.desk import Desk
 from reap.service.live import Live
@@ -31,7 +31,7 @@ def plan_page(request: Request, desk: D, token: str) -> Response:
     """The plan, its changes, two others to choose from, what we learnt."""
     with desk.open(token) as live:
         plan, state = plan_views.plan(desk, live), views.state(desk, live)
-        marks, chosen = len(bookmarks.kept(live)), choices.chosen(desk, live)
+        marks, chosen = len(notes.kept(live)), choices.chosen(desk, live)
         told = live.session.prediction
     return page(
         request,
@@ -83,7 +83,7 @@ def print_page(request: Request, desk: D, token: str) -> Response:
     with desk.open(token) as live:
         plan, state = plan_views.taken(desk, live), views.state(desk, live)
         chosen = choices.chosen(desk, live)
-        visits.printed(desk, live)
+        notes.printed(desk, live)
     return page(
         request,
         "print.html",
@@ -105,7 +105,7 @@ def plan_pdf(request: Request, desk: D, token: str) -> Response:
     with desk.open(token) as live:
         plan, state = plan_views.taken(desk, live), views.state(desk, live)
         chosen = choices.chosen(desk, live)
-        visits.printed(desk, live)
+        notes.printed(desk, live)
     name, today = (
         request.app.state.settings.brand.name or desk.case.heading,
         language.day(datetime.now(UTC).date()),
@@ -123,7 +123,7 @@ def plan_pdf(request: Request, desk: D, token: str) -> Response:
 def bookmark(request: Request, desk: D, token: str, form: Form) -> Response:
     """Keep this plan."""
     with desk.open(token, key=key_of(form)) as live:
-        bookmarks.keep(desk, live, key=key_of(form))
+        notes.keep(desk, live, key=key_of(form))
     return go(f"/s/{token}/compare", "kept")
 
 
@@ -131,7 +131,7 @@ def bookmark(request: Request, desk: D, token: str, form: Form) -> Response:
 def unmark(request: Request, desk: D, token: str, form: Form) -> Response:
     """Forget a kept plan; one that is gone already is no error."""
     with desk.open(token) as live:
-        bookmarks.forget(desk, live, number(form, "kept"))
+        notes.forget(desk, live, number(form, "kept"))
     return go(f"/s/{token}/compare")
 
 
@@ -161,7 +161,7 @@ def _columns(desk: Desk, live: Live) -> list[dict[str, Any]]:
             Plan.from_dict(entry.payload["plan"], desk.space),
             entry.revision,
         )
-        for entry in bookmarks.kept(live)
+        for entry in notes.kept(live)
     ]
     shown += [
         (_("Your plan now"), desk.plan(live), None),

@@ -9,32 +9,20 @@ import numpy as np
 from reap import language, words
 from reap.elicitation import Elicitation
 from reap.elicitation.learned import Learned
-from reap.language import N_, _, ngettext
+from reap.language import _
 from reap.plan import Plan
-from reap.scores import Scale
 from reap.service import plan_schemas as out
 from reap.service.compared import position
 from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.offers import everybody, may_not_hold, name_of, offered, turned_down
+from reap.service.plan_words import gain, headline, money, setback
 from reap.service.schemas import Named
 from reap.space import Change
 from reap.space.words import lowered
 from reap.words import stepwise
 
-#: Units that are money, so that what several actions move can be summed up.
-MONEY = frozenset(
-    ("$", "€", "£", "DM", "USD", "EUR", "GBP", "CHF", "CAD", "AUD", "SEK", "NOK", "DKK", "PLN", "TWD", "NT$")
-)
-_HEADLINES = {
-    "already_accepted": N_("Nothing needs to change: you would be accepted as you are."),
-    "none_found": N_("We found no plan within your wishes."),
-    "unreachable": N_(
-        "From where you are, no accepted position of other people can be reached within your wishes."
-    ),
-    "infeasible": N_("No plan is possible within your wishes."),
-    "time_limit": N_("We found no plan in the time allowed."),
-}
+__all__ = ["alternative", "changes", "headline", "plan", "taken"]
 
 
 def plan(desk: Desk, live: Live) -> out.PlanOut:
@@ -81,7 +69,7 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         months=made.months if made.space.timed else None,
         changes=changes(made, start),
         follows=[str(change) for change in made.follows],
-        setback=_setback(made),
+        setback=setback(made),
         money=money(made),
         fragile=words.fragile(made) if fragile else "",
         cliffs=[words.cliff(made, one) for one in made.cliffs],
@@ -90,7 +78,9 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         target=desk.space.values(made.path[-1]),
         durability=words.durability(made) if made.durability is not None else "",
         effort=_effort(desk, live, made),
-        confidence=_confidence(made),
+        confidence=None
+        if (sure := made.confidence) is None
+        else out.Sure(within=sure.within, excess=sure.excess, text=str(sure), detail=sure.detail),
         difficulties=[
             out.Hard(feature=d.feature, label=d.label, level=d.level, words=_(d.words))
             for d in known.difficulties
@@ -102,36 +92,6 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         others=[alternative(desk, other) for other in offered(desk, live)[made.status == "ok" :]],
         refused=made.status == "ok" and turned_down(desk, live, made),
     )
-
-
-def headline(made: Plan) -> str:
-    """Return what a plan asks, in a line: "3 changes, ready in about 5 months"."""
-    if made.status != "ok":
-        return _(_HEADLINES[made.status])
-    count, months = len(made.changes), made.months
-    if not count:
-        return ngettext("Wait {n} month", "Wait {n} months", months).format(n=months)
-    asks = ngettext("{n} change", "{n} changes", count).format(n=count)
-    if not made.space.timed:
-        return asks
-    if not months:
-        return _("{changes}, ready at once").format(changes=asks)
-    ready = ngettext("in about {n} month", "in about {n} months", months).format(n=months)
-    return _("{changes}, ready {time}").format(changes=asks, time=ready)
-
-
-def money(made: Plan) -> str:
-    """Return what several actions in the same money come to together; empty where fewer than two are in one."""
-    moved: dict[str, list[float]] = {}
-    for change in made.changes:
-        feature = made.space.feature(change.feature)
-        if feature.is_number and feature.unit in MONEY:
-            moved.setdefault(change.feature, []).append(abs(float(change.after) - float(change.before)))
-    units = {made.space.feature(name).unit for name in moved}
-    if len(moved) < 2 or len(units) != 1:
-        return ""
-    amount = made.space.feature(next(iter(moved))).show(sum(sum(part) for part in moved.values()))
-    return _("The amounts that change come to {money} together.").format(money=amount)
 
 
 def alternative(desk: Desk, made: Plan) -> out.Alternative:
@@ -187,16 +147,6 @@ def changes(made: Plan, start: date) -> list[out.ChangeOut]:
     return [change(c) for c in made.changes]
 
 
-def gain(scale: Scale, before: float, after: float) -> str:
-    """Return what an action brings: "+12 points"; a sign stands before it, so that a loss cannot be overlooked."""
-    if scale.output == "probability":
-        n = round(100 * (after - before))
-        sign = "+" if n > 0 else "−" if n < 0 else "±"
-        return ngettext("{sign}{n} point", "{sign}{n} points", abs(n)).format(sign=sign, n=abs(n))
-    sign = "+" if after > before else "−" if after < before else "±"
-    return f"{sign}{language.number(abs(after - before), scale.decimals)} {scale.unit}".strip()
-
-
 def _stages(made: Plan) -> list[out.Stage]:
     if stepwise(made):
         return []
@@ -207,24 +157,6 @@ def _stages(made: Plan) -> list[out.Stage]:
         )
         for s, score in zip(made.steps, scores, strict=True)
     ]
-
-
-def _setback(made: Plan) -> str:
-    """Return a sentence on the step that lowers the score; empty where none does."""
-    step = made.setback
-    if step is None:
-        return ""
-    said = _(
-        "After step {number} the score is lower than before it ({score}). Only all of them together lead to a yes."
-    )
-    return said.format(number=step.number, score=made.scale.number(step.score))
-
-
-def _confidence(made: Plan) -> out.Sure | None:
-    sure = made.confidence
-    if sure is None:
-        return None
-    return out.Sure(within=sure.within, excess=sure.excess, text=str(sure), detail=sure.detail)
 
 
 def _pairs(known: Learned) -> list[out.Pair]:

@@ -24,6 +24,9 @@ from reap.service.tokens import fingerprint, new_token
 from reap.service.turns import Turns
 from reap.space import Limits
 
+#: The part of its time limit for which a start lets others go first.
+_GIVING_WAY = 3
+
 
 class Reception:
     """Starts, finds and deletes the sessions of one case.
@@ -48,7 +51,7 @@ class Reception:
         self.space = case.engine.space
         self._solved = solved
         self.priors = Priors(store, self.space.digest, settings.prior)
-        self._turns = Turns(settings.solvers)
+        self._turns, self._newcomers = Turns(settings.solvers), Turns(1)
         self._live: MutableMapping[str, Live] = LRUCache(settings.live_sessions)
         self._directory = threading.Lock()  # guards the directory, never a computation
 
@@ -72,7 +75,8 @@ class Reception:
             self.space.feature(name)
         token, begin = new_token(), time.perf_counter()
         deadline = time.monotonic() + self.settings.time_limit
-        with _clock.until(deadline), self._turns.turn(time.monotonic(), deadline, newcomer=True):
+        give_way = _clock.giving_way(self._turns.way(self.settings.time_limit / _GIVING_WAY))
+        with _clock.until(deadline), self._newcomers.turn(time.monotonic(), deadline), give_way:
             session = Elicitation(
                 self.case.engine,
                 self.space.decode(z[None]),

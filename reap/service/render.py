@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from reap import language, numerals
 from reap._errors import InputError
 from reap.language import N_, _
-from reap.service import charts, cookies
+from reap.service import charts
 from reap.service.requests import KEY
 from reap.service.tokens import sign, signed
 from reap.space import Feature
@@ -111,7 +111,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
     )
     answer = HTMLResponse(body, status)
     if COOKIE not in request.cookies:
-        answer.headers.append("set-cookie", cookies.written(COOKIE, nonce, 30, settings))
+        answer.headers.append("set-cookie", settings.cookie(COOKIE, nonce, 30))
     return answer
 
 

@@ -58,7 +58,7 @@ def read(space: ActionSpace, given: Mapping[str, Any]) -> Array:
         if feature.name not in values:
             values[feature.name] = _derived(feature, values)
     try:
-        return space.vector(_columns(space, values))
+        return space.vector(space.row(values))
     except InputError as error:
         named = next((name for name in space.names if repr(name) in str(error)), "subject")
         raise FieldError({named: str(error)}) from None
@@ -154,14 +154,3 @@ def _derived(feature: Feature, values: Mapping[str, Any]) -> float:
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
         said = _("{label} is missing; {allowed}").format(label=feature.label, allowed=allowed(feature))
         raise FieldError({feature.name: said}) from None
-
-
-def _columns(space: ActionSpace, values: Mapping[str, Any]) -> dict[str, Any]:
-    row: dict[str, Any] = {}
-    for feature in space.features:
-        if feature.columns:
-            for column, level in zip(feature.columns, feature.levels, strict=True):
-                row[column] = float(values[feature.name] == level)
-        else:
-            row[feature.name] = values[feature.name]
-    return row

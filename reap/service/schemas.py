@@ -87,12 +87,12 @@ class Asked(BaseModel):
     number: int
     kind: str
     why: str
-    promise: str
+    also: str
+    shared: list[str]
     options: list[Option]
     differences: list[Different]
     rows: list[Compared]
-    shared: list[str]
-    also: str
+    promise: str
     same_target: bool
     could_be_impossible: list[Named]
 
@@ -233,23 +233,3 @@ class Fault(BaseModel):
     fields: list[FieldFault] = []
     state: State | None = None
     stored: bool | None = False
-
-
-class Summary(BaseModel):
-    """What an operator sees."""
-
-    sessions: int
-    finished: int
-    days: list[tuple[str, int]]
-    questions_to_finish: float | None
-    latency_ms: dict[str, float]
-    model: str
-    data: str
-    version: str
-    title: str
-
-
-class Health(BaseModel):
-    """Whether the service runs."""
-
-    status: str

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 
 from reap.service import vocabulary
-from reap.service.database import ConflictError, Database, UnavailableError
-from reap.service.log import Entry, Sent, fault, sealed
+from reap.service.database import NOTED, ConflictError, UnavailableError
+from reap.service.log import Entry, Sent, sealed
 from reap.service.migrations import migrate
-from reap.service.seals import Count, seal
-from reap.service.tables import EVENTS, NOTES, SESSIONS, Kept, now
-from reap.service.tokens import same
+from reap.service.sealed import COLUMNS, Sealed, seal
+from reap.service.tables import EVENTS, SESSIONS, Kept, now
 
 #: Names the lock under which one worker changes the schema of PostgreSQL while the others wait.
 _LOCK = 7_203_101
 #: How often a note looks for its place again while somebody else writes.
 _PATIENCE = 50
 _logger = logging.getLogger("reap.service")
-_COLUMNS = [SESSIONS.c[name] for name in Kept.__dataclass_fields__]
 
 # Built once: putting a statement together costs as much as running it.
-_FIND = sa.select(*_COLUMNS).where(SESSIONS.c.token_hash == sa.bindparam("token"))
+_FIND = sa.select(*COLUMNS).where(SESSIONS.c.token_hash == sa.bindparam("token"))
 _HEAD = sa.select(SESSIONS.c.head).where(
     SESSIONS.c.id == sa.bindparam("name"), SESSIONS.c.events == sa.bindparam("place")
 )
@@ -49,15 +47,9 @@ _TRY = (
     .values(trials=SESSIONS.c.trials + 1)
 )
 _ADD = EVENTS.insert()
-_NOTED = sa.select(NOTES.c.value).where(NOTES.c.name == sa.bindparam("name"))
-_SINCE = (
-    EVENTS.select()
-    .where(EVENTS.c.session == sa.bindparam("name"), EVENTS.c.revision >= sa.bindparam("since"))
-    .order_by(EVENTS.c.revision)
-)
 
 
-class Store(Database):
+class Store(Sealed):
     """An append-only log for every session, on SQLite or PostgreSQL.
 
     Parameters
@@ -78,10 +70,6 @@ class Store(Database):
     (['started', 'asked'], [])
     """
 
-    def __init__(self, url: str, key: str = "") -> None:
-        super().__init__(url)
-        self.key, self.keyless = key, not key
-
     def prepare(self) -> None:
         """Make the tables, or bring those of an earlier release to this one's; several workers may do it at once."""
         with self.writing() as connection:
@@ -90,31 +78,8 @@ class Store(Database):
             migrate(connection)
         self.key = self.key or self.note("secret", secrets.token_hex(32))
         with self.writing() as connection:
-            if connection.execute(_NOTED, {"name": "count"}).scalar_one_or_none() is None:
+            if connection.execute(NOTED, {"name": "count"}).scalar_one_or_none() is None:
                 self._sign_all(connection)
-
-    def _sign_all(self, connection: sa.Connection) -> None:
-        """Sign what is there: nothing yet, or what an earlier release left. From now on a change by hand is told."""
-        rows = [Kept(**row._mapping) for row in connection.execute(sa.select(*_COLUMNS))]
-        for kept in rows:
-            signed = seal(self.key, kept, kept.events, kept.head)
-            connection.execute(SESSIONS.update().where(SESSIONS.c.id == kept.id).values(signature=signed))
-        made = NOTES.insert().values(name="count", value=Count(len(rows), 0).written(self.key))
-        connection.execute(made)
-
-    def renew(self) -> None:
-        """Sign everything with the key in use and count anew: after the key was changed, once ``faults`` found nothing else."""
-        with self.writing() as connection:
-            connection.execute(NOTES.delete().where(NOTES.c.name == "count"))
-            self._sign_all(connection)
-
-    def _count(self, connection: sa.Connection, *, started: int = 0, removed: int = 0) -> None:
-        """Count sessions, in the transaction that starts or removes them; a count that was edited stays wrong."""
-        look = sa.select(NOTES.c.value).where(NOTES.c.name == "count").with_for_update()
-        known = Count.read(self.key, connection.execute(look).scalar_one_or_none() or "")
-        if known is not None:
-            new = Count(known.started + started, known.removed + removed).written(self.key)
-            connection.execute(NOTES.update().where(NOTES.c.name == "count").values(value=new))
 
     # sessions ----------------------------------------------------------------------------------------
 
@@ -155,7 +120,7 @@ class Store(Database):
     def row(self, session: str) -> Kept | None:
         """Return the row of a session by its id, or None."""
         with self.reading() as connection:
-            found = connection.execute(sa.select(*_COLUMNS).where(SESSIONS.c.id == session)).one_or_none()
+            found = connection.execute(sa.select(*COLUMNS).where(SESSIONS.c.id == session)).one_or_none()
         return Kept(**found._mapping) if found else None
 
     def delete(self, session: str) -> bool:
@@ -196,7 +161,7 @@ class Store(Database):
     def sessions(self) -> list[Kept]:
         """Return every session, oldest first."""
         with self.reading() as connection:
-            rows = connection.execute(sa.select(*_COLUMNS).order_by(SESSIONS.c.created, SESSIONS.c.id)).all()
+            rows = connection.execute(sa.select(*COLUMNS).order_by(SESSIONS.c.created, SESSIONS.c.id)).all()
         return [Kept(**row._mapping) for row in rows]
 
     def tried(self, kept: Kept, most: int) -> bool:
@@ -280,40 +245,6 @@ class Store(Database):
         chosen = EVENTS.select().where(EVENTS.c.type.in_(known)).order_by(EVENTS.c.created, EVENTS.c.session)
         with self.reading() as connection:
             return [Entry(**row._mapping) for row in connection.execute(chosen)]
-
-    def events(self, session: str, since: int = 0) -> list[Entry]:
-        """Return the events of a session from one revision on, in order."""
-        with self.reading() as connection:
-            rows = connection.execute(_SINCE, {"name": session, "since": since}).all()
-        return [Entry(**row._mapping) for row in rows]
-
-    def faults(self) -> Iterator[tuple[str, str]]:
-        """Walk every chain and look at every signature; yield (session, what is wrong) for each that is broken."""
-        with self.reading() as connection:
-            rows = connection.execute(sa.select(*_COLUMNS, SESSIONS.c.signature).order_by(SESSIONS.c.created))
-            every = [(Kept(*row[:-1]), row[-1]) for row in rows]
-            noted = connection.execute(_NOTED, {"name": "count"}).scalar_one_or_none()
-        for kept, signature in every:
-            wrong = fault(self.events(kept.id), kept.events, kept.head)
-            if wrong is None and not same(seal(self.key, kept, kept.events, kept.head), signature):
-                wrong = "its row was edited, its chain was made anew, or it was signed with another key"
-            if wrong is not None:
-                yield kept.id, wrong
-        known = sa.select(SESSIONS.c.id)
-        with self.reading() as connection:
-            stray = connection.execute(
-                sa.select(EVENTS.c.session).distinct().where(EVENTS.c.session.not_in(known))
-            ).scalars()
-            yield from ((name, "its events belong to no session") for name in stray)
-        count = Count.read(self.key, noted or "")
-        if count is None:
-            yield "all", "the count of sessions was edited, or signed with another key"
-        elif count.started - count.removed != len(every):
-            left = count.started - count.removed
-            yield (
-                "all",
-                f"{left} sessions should be here, and {len(every)} are: somebody removed or added some",
-            )
 
 
 def _columns(entry: Entry) -> dict[str, Any]:

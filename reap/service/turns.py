@@ -1,4 +1,4 @@
-"""Who computes next: a worker computes for a few requests at a time, and the one that came first goes first, newcomers last."""
+"""Who computes next: a worker computes for a few requests at a time, and the one that came first goes first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import itertools
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from reap._clock import LateError
@@ -19,8 +19,8 @@ class Turns:
     An answer computes twice, to learn from it and to ask the next question. With a plain semaphore its second
     computation would wait behind requests that came later, and under load everybody would wait longer.
 
-    Whoever is in a session goes before newcomers, however long those have waited: a start takes as long as several answers, and
-    when many come at once everybody who is in the middle of a question would wait for all of them.
+    A start takes as long as several answers, and many people may come at once. So newcomers have turns of their own, and give
+    way: whoever is in a session waits for none of them.
 
     Parameters
     ----------
@@ -37,19 +37,23 @@ class Turns:
 
     def __init__(self, places: int) -> None:
         self._free = places
-        self._waiting: list[tuple[bool, float, int, threading.Event]] = []
+        self._places = places
+        self._waiting: list[tuple[float, int, threading.Event]] = []
+        self._idle = threading.Event()  # nobody computes
+        self._idle.set()
         self._number = itertools.count()
         self._lock = threading.Lock()
 
     @contextmanager
-    def turn(self, came: float, deadline: float = math.inf, *, newcomer: bool = False) -> Iterator[None]:
+    def turn(self, came: float, deadline: float = math.inf) -> Iterator[None]:
         """Wait for a place and hold it; ``came`` is when the request came in.
 
         Whoever has none by the deadline, a time of ``time.monotonic``, leaves with ``LateError``.
         """
         mine = threading.Event()
-        waiting = newcomer, came, next(self._number), mine
+        waiting = came, next(self._number), mine
         with self._lock:
+            self._idle.clear()
             if self._free:
                 self._free -= 1
                 mine.set()
@@ -66,6 +70,29 @@ class Turns:
         finally:
             with self._lock:  # hand the place over, so that nobody can slip in between
                 if self._waiting:
-                    heapq.heappop(self._waiting)[3].set()
+                    heapq.heappop(self._waiting)[2].set()
                 else:
                     self._free += 1
+                    if self._free == self._places:
+                        self._idle.set()
+
+    def way(self, longest: float) -> Callable[[], None]:
+        """Return what waits until nobody computes here, in all for so many seconds at most: for whoever computes elsewhere.
+
+        Examples
+        --------
+        >>> turns = Turns(1)
+        >>> give_way = turns.way(0.01)
+        >>> with turns.turn(came=0.0):
+        ...     give_way()  # a hundredth of a second
+        """
+        left = longest
+
+        def wait() -> None:
+            nonlocal left
+            if left > 0 and not self._idle.is_set():
+                begin = time.monotonic()
+                self._idle.wait(left)
+                left -= time.monotonic() - begin
+
+        return wait

@@ -16,38 +16,34 @@ from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.refusals import TrialsError
 from reap.service.wishes import sentences
+from reap.space import Feature
 from reap.space.words import lowered
 
 
 def schema(case: Case) -> out.Schema:
     """Return the fields of a row."""
-    features = []
-    for f in case.engine.space.features:
-        low, high = f.bounds or f.range or (None, None)
-        features.append(
-            out.FeatureOut(
-                name=f.name,
-                label=f.label,
-                kind=f.kind,
-                unit=f.unit,
-                levels=list(f.levels),
-                least=low if f.is_number else None,
-                most=high if f.is_number else None,
-                step=f.step,
-                may_change=f.is_action,
-                required=not f.missing and f.derived is None,
-                describe=f.describe(),
-            )
-        )
     return out.Schema(
         title=case.heading,
-        features=features,
+        features=[_field(f) for f in case.engine.space.features],
         output=case.scale.output,
         unit=case.scale.unit,
         threshold=case.scale.threshold,
         model=case.model,
         data=case.data,
         version=__version__,
+    )
+
+
+def _field(f: Feature) -> out.FeatureOut:
+    low, high = f.bounds or f.range or (None, None)
+    return out.FeatureOut(
+        **{name: getattr(f, name) for name in ("name", "label", "kind", "unit", "step")},
+        levels=list(f.levels),
+        least=low if f.is_number else None,
+        most=high if f.is_number else None,
+        may_change=f.is_action,
+        required=not f.missing and f.derived is None,
+        describe=f.describe(),
     )
 
 
@@ -160,7 +156,8 @@ def _question(question: Question) -> out.Asked:
         number=question.number,
         kind=question.kind,
         why=question.because,
-        promise=question.promise,
+        also=question.also,
+        shared=[str(c) for c in question.shared],
         options=[
             out.Option(
                 name=name,
@@ -177,8 +174,7 @@ def _question(question: Question) -> out.Asked:
             for d in question.differences
         ],
         rows=compared(question),
-        shared=[str(c) for c in question.shared],
-        also=question.also,
+        promise=question.promise,
         same_target=question.same_target,
         could_be_impossible=[out.Named(feature=f, label=label) for f, label in changed.items()],
     )
@@ -215,20 +211,19 @@ def _progress(session: Elicitation) -> out.Progress:
 
 
 def _answers(session: Elicitation) -> list[out.Given]:
-    impossible = session.impossible
-    given = []
-    for position, (question, choice) in enumerate(session.history):
-        given.append(
-            out.Given(
-                position=position,
-                question=question.id,
-                choice=choice,
-                words=words(question, choice),
-                impossible=impossible[position],
-                options=[_short(question, i) for i in range(len(question.options))],
-            )
+    return [
+        out.Given(
+            position=position,
+            question=question.id,
+            choice=choice,
+            words=words(question, choice),
+            impossible=impossible,
+            options=[_short(question, i) for i in range(len(question.options))],
         )
-    return given
+        for position, ((question, choice), impossible) in enumerate(
+            zip(session.history, session.impossible, strict=True)
+        )
+    ]
 
 
 def words(question: Question, choice: int | str) -> str:

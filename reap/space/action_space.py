@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from reap._errors import InputError, whole
 from reap._typing import Frame
-from reap.language import current
-from reap.space import files, infer
+from reap.space import infer
 from reap.space.clocks import Clocks
 from reap.space.derived import Derived
 from reap.space.digest import digest
@@ -20,18 +18,16 @@ from reap.space.encoder import SpaceEncoder
 from reap.space.encoding import Encoding
 from reap.space.feature import Clock, Feature
 from reap.space.inputs import names_of
-from reap.space.legality import Legality
 from reap.space.limits import Limits, checked
 from reap.space.meaning import Meaning
-from reap.space.review import Finding, review
+from reap.space.readable import Readable
 from reap.space.sentences import parse
-from reap.space.words import table
 
 #: Nobody plans farther ahead than this, in months.
 _FARTHEST = 1200
 
 
-class ActionSpace(Legality):
+class ActionSpace(Readable):
     """Which rows a person could become, and how rows turn into vectors.
 
     Immutable. ``from_frame`` infers one from a table, ``load`` reads one from a TOML file.
@@ -155,8 +151,7 @@ class ActionSpace(Legality):
         notice : the smallest difference worth a question, by feature
         horizon : months within which a plan must be done
         """
-        features = infer.features(
-            X,
+        said = infer.Said(
             immutable=names_of(immutable),
             increasing=names_of(increasing),
             decreasing=names_of(decreasing),
@@ -170,7 +165,6 @@ class ActionSpace(Legality):
             missing=names_of(missing),
             derived=dict(derived or {}),
             forbidden=dict(forbidden or {}),
-            groups=None if groups is None else dict(groups),
             spans=dict(spans or {}),
             paces=dict(paces or {}),
             clocks=dict(clocks or {}),
@@ -178,48 +172,13 @@ class ActionSpace(Legality):
             notice=dict(notice or {}),
         )
         return cls(
-            features,
+            infer.features(X, said, None if groups is None else dict(groups)),
             rules=rules,
             max_changes=max_changes,
             horizon=horizon,
             title=title,
             encoded=groups is not None,
         )
-
-    @classmethod
-    def load(cls, path: str | Path) -> ActionSpace:
-        """Read a space from a TOML file."""
-        if not Path(path).is_file():
-            raise InputError(f"there is no space file {str(path)!r}; `reap space data.csv` drafts one")
-        return cls.from_toml(Path(path).read_text(encoding="utf-8"), source=str(path))
-
-    @classmethod
-    def from_toml(cls, text: str, source: str = "the text") -> ActionSpace:
-        """Read a space from TOML text."""
-        return cls(**files.read(text, source))
-
-    def to_toml(self, comments: bool = False) -> str:
-        """Return the space as TOML; ``comments`` adds what to check, for a first draft."""
-        return files.write(self, comments)
-
-    def save(self, path: str | Path, comments: bool = False) -> None:
-        """Write the space to a TOML file."""
-        Path(path).write_text(self.to_toml(comments), encoding="utf-8")
-
-    @property
-    def heading(self) -> str:
-        """The title in the language in use, else as the file has it."""
-        return self.meaning.translations.get(current(), {}).get("title", self.title)
-
-    @property
-    def about(self) -> str:
-        """Who the person is and what they applied for, in the language in use; empty where the space does not say."""
-        return self.meaning.said("about")
-
-    @property
-    def yes(self) -> str:
-        """What a yes means, as a clause in the language in use; empty where the space does not say."""
-        return self.meaning.said("yes")
 
     @cached_property
     def digest(self) -> str:
@@ -270,27 +229,6 @@ class ActionSpace(Legality):
     def encoder(self) -> SpaceEncoder:
         """Return a scikit-learn transformer from rows to vectors."""
         return SpaceEncoder(self)
-
-    def review(self, model: Any = None, X: Frame | None = None) -> list[Finding]:
-        """Return what a careful lender would question, see ``review.py``; with a table and a model also what those show."""
-        return review(self, model, X)
-
-    def describe(self) -> str:
-        """Return a table of the features and rules, in plain words."""
-        title = (
-            f"{self.title or 'Action space'}: {len(self.features)} features, {self.dimension} encoded columns"
-        )
-        rules = list(dict.fromkeys(rule.describe() for rule in self._parsed))
-        if self.max_changes is not None:
-            plural = "s" if self.max_changes != 1 else ""
-            rules.append(f"at most {self.max_changes} feature{plural} may change")
-        if self.timed:
-            rules.append(f"plans are done within {self.horizon} months")
-        return table(title, self.features, rules, self._limits)
-
-    def __repr__(self) -> str:
-        fixed = sum(not f.actionable for f in self.features)
-        return f"ActionSpace({len(self.features)} features, {fixed} fixed, {len(self.rules)} rules, d={self.dimension})"
 
 
 def _texts(rules: Any) -> tuple[str, ...]:

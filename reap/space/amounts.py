@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from reap._typing import Frame, Series
-from reap.space.naming import unit_of
+from reap.space.vocabulary import unit_of
 
 _SIGNS = "€$£¥₹"
 _TEXT = re.compile(

@@ -13,6 +13,7 @@ together itself lets the columns ``space.following`` follow by ``space.follow``,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -66,7 +67,7 @@ class Clocks:
         self._tolerance = np.array([_SLACK * max(f.step or 0.0, 1e-3) for f in own])
         self.paced: Ints = np.array(paced, dtype=np.intp)
         self._nominal = np.array([features[i].kind in ("categorical", "binary") for i in paced], dtype=bool)
-        self._weight = np.array([_months_per_code(features[i]) for i in paced])
+        self._weight = np.array([months_per_code(features[i]) for i in paced])
 
     # actions ------------------------------------------------------------------------------------------
 
@@ -193,6 +194,19 @@ class Clocks:
         return fine
 
 
-def _months_per_code(feature: Feature) -> float:
+def whole_months(feature: Feature, gap: float) -> int:
+    """Return the whole months that one feature takes to change by so many units or levels; it has a pace.
+
+    Examples
+    --------
+    >>> whole_months(Feature("debt", range=(0, 9000), pace="200 EUR a month"), 2500)
+    13
+    """
+    levels = float(gap > 0) if feature.kind in ("categorical", "binary") else gap
+    return max(math.ceil(levels * months_per_code(feature) - _SLACK), 0)
+
+
+def months_per_code(feature: Feature) -> float:
+    """Return the months that a unit or a level of a feature with a pace takes."""
     pace = float(feature.pace or np.inf)
     return 1.0 / pace if feature.is_number else pace

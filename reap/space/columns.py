@@ -24,10 +24,6 @@ _FEW = 200
 class Column:
     """Reads and writes the column of one feature.
 
-    Parameters
-    ----------
-    feature : Feature
-
     Examples
     --------
     >>> job = Column(Feature("job", "categorical", levels=("cook", "smith"), dtype="category"))

@@ -47,7 +47,8 @@ def settle(feature: Feature) -> None:
         )
     put("forbidden", tuple((plain(a), plain(b)) for a, b in feature.forbidden))
     put("label", feature.__dict__["label"] or feature.name)
-    put("translations", check_translations(feature.name, feature.levels, feature.translations))
+    paced = feature.pace is not None
+    put("translations", check_translations(feature.name, feature.levels, feature.translations, paced))
     _check_words(feature)
     if feature.max_change is not None:
         if feature.kind in ("categorical", "binary") or feature.derived is not None:
@@ -93,7 +94,7 @@ def _check_words(feature: Feature) -> None:
     if not all(isinstance(column, str) for column in feature.columns):
         raise InputError(f"columns of {feature.name!r} is {list(feature.columns)!r}; give names of columns")
     _check_dtype(feature)
-    check_phrases(feature.name, feature.phrases, feature.levels)
+    check_phrases(feature.name, feature.phrases, feature.levels, feature.pace is not None)
 
 
 def _check_dtype(feature: Feature) -> None:
@@ -142,9 +143,8 @@ def _check_number(feature: Feature) -> None:
     if not isinstance(feature.deed, str):
         raise InputError(f'deed of {feature.name!r} is {feature.deed!r}; give text, such as "pay on time"')
     if feature.notice is not None:
-        if isinstance(feature.notice, bool) or not isinstance(feature.notice, int | float | np.number):
-            raise InputError(f"notice of {feature.name!r} is {feature.notice!r}; give a number above 0")
-        if not 0 < feature.notice < math.inf:
+        number = isinstance(feature.notice, int | float | np.number) and not isinstance(feature.notice, bool)
+        if not number or not 0 < feature.notice < math.inf:
             raise InputError(f"notice of {feature.name!r} is {feature.notice!r}; give a number above 0")
         object.__setattr__(feature, "notice", float(feature.notice))
     if feature.derived is not None and feature.bounds is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from reap._errors import InputError, unknown
 from reap._typing import Frame, Series
 from reap.space import amounts, files, infer, vocabulary
 from reap.space.action_space import ActionSpace
-from reap.space.feature import Feature
+from reap.space.feature import Clock, Feature
 from reap.space.inputs import as_frame
-from reap.space.naming import label_of, unit_of
+from reap.space.vocabulary import label_of, unit_of
 
 #: Words in their order, least first.
 _ORDERS = (
@@ -172,7 +172,7 @@ def _feature(column: Series, fixed: bool) -> tuple[Feature, list[str]]:
     elif words & _CODES and pd.api.types.is_numeric_dtype(column.dtype) and column.nunique() <= 50:
         said["categorical"] = [name]
         guesses.append("taken for codes without an order")
-    made = infer.features(column.to_frame(), **said)[0]
+    made = infer.features(column.to_frame(), infer.Said(**said))[0]
     facts: dict[str, Any] = {"label": label_of(name), "unit": unit_of(words)}
     if made.is_number:
         step = _step(column)
@@ -183,31 +183,31 @@ def _feature(column: Series, fixed: bool) -> tuple[Feature, list[str]]:
             facts["unit"] = amount.unit
         elif facts["unit"]:
             guesses.append(f"the unit is read off the name: {facts['unit']}")
-    made = _replaced(made, facts)
+    made = replace(made, **facts)
     return _directed(made, fixed, guesses)
 
 
 def _directed(made: Feature, fixed: bool, guesses: list[str]) -> tuple[Feature, list[str]]:
     if fixed:
-        return _replaced(made, {"actionable": False}), guesses
+        return replace(made, actionable=False), guesses
     if vocabulary.passing(made):
-        unit = (
+        unit: Clock = (
             "months" if made.unit == "months" or vocabulary.words_of(made.name) & {"month", "m"} else "years"
         )
         guesses.append(f"goes by itself, in {unit}? It moves only once some feature has a pace")
-        return _replaced(made, {"clock": unit}), guesses
+        return replace(made, clock=unit), guesses
     if vocabulary.protected(made):
         guesses.append("looks like a protected trait, so nobody is told to change it")
-        return _replaced(made, {"actionable": False}), guesses
+        return replace(made, actionable=False), guesses
     if vocabulary.happened(made):
         guesses.append("looks like something nobody can change")
-        return _replaced(made, {"actionable": False}), guesses
+        return replace(made, actionable=False), guesses
     sense = vocabulary.sense(made)
     if sense is not None:
         guesses.append(
             f"more of it is {'better' if sense == 'up' else 'worse'}, so it may only {_GOES[sense]}"
         )
-        made = _replaced(made, {"direction": sense})
+        made = replace(made, direction=sense)
     else:
         guesses.append("may change either way; does all of it make sense?")
     guesses.append('how long does it take? pace = "…" or when = "application"')
@@ -215,11 +215,6 @@ def _directed(made: Feature, fixed: bool, guesses: list[str]) -> tuple[Feature, 
 
 
 _GOES = {"up": "rise", "down": "fall"}
-
-
-def _replaced(feature: Feature, facts: Mapping[str, Any]) -> Feature:
-    kept = {key: getattr(feature, key) for key in Feature.__dataclass_fields__}
-    return Feature(**{**kept, **facts})
 
 
 def _order(column: Series) -> list[Any] | None:

@@ -105,13 +105,14 @@ class Encoding:
         return np.array([self.slices[f.name].start for f in self.features], dtype=np.intp)
 
     @cached_property
-    def _columns(self) -> list[Column | Group]:
+    def readers(self) -> list[Column | Group]:
+        """What reads and writes the values of each feature, f of them."""
         return [Group(f) if f.columns else Column(f) for f in self.features]
 
     @cached_property
-    def _table(self) -> tuple[str, ...]:
+    def table(self) -> list[str]:
         """The columns of the user's table."""
-        return tuple(column for f in self.features for column in (f.columns or (f.name,)))
+        return [column for f in self.features for column in (f.columns or (f.name,))]
 
     # rows -> codes ------------------------------------------------------------------------------------
 
@@ -123,7 +124,7 @@ class Encoding:
         if len(frame) == 1 and (quick := self._quick(frame)) is not None:
             return quick
         codes = np.empty((len(frame), len(self.features)))
-        for i, (feature, column) in enumerate(zip(self.features, self._columns, strict=True)):
+        for i, (feature, column) in enumerate(zip(self.features, self.readers, strict=True)):
             codes[:, i] = column.read(frame[list(feature.columns) if feature.columns else feature.name])
         return codes
 
@@ -134,14 +135,14 @@ class Encoding:
         given = dict(zip(frame.columns, frame.to_numpy(dtype=object)[0], strict=True))
         codes = [
             column.quick(given[f.name]) if isinstance(column, Column) else None
-            for f, column in zip(self.features, self._columns, strict=True)
+            for f, column in zip(self.features, self.readers, strict=True)
         ]
         return None if None in codes else np.array([codes], dtype=float)
 
     def _check_columns(self, frame: Frame) -> None:
         if not isinstance(frame, pd.DataFrame):
             raise InputError(f"a pandas DataFrame is needed, not {type(frame).__name__}")
-        given, wanted = tuple(frame.columns), self._table
+        given, wanted = list(frame.columns), self.table
         if given == wanted:
             return
         if len(set(given)) != len(given):
@@ -217,7 +218,7 @@ class Encoding:
     def frame(self, codes: Array, like: Frame | None = None, index: Any = None) -> Frame:
         """Return the rows of codes (n, f) as a frame, with the dtypes of ``like`` where it is given."""
         data: dict[str, Any] = {}
-        for i, (feature, column) in enumerate(zip(self.features, self._columns, strict=True)):
+        for i, (feature, column) in enumerate(zip(self.features, self.readers, strict=True)):
             if isinstance(column, Column):
                 dtype = like[feature.name].dtype if like is not None else feature.dtype
                 data[feature.name] = column.write(codes[:, i], dtype)

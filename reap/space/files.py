@@ -13,7 +13,7 @@ from reap.space.feature import Feature
 from reap.space.meaning import WORDS, Meaning
 
 if TYPE_CHECKING:
-    from reap.space.action_space import ActionSpace
+    from reap.space.readable import Readable
 
 _SPACE = ("title", "rules", "max_changes", "horizon", "encoded")
 _FEATURE = tuple(name for name in Feature.__dataclass_fields__ if name != "name")
@@ -34,7 +34,8 @@ _HEADER = """\
 #   phrases    = { up = "Repay over {after:month|months}", more = "longer loan" }   advice, and names in questions, in your words
 # Words in other languages: [features.NAME.de] with label, unit ("Monat|Monate"), levels (in the same order), phrases.
 # Under [space] go what a yes means (yes = "the bank would lend you the money"), to whom it is said (about = "You asked …"),
-# the horizon (months within which a plan must be done) and rules across features:
+# what one does when all is done (ready = "Ask the bank again {time}"), the horizon (months within which a plan must be done)
+# and rules across features:
 #   rules = ["existing + 2 * new <= 5", "if job becomes self-employed then savings is at least 5000"]
 """
 
@@ -91,7 +92,7 @@ def _feature(name: str, facts: Any, source: str) -> Feature:
 
 
 def write(
-    space: ActionSpace,
+    space: Readable,
     comments: bool,
     checks: Mapping[str, Sequence[str]] | None = None,
     left_out: Mapping[str, str] | None = None,
@@ -102,7 +103,7 @@ def write(
 
 
 def _written(
-    space: ActionSpace, comments: bool, checks: Mapping[str, Sequence[str]], left_out: Mapping[str, str]
+    space: Readable, comments: bool, checks: Mapping[str, Sequence[str]], left_out: Mapping[str, str]
 ) -> str:
     lines = [_HEADER] if comments else []
     lines += [_comment(f"left out: {name}: {why}") for name, why in left_out.items()]

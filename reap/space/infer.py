@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,86 +15,70 @@ from reap.space.columns import ORDERED
 from reap.space.declaration import plain
 from reap.space.feature import Clock, Direction, Feature, Kind
 from reap.space.inputs import as_frame
-from reap.space.naming import label_of
+from reap.space.vocabulary import label_of
 
 #: Texts beyond which a column that stays as it is has one code for each of them instead of one column.
 _MANY = 50
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-def features(
-    X: Frame,
-    *,
-    immutable: Sequence[str] = (),
-    increasing: Sequence[str] = (),
-    decreasing: Sequence[str] = (),
-    bounds: Mapping[str, tuple[float, float]] = _NOTHING,
-    steps: Mapping[str, float] = _NOTHING,
-    max_change: Mapping[str, float] = _NOTHING,
-    ordinal: Mapping[str, Sequence[Any]] = _NOTHING,
-    categorical: Sequence[str] = (),
-    labels: Mapping[str, str] = _NOTHING,
-    units: Mapping[str, str] = _NOTHING,
-    missing: Sequence[str] = (),
-    derived: Mapping[str, Any] = _NOTHING,
-    forbidden: Mapping[str, Sequence[tuple[Any, Any]]] = _NOTHING,
-    groups: Mapping[str, Sequence[str]] | None = None,
-    spans: Mapping[str, tuple[float, float]] = _NOTHING,
-    paces: Mapping[str, float | str] = _NOTHING,
-    clocks: Mapping[str, Clock] = _NOTHING,
-    at_application: Sequence[str] = (),
-    notice: Mapping[str, float] = _NOTHING,
-) -> list[Feature]:
-    """Return one feature a column (or a group of columns); see ``ActionSpace.from_frame``."""
+@dataclass(frozen=True)
+class Said:
+    """What is said of features by their names; see ``ActionSpace.from_frame``."""
+
+    immutable: Sequence[str] = ()
+    increasing: Sequence[str] = ()
+    decreasing: Sequence[str] = ()
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    steps: Mapping[str, float] = field(default_factory=dict)
+    max_change: Mapping[str, float] = field(default_factory=dict)
+    ordinal: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    categorical: Sequence[str] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    missing: Sequence[str] = ()
+    derived: Mapping[str, Any] = field(default_factory=dict)
+    forbidden: Mapping[str, Sequence[tuple[Any, Any]]] = field(default_factory=dict)
+    spans: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    paces: Mapping[str, float | str] = field(default_factory=dict)
+    clocks: Mapping[str, Clock] = field(default_factory=dict)
+    at_application: Sequence[str] = ()
+    notice: Mapping[str, float] = field(default_factory=dict)
+
+
+def features(X: Frame, said: Said, groups: Mapping[str, Sequence[str]] | None = None) -> list[Feature]:
+    """Return one feature a column (or a group of columns)."""
     X = _table(X, encoded=groups is not None)
     grouped = _group_columns(X, groups or {})
     if groups is not None:
-        _check_encoded(X, grouped, ordinal, categorical)
+        _check_encoded(X, grouped, said)
     names = list(dict.fromkeys(grouped.get(str(c), str(c)) for c in X.columns))
-    said = (
-        immutable,
-        increasing,
-        decreasing,
-        bounds,
-        steps,
-        max_change,
-        ordinal,
-        categorical,
-        labels,
-        units,
-        missing,
-        derived,
-        forbidden,
-        spans,
-        paces,
-        clocks,
-        at_application,
-        notice,
-    )
-    for names_said in said:
-        for name in names_said:
+    for given in vars(said).values():
+        for name in given:
             if name not in names:
                 raise unknown("feature", name, names)
-    if both := set(increasing) & set(decreasing):
+    if both := set(said.increasing) & set(said.decreasing):
         raise InputError(f"{min(both)!r} is said to only rise and to only fall; choose one")
+    numbers = (said.bounds, said.steps, said.derived, said.spans, said.clocks, said.notice)
     made = []
     for name in names:
-        direction: Direction = "up" if name in increasing else "down" if name in decreasing else "any"
+        direction: Direction = (
+            "up" if name in said.increasing else "down" if name in said.decreasing else "any"
+        )
         words: dict[str, Any] = {
-            "actionable": name not in immutable and name not in derived,
+            "actionable": name not in said.immutable and name not in said.derived,
             "direction": direction,
-            "max_change": max_change.get(name),
-            "label": labels.get(name, ""),
-            "unit": units.get(name, ""),
-            "missing": name in missing,
-            "forbidden": forbidden.get(name, ()),
-            "pace": paces.get(name),
-            "clock": clocks.get(name),
-            "when": "application" if name in at_application else None,
-            "notice": notice.get(name),
+            "max_change": said.max_change.get(name),
+            "label": said.labels.get(name, ""),
+            "unit": said.units.get(name, ""),
+            "missing": name in said.missing,
+            "forbidden": said.forbidden.get(name, ()),
+            "pace": said.paces.get(name),
+            "clock": said.clocks.get(name),
+            "when": "application" if name in said.at_application else None,
+            "notice": said.notice.get(name),
         }
         if groups is not None and name in groups:
-            if name in bounds or name in steps or name in derived:
+            if name in said.bounds or name in said.steps or name in said.derived:
                 raise InputError(
                     f"{name!r} is a group of levels; bounds, steps and formulas do not apply to it"
                 )
@@ -103,20 +87,20 @@ def features(
             made.append(Feature(name, "categorical", levels=columns, columns=columns, dtype=dtype, **words))
             continue
         column = X[name]
-        if column.isna().any() and name not in missing:
+        if column.isna().any() and name not in said.missing:
             raise InputError(f"{name!r} is missing in some rows; fill it in, or say missing=[{name!r}]")
-        told = any(name in said for said in (bounds, steps, derived, spans, clocks, notice))
-        kind, levels = _kind(column, name, ordinal, categorical, number=told)
+        told = any(name in given for given in numbers)
+        kind, levels = _kind(column, name, said, number=told)
         facts: dict[str, Any] = {"levels": levels}
         if kind in ("numeric", "integer"):
             if groups is not None:
                 kind = "numeric"  # an encoded table has no units, so no whole ones
             facts = {
                 "range": _range(column, name),
-                "span": spans.get(name, None if groups is not None else _span(column)),
-                "bounds": bounds.get(name),
-                "step": steps.get(name, None if groups is not None else _step(column, kind)),
-                "derived": derived.get(name),
+                "span": said.spans.get(name, None if groups is not None else _span(column)),
+                "bounds": said.bounds.get(name),
+                "step": said.steps.get(name, None if groups is not None else _step(column, kind)),
+                "derived": said.derived.get(name),
             }
         elif told:
             raise InputError(
@@ -135,13 +119,13 @@ def kept(X: Frame) -> list[Feature]:
         texts = column.dropna()
         if not pd.api.types.is_numeric_dtype(column.dtype) and texts.nunique() > _MANY:
             many[str(name)] = sorted(texts.unique(), key=lambda value: (str(type(value)), value))
-    return features(
-        X,
+    said = Said(
         immutable=list(X),
         ordinal=many,
         missing=[str(name) for name in X if X[name].isna().any()],
         labels={str(name): label_of(str(name)) for name in X},
     )
+    return features(X, said)
 
 
 def _table(X: Any, encoded: bool) -> Frame:
@@ -183,11 +167,9 @@ def _group_columns(X: Frame, groups: Mapping[str, Sequence[str]]) -> dict[str, s
     return owner
 
 
-def _check_encoded(
-    X: Frame, grouped: Mapping[str, str], ordinal: Mapping[str, Sequence[Any]], categorical: Sequence[str]
-) -> None:
+def _check_encoded(X: Frame, grouped: Mapping[str, str], said: Said) -> None:
     """Refuse what would give an encoded table columns other than its own."""
-    for name in (*ordinal, *categorical):
+    for name in (*said.ordinal, *said.categorical):
         raise InputError(f"{name!r} cannot be ordinal or categorical in an encoded table; put it in groups=")
     for column in X.columns:
         if column not in grouped and not pd.api.types.is_numeric_dtype(X[column].dtype):
@@ -197,15 +179,9 @@ def _check_encoded(
             )
 
 
-def _kind(
-    column: Series,
-    name: str,
-    ordinal: Mapping[str, Sequence[Any]],
-    categorical: Sequence[str],
-    number: bool,
-) -> tuple[Kind, Any]:
-    if name in ordinal:
-        return "ordinal", tuple(ordinal[name])
+def _kind(column: Series, name: str, said: Said, number: bool) -> tuple[Kind, Any]:
+    if name in said.ordinal:
+        return "ordinal", tuple(said.ordinal[name])
     dtype = column.dtype
     if dtype.kind in "mMc":
         raise InputError(
@@ -217,7 +193,7 @@ def _kind(
     present = column.dropna()
     if pd.api.types.is_bool_dtype(dtype):
         return "binary", (False, True)
-    if name in categorical or not pd.api.types.is_numeric_dtype(dtype):
+    if name in said.categorical or not pd.api.types.is_numeric_dtype(dtype):
         try:
             found = sorted({plain(v) for v in present.unique()}, key=lambda v: (str(type(v)), v))
         except TypeError:
@@ -230,7 +206,7 @@ def _kind(
             raise InputError(
                 f"{name!r} has {len(found)} different texts in {len(present)} rows and looks like a name or a date; drop it"
             )
-        forced = name in categorical
+        forced = name in said.categorical
         return ("binary" if len(found) == 2 and not forced else "categorical"), tuple(found)
     values = present.to_numpy(dtype=float)
     if set(np.unique(values)) == {0.0, 1.0} and not number:

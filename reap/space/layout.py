@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -10,11 +11,10 @@ import pandas as pd
 
 from reap._errors import InputError, unknown
 from reap._typing import Array, Bools, Frame
-from reap.space.doubts import doubt
 from reap.space.encoding import Encoding
 from reap.space.feature import Feature
 from reap.space.inputs import as_frame, from_array, one_row
-from reap.space.words import Change
+from reap.space.words import Change, doubt
 
 #: A vector farther than this from its row's is no row.
 _OFF = 1e-6
@@ -39,6 +39,11 @@ class Layout:
     def columns(self) -> tuple[str, ...]:
         """The names of the encoded columns, d of them."""
         return self._encoding.columns
+
+    @property
+    def table_columns(self) -> list[str]:
+        """The columns of the user's table: a feature's own, or those of its one-hot group."""
+        return self._encoding.table
 
     @property
     def slices(self) -> dict[str, slice]:
@@ -106,6 +111,16 @@ class Layout:
         """Return one vector (d,) as a dict of plain values in units, by feature."""
         codes = self._encoding.codes_of(self._vectors(z))[0]
         return {f.name: f.value(code) for f, code in zip(self.features, codes, strict=True)}
+
+    def row(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return values by feature as values by column of the user's table."""
+        found: dict[str, Any] = {}
+        for f in self.features:
+            levels = zip(f.columns, f.levels, strict=True) if f.columns else ()
+            found |= {column: float(level == values[f.name]) for column, level in levels} or {
+                f.name: values[f.name]
+            }
+        return found
 
     def vector(self, x: Any) -> Array:
         """Return one subject as a vector (d,), checked: a Series, a one-row frame, a dict, or for an encoded space an array."""

@@ -17,6 +17,9 @@ from reap.space.reach import Reach
 from reap.space.rules import SAME, Implication
 from reap.space.timing import Timing
 
+#: People for whom it is known what is legal: those who are asked for at the same time.
+_PEOPLE = 4
+
 
 class Legality(Timing):
     """What an ``ActionSpace`` knows of changes that may be made; ``reach.py``, ``rules.py`` and ``projection.py`` judge them."""
@@ -66,7 +69,7 @@ class Legality(Timing):
         self._reach = Reach(self._encoding, limits, self._clocks.until(limits))
         counts = [k for k in (self.max_changes, limits.max_changes) if k is not None]
         self._count = min(counts) if counts else None
-        self._last: Projection | None = None
+        self._last: tuple[tuple[bytes, Projection], ...] = ()
 
     @property
     def most_changes(self) -> int | None:
@@ -126,11 +129,16 @@ class Legality(Timing):
         return found
 
     def _of(self, z0: Array) -> Projection:
-        """Return what is legal for one person, made once: engines ask again and again."""
-        if self._last is None or not np.array_equal(self._last.z0, z0, equal_nan=True):
-            z0 = np.array(self._vectors(z0)[0], dtype=float)
-            self._last = Projection(self._reach, self._parsed, self._count, self._clocks, z0)
-        return self._last
+        """Return what is legal for one person, made once: engines ask again and again, for a few people at a time."""
+        z0 = self._vectors(z0)[0]
+        name = z0.tobytes()
+        known = self._last  # another thread may put another tuple in its place, and never changes this one
+        for whose, made in known:
+            if whose == name:
+                return made
+        made = Projection(self._reach, self._parsed, self._count, self._clocks, z0.copy())
+        self._last = ((name, made), *known[: _PEOPLE - 1])
+        return made
 
     def project(self, Z: Array, z0: Array, *, exact: bool = True) -> Array:
         """Return the legal rows nearest to ``Z`` for the subject ``z0``, as vectors (n, d).

@@ -9,13 +9,14 @@ from typing import Any
 from reap._errors import InputError, unknown
 from reap.language import number
 
-#: When a phrase is used, and what it may mention. A value may have a phrase of its own, for a change to it: "Find a job" for
-#: a level, "Pay off all cards" for 0.
+#: When a phrase is used. A value may have a phrase of its own, for a change to it: "Find a job" for a level, "Pay off all
+#: cards" for 0.
 PHRASES = ("up", "down", "change")
 #: "more" and "less" name an option in a question ("smaller loan"); in "names" a value has a name of its own ("a job").
 NAMES = ("more", "less")
 OWN_NAMES = "names"
-FIELDS = ("before", "after", "by", "unit")
+#: What a phrase may mention; "months" are how long the change takes at the feature's pace.
+FIELDS = ("before", "after", "by", "unit", "months")
 
 
 class Counted(str):
@@ -61,10 +62,11 @@ def key_of(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def check_phrases(name: str, phrases: Any, levels: Sequence[Any] = ()) -> None:
+def check_phrases(name: str, phrases: Any, levels: Sequence[Any] = (), paced: bool = True) -> None:
     """Refuse a phrase that could not be said, in a sentence that names the feature and what is allowed.
 
-    Without ``levels`` it is a number, whose values may have words of their own.
+    Without ``levels`` it is a number, whose values may have words of their own. What is not ``paced`` takes no time that a
+    phrase could mention.
     """
     if not isinstance(phrases, Mapping):
         raise InputError(f'phrases of {name!r} is {phrases!r}; write {{ up = "…", down = "…" }}')
@@ -78,6 +80,10 @@ def check_phrases(name: str, phrases: Any, levels: Sequence[Any] = ()) -> None:
         for field, spec, conversion in _fields(name, phrase):
             if key in NAMES:
                 raise _no_name(name, phrase, field)
+            if field == "months" and not paced:
+                raise InputError(
+                    f"the phrase {phrase!r} of {name!r} mentions {{months}}; give {name!r} a pace, or leave them out"
+                )
             plural = spec.count("|") == 1 and not set(spec) & set("{}")
             if field not in FIELDS or conversion or not (spec in ("", "%") or plural):
                 shown = field + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")

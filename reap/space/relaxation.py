@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reap._typing import Array
+from reap.space.geometry import simplex
 
 if TYPE_CHECKING:
     from reap.space.projection import Projection
 
 
 class Relaxation:
-    """What one person can become if numbers need no steps and categories may be mixed.
-
-    Parameters
-    ----------
-    person : Projection
-    """
+    """What one person can become if numbers need no steps and categories may be mixed."""
 
     def __init__(self, person: Projection) -> None:
         self.person = person
@@ -79,24 +75,3 @@ class Relaxation:
             to = encoding.starts[i]
             stop = (clocks.stop(k) - encoding.origin[i]) / encoding.scale[i]
             Z[:, to] = np.maximum(z0[to], np.minimum(z0[to] + months * flow[k], stop))
-
-
-def simplex(block: Array, allowed: Any) -> Array:
-    """Return the projection of rows (n, k) on the simplex over the allowed columns.
-
-    Subtract the one threshold that makes the positive parts sum to one; it is found by sorting.
-
-    Examples
-    --------
-    >>> simplex(np.array([[0.9, 0.5, 0.4]]), np.array([True, True, False])).round(2)
-    array([[0.7, 0.3, 0. ]])
-    """
-    part = block[:, allowed]
-    ordered = -np.sort(-part, axis=1)
-    excess = np.cumsum(ordered, axis=1) - 1.0
-    count = np.arange(1, part.shape[1] + 1)
-    active = (ordered - excess / count > 0).sum(axis=1)
-    threshold = excess[np.arange(len(part)), active - 1] / active
-    out = np.zeros_like(block)
-    out[:, allowed] = np.maximum(part - threshold[:, None], 0.0)
-    return out

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from reap._errors import InputError
-from reap._typing import Array, Bools, Frame, Ints
+from reap._typing import Frame
 from reap.space import vocabulary
 from reap.space.feature import Feature
 from reap.space.inputs import as_frame
+from reap.space.model_cliffs import cliffs, scores_of
 
 if TYPE_CHECKING:
-    from reap.space.action_space import ActionSpace
+    from reap.space.readable import Readable
 
 #: Range and span may differ by this much before one extreme row is worth a word.
 _TENFOLD = 10
 #: A column with one value in this share of the rows teaches a model next to nothing.
 _CONSTANT = 0.995
-#: People and values looked at for cliffs, and how far a score jumps at one.
-_PEOPLE, _PLACES, _JUMP = 40, 50, 0.3
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class Finding:
         return self.text
 
 
-def review(space: ActionSpace, model: Any = None, X: Frame | None = None) -> list[Finding]:
+def review(space: Readable, model: Any = None, X: Frame | None = None) -> list[Finding]:
     """Return findings, feature by feature in the space's order, then those about the whole space.
 
     Parameters
@@ -75,10 +72,13 @@ def review(space: ActionSpace, model: Any = None, X: Frame | None = None) -> lis
         raise InputError("a model is reviewed on rows; give X= as well")
     found = [finding for feature in space.features for finding in _words(feature, space.timed)]
     if X is not None:
-        table = space.decode(space.encode(_columns(space, as_frame(X))))
+        X = as_frame(X)
+        table = space.decode(space.encode(X[[c for c in space.table_columns if c in X.columns]]))
         found += [finding for feature in space.features for finding in _values(feature, table)]
         if model is not None:
-            found += _cliffs(space, _scores(model), table)
+            found += [
+                Finding(f.name, "cliff", text) for f, text in cliffs(space.features, scores_of(model), table)
+            ]
     order = {name: i for i, name in enumerate(space.names)}
     found.sort(key=lambda finding: order[finding.feature])
     if not space.timed:
@@ -92,11 +92,6 @@ def review(space: ActionSpace, model: Any = None, X: Frame | None = None) -> lis
             )
         )
     return found
-
-
-def _columns(space: ActionSpace, X: Frame) -> Frame:
-    wanted = [c for f in space.features for c in (f.columns or (f.name,)) if c in X.columns]
-    return X[wanted]
 
 
 # what the words show ----------------------------------------------------------------------------------
@@ -169,94 +164,3 @@ def _values(feature: Feature, table: Frame) -> Iterator[Finding]:
             f"{feature.label} is the same in {share:.1%} of the rows: a model can hardly know what a change of it "
             "does; say actionable = false, or drop it.",
         )
-
-
-# what the model shows ---------------------------------------------------------------------------------
-
-
-def _scores(model: Any) -> Callable[[Frame], Array]:
-    """Return a function from a frame to scores (n,)."""
-    ask = getattr(model, "predict_proba", model)
-    if not callable(ask):
-        raise InputError(
-            f"the model is {model!r}; give one with predict_proba, or a function from a frame to scores"
-        )
-
-    def scores(rows: Frame) -> Array:
-        try:
-            given = np.asarray(ask(rows), dtype=float)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"the model gave no scores for rows of the table: {error}") from None
-        given = given[:, -1] if given.ndim == 2 else given
-        if given.shape != (len(rows),):
-            raise InputError(
-                f"the model gave shape {given.shape} for {len(rows)} rows; one score a row is needed"
-            )
-        return given
-
-    return scores
-
-
-def _cliffs(space: ActionSpace, scores: Callable[[Frame], Array], table: Frame) -> list[Finding]:
-    """Find numbers at which a change too small to notice flips the decision by a wide jump of the score."""
-    rng = np.random.default_rng(0)
-    people = table.iloc[np.sort(rng.choice(len(table), min(_PEOPLE, len(table)), replace=False))]
-    found = []
-    for feature in space.features:
-        least = feature.notice or feature.step
-        if not feature.is_action or not feature.is_number or least is None:
-            continue
-        who, low, high, before, after = _steepest(feature, least, scores, people, table)
-        if not len(who):
-            continue
-        worst = int(np.argmax(np.abs(after - before)))
-        share = len(np.unique(who)) / len(people)
-        found.append(
-            Finding(
-                feature.name,
-                "cliff",
-                f"{feature.label} is a cliff of the model: from {feature.show(low[worst], unit=False)} to "
-                f"{feature.show(high[worst])} a score goes from {before[worst]:.2f} to {after[worst]:.2f} ({share:.0%} of "
-                "the people looked at have such a place); mend the model, or do not let it be advised.",
-            )
-        )
-    return found
-
-
-def _steepest(
-    feature: Feature, least: float, scores: Callable[[Frame], Array], people: Frame, table: Frame
-) -> tuple[Any, ...]:
-    """Return the cliffs of one number, (k,) each: person, lower and upper value, scores at both.
-
-    Scores at up to 50 values that occur show between which two of them a decision flips by a wide jump; halving, always
-    towards the wider jump, narrows that to what is too small to notice, or the jump dissolves on the way.
-    """
-
-    def score(who: Ints, value: Array) -> Array:
-        rows = people.iloc[who].reset_index(drop=True)
-        rows[feature.name] = value if feature.kind == "numeric" else np.rint(value).astype(np.int64)
-        return scores(rows)
-
-    def steep(before: Array, after: Array) -> Bools:
-        return np.asarray((np.abs(after - before) >= _JUMP) & ((before > 0.5) != (after > 0.5)))
-
-    values = np.unique(table[feature.name].dropna().to_numpy(dtype=float))
-    values = values[np.linspace(0, len(values) - 1, min(_PLACES, len(values))).round().astype(int)]
-    everybody = np.arange(len(people))
-    scored = score(np.repeat(everybody, len(values)), np.tile(values, len(people))).reshape(len(people), -1)
-    who, place = np.nonzero(steep(scored[:, :-1], scored[:, 1:]))
-    low, high = values[place], values[place + 1]
-    before, after = scored[who, place], scored[who, place + 1]
-    while (wide := np.flatnonzero((high - low > least * 1.000001) & steep(before, after))).size:
-        middle = (low[wide] + high[wide]) / 2
-        if feature.step is not None:
-            middle = (
-                np.maximum(np.floor(middle / feature.step), np.floor(low[wide] / feature.step) + 1)
-                * feature.step
-            )
-        there = score(who[wide], middle)
-        below = np.abs(there - before[wide]) >= np.abs(after[wide] - there)
-        high[wide[below]], after[wide[below]] = middle[below], there[below]
-        low[wide[~below]], before[wide[~below]] = middle[~below], there[~below]
-    kept = steep(before, after)
-    return who[kept], low[kept], high[kept], before[kept], after[kept]

@@ -77,7 +77,7 @@ def translated(feature: Any, word: str) -> Any:
     return feature.__dict__.get("translations", {}).get(language, {}).get(word)
 
 
-def check(name: str, levels: tuple[Any, ...], given: Any) -> dict[str, dict[str, Any]]:
+def check(name: str, levels: tuple[Any, ...], given: Any, paced: bool = True) -> dict[str, dict[str, Any]]:
     """Return translations in a plain form, or refuse what cannot be said, in a sentence."""
     if not isinstance(given, Mapping):
         raise InputError(f"translations of {name!r} is {given!r}; give a table for each language")
@@ -92,7 +92,7 @@ def check(name: str, levels: tuple[Any, ...], given: Any) -> dict[str, dict[str,
                 raise unknown(f"word in [features.{name}.{language}]", word, WORDS)
             if word in ("label", "unit") and (not isinstance(said, str) or not said):
                 raise InputError(f"{word} of {name!r} in {language!r} is {said!r}; it must be text")
-        check_phrases(name, words.get("phrases", {}), levels)
+        check_phrases(name, words.get("phrases", {}), levels, paced)
         whole = {**words, **({"levels": _levels(name, language, levels, words)} if levels else {})}
         made[language] = {word: said for word, said in whole.items() if said}  # a file holds no empty table
     return made

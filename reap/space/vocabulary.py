@@ -1,9 +1,11 @@
-"""What the name of a column suggests: words that a careful lender would stop at. A guess, never a verdict."""
+"""What the name of a column suggests: a label, a unit, words that a careful lender would stop at. A guess, never a verdict."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from functools import lru_cache
+from typing import Literal
 
 from reap.space.feature import Feature
 
@@ -64,7 +66,7 @@ def passing(feature: Feature) -> bool:
     return feature.is_number and bool(_words(feature) & _PASSING)
 
 
-def sense(feature: Feature) -> str | None:
+def sense(feature: Feature) -> Literal["up", "down"] | None:
     """Return the direction that makes sense for a feature: "up" for income, "down" for debt; None where nothing is known.
 
     Examples
@@ -77,3 +79,64 @@ def sense(feature: Feature) -> str | None:
         return None
     worse, better = bool(words & WORSE), bool(words & BETTER)
     return None if worse == better else "down" if worse else "up"
+
+
+_UNITS = {
+    **dict.fromkeys(("eur", "euro", "euros"), "€"),
+    **dict.fromkeys(("usd", "dollar", "dollars"), "$"),
+    **dict.fromkeys(("gbp", "pounds"), "£"),
+    **dict.fromkeys(("pct", "percent", "percentage"), "%"),
+    **{word: word.upper() for word in ("chf", "dm", "inr", "jpy", "brl", "cad", "aud")},
+    **{word: word for word in ("months", "years", "days", "weeks", "hours", "km")},
+}
+
+
+def unit_of(words: Collection[str]) -> str:
+    """Return the unit among the words of a name; "" where there is none.
+
+    Examples
+    --------
+    >>> unit_of(["income", "eur"])
+    '€'
+    """
+    return next((unit for word, unit in _UNITS.items() if word in words), "")
+
+
+def label_of(name: str) -> str:
+    """Return a name as people write it.
+
+    Examples
+    --------
+    >>> label_of("annual_income_eur"), label_of("customerID")
+    ('Annual income', 'Customer ID')
+    """
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
+    while len(parts) > 1 and parts[-1].lower() in _UNITS:
+        parts.pop()
+    text = " ".join(part if part.isupper() and len(part) > 1 else part.lower() for part in parts)
+    return text[:1].upper() + text[1:] or name
+
+
+#: Levels that tell a trait whose column has another name: "personal status: married or divorced woman".
+_PEOPLE = (PROTECTED | words_of("man woman male female")) - {"age"}
+
+
+def doubtful(features: Iterable[Feature]) -> list[Feature]:
+    """Return the features that look like a trait the law may keep out of a decision, by names and levels.
+
+    Examples
+    --------
+    >>> import reap
+    >>> [f.label for f in doubtful(reap.datasets.load("german").space.features)]
+    ['Personal status', 'Age']
+    """
+    return [feature for feature in features if _doubtful(feature)]
+
+
+def _doubtful(feature: Feature) -> bool:
+    for name in (feature.name, feature.label):
+        said = words_of(name)
+        # The age of an account is not a person's.
+        if said & PROTECTED - {"age"} or said == {"age"}:
+            return True
+    return any(words_of(str(level)) & _PEOPLE for level in feature.levels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -10,9 +11,11 @@ from typing import Any
 from reap._errors import InputError
 from reap.language import _, current
 from reap.language import month as month_of
+from reap.space.clocks import whole_months
 from reap.space.feature import Feature
 from reap.space.limits import Limits
 from reap.space.phrases import Counted, united
+from reap.space.rules import SAME
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Change:
     before_text: str
     after_text: str
     title: str
+    months: int = 0
 
     def __str__(self) -> str:
         return self.text
@@ -62,6 +66,7 @@ class Change:
             before_text=old,
             after_text=new,
             title=_title(feature, after, rises, known=None not in (before, after)),
+            months=_months(feature, before, after),
         )
 
 
@@ -95,6 +100,7 @@ def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
             after=Counted(new, after),
             unit=unit.strip(),
             by=Counted("" if by is None else feature.show(by, unit=False), by),
+            months=Counted(str(months := _months(feature, before, after)), months),
         )
     old_new = {"label": feature.label, "old": old, "new": f"{new}{unit}"}
     if feature.clock is not None:
@@ -118,6 +124,14 @@ def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
     else:
         said = _("Change {label} from “{old}” to “{new}”")
     return said.format(**old_new)
+
+
+def _months(feature: Feature, before: Any, after: Any) -> int:
+    """Return the whole months that a change takes at the feature's pace; 0 without one."""
+    if feature.pace is None or None in (before, after):
+        return 0
+    old, new = (before, after) if feature.is_number else map(feature.levels.index, (before, after))
+    return whole_months(feature, float(abs(new - old)))
 
 
 def _rounded(feature: Feature, before: Any, after: Any) -> Any:
@@ -144,6 +158,36 @@ def date_in_words(months: float, start: Any = None) -> str:
     return _("by {month}").format(month=month_of(year, month + 1))
 
 
+def doubt(feature: Feature, value: Any) -> str | None:
+    """Return the question to ask back about one value in units; None where it is within what was seen.
+
+    Examples
+    --------
+    >>> doubt(Feature("age", "integer", range=(19, 75), label="Age", unit="years"), 150)
+    'Age is 150 years? Usually it runs from 19 to 75 years.'
+    """
+    if feature.range is None or value is None or feature.derived is not None:
+        return None
+    low, high = feature.range
+    slack = SAME * feature.scale
+    if low - slack <= value <= high + slack:
+        return None
+    said = _("{label} is {value}? Usually it runs from {low} to {high}.")
+    return said.format(
+        label=feature.label,
+        value=feature.show(value),
+        low=feature.show(low, unit=False),
+        high=feature.show(high),
+    )
+
+
+#: What a German sentence may begin with that is no noun; "Ihr" and "Sie" have their capitals everywhere.
+_NO_NOUN = re.compile(
+    "(Alle|Das|Dem|Den|Der|Die|Eine?[mnr]?|Jemanden|Keine?n?|Wer|Am|An|Auf|Aus|Beim?|Bis|Für|Im|In|Mit|Nach|Über|Unter|Vo[mn]|Vor"
+    "|Zu[mr]?|Höchstens|Mehr|Mindestens|Neue[rs]?|Nicht|Nur|Weniger)"
+)
+
+
 def lowered(label: str) -> str:
     """Return a label for the middle of a sentence; abbreviations keep their capitals, and German nouns theirs.
 
@@ -153,7 +197,7 @@ def lowered(label: str) -> str:
     ('loan amount', 'FICO score')
     """
     first = label.split(" ", 1)[0]
-    if current() == "de":
+    if current() == "de" and not _NO_NOUN.fullmatch(first):
         return label
     return label if len(first) > 1 and first[1:] != first[1:].lower() else label[:1].lower() + label[1:]
 

@@ -112,7 +112,8 @@ def test_every_phrase_reads_as_a_sentence(name):
         )  # "smaller loan", amid a line
         phrases = {key: said for key, said in feature.phrases.items() if key not in (*NAMES, OWN_NAMES)}
         for phrase in phrases.values():
-            said = phrase.format(before=Counted("b"), after=Counted("1", 1), unit="u", by=Counted("c"))
+            one, some = Counted("1", 1), Counted("2", 2)
+            said = phrase.format(before=Counted("b"), after=one, unit="u", by=Counted("c"), months=some)
             assert said[0].isupper()
             assert not set(said) & set("{}|#")
             assert "1 months" not in said
@@ -142,14 +143,12 @@ def test_german_credit_speaks_other_languages_throughout(language):
 def test_one_and_none_read_well():
     """Neither "1 of your 1 payments" nor "until 0 of 3 are left"."""
     late = curated("gmc").feature("NumberOfTimes90DaysLate")
-    assert str(Change.of(late, 3, 2)).endswith(
-        "1 of your 3 payments that were 90 days or more late no longer counts"
+    assert str(Change.of(late, 3, 2)) == (
+        "Pay all bills on time for 12 months (to make up for 1 of your 3 payments that were 90 days or more late)"
     )
-    assert str(Change.of(late, 1, 0)).endswith(
-        "until your payment that was 90 days or more late no longer counts"
-    )
-    assert str(Change.of(late, 2, 0)).endswith(
-        "until your 2 payments that were 90 days or more late no longer count"
+    assert str(Change.of(late, 1, 0)).endswith("for your payment that was 90 days or more late)")
+    assert str(Change.of(late, 2, 0)) == (
+        "Pay all bills on time for 24 months (to make up for your 2 payments that were 90 days or more late)"
     )
     debt = curated("gmc").feature("DebtRatio")
     assert "to 50 % of your income (now 81 %)" in str(Change.of(debt, 0.8123, 0.5))
@@ -168,7 +167,7 @@ def test_advice_on_german_credit_reads_well():
     better["amount"], better["duration"], better["age"], better["savings"] = 3200, 24, 23, "100 to 500 DM"
     said = [str(change) for change in data.space.changes(data.space.vector(x), data.space.vector(better))]
     assert said == [
-        "Repay within 24 months instead of 48",
+        "Repay the loan within 24 months instead of 48",
         "Ask for 3,200 DM instead of 5,951 DM",
         "Have at least 100 DM saved (now: below 100 DM)",
         "Age goes from 22 to 23 years with time",

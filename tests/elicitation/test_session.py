@@ -291,26 +291,26 @@ def test_a_question_says_by_when_where_that_is_the_same_for_all():
     )
     now = {"debts": 5, "hours": 3, "loan": 5}
 
-    def promise(*changed):
+    def question(*changed):
         rows = space.encode(pd.DataFrame([now, *({**now, **each} for each in changed)]))
         plans = [Plan(space, np.stack([rows[0], row]), np.array([0.2, 0.8])) for row in rows[1:]]
-        return Question("0-1", 1, tuple(plans)).promise
+        return Question("0-1", 1, tuple(plans))
 
-    assert promise({"debts": 4}, {"hours": 5}).endswith("Both lead to a yes, in 2 months.")
-    assert promise({"debts": 4}, {"hours": 4}).endswith(
-        "Both lead to a yes."
-    )  # the rows say how long each takes
-    assert promise({"loan": 4}, {"loan": 3}).endswith("Both lead to a yes.")
-    assert promise({"debts": 4}, {"hours": 5}, {"hours": 5, "loan": 4}).endswith(
-        "All of them lead to a yes, in 2 months."
-    )
+    same, other = question({"debts": 4}, {"hours": 5}), question({"debts": 4}, {"hours": 4})
+    assert (same.also, same.ready) == ("Both take 2 months.", ("", ""))
+    assert (other.also, other.ready) == ("", ("This takes 2 months", "This takes 1 month"))
+    assert question({"loan": 4}, {"loan": 3}).also == ""  # at once
+    assert same.promise == other.promise == "Both lead to a yes. Nothing else has to change."
+    three = question({"debts": 4}, {"hours": 5}, {"hours": 5, "loan": 4})
+    assert three.also == "All of them take 2 months."
+    assert three.promise.startswith("All of them lead to a yes.")
 
 
 def test_a_question_reads_well(start):
     question = start().ask()
     text = str(question)
     assert text.startswith("Question 1. Which would be easier for you?")
-    assert "Everything not shown is the same. Either way, the bank would lend you the money." in text
+    assert "Either way, the bank would lend you the money. Nothing else has to change." in text
     assert len(set(question.titles)) == 2
     shared = {change.feature for change in question.shared}
     for option in question.options:

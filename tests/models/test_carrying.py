@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 import reap
 from reap import cli
 from reap.cli import _setup
+from reap.cli._options import Decision
 from reap.models import carrying, wanted, wrap
 from reap.models.files import save_model
 from reap.models.wanted import ignored
@@ -238,19 +241,17 @@ def test_the_audit_command_does_too(files, capsys):
 
 
 def test_the_service_asks_for_the_column_or_says_why_not(files):
-    options = {"favourable": "yes", "target": "yes", "guests": True}
-    given = (
-        str(files / "people.csv"),
-        "decision",
-        files / "model.skops",
-        files / "space.toml",
-        "recourse",
-        0,
+    reads = Decision(
+        label="decision",
+        favourable="yes",
+        model=files / "model.skops",
+        target="yes",
+        space=files / "space.toml",
     )
     with pytest.raises(reap.InputError, match=r"reads 'customer_id', .* somebody new; train it without"):
-        _setup.prepare(*given, **options)
-    given = (*given[:2], files / "dropping.skops", *given[3:])
-    setup = _setup.prepare(*given, **options)
+        _setup.prepare(str(files / "people.csv"), reads, 0, guests=True)
+    drops = replace(reads, model=files / "dropping.skops")
+    setup = _setup.prepare(str(files / "people.csv"), drops, 0, guests=True)
     with running(
         Case.of(setup.engine, setup.X, setup.rejected), Settings(database_url="sqlite://")
     ) as service:

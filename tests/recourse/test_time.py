@@ -203,8 +203,8 @@ def test_questions_show_the_time_once_and_no_clocks():
         labels = [row.label for row in question.differences]
         assert not {"since", "age"} & set(labels)
         months = [option.months for option in question.options]
-        assert ("Ready" in labels) == (len(set(months)) > 1)
-        seen += [row for row in question.differences if row.label == "Ready"]
+        assert ("When" in labels) == (len(set(months)) > 1)
+        seen += [row for row in question.differences if row.label == "When"]
         session.answer("left")
     assert seen
     assert {d.feature for d in session.learned().difficulties} == {"debt", "loan", "term", "phone"}

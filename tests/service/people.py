@@ -153,7 +153,7 @@ class Walk:
         changes = [np.abs(np.nan_to_num(option.path[-1] - option.path[0])) for option in question.options]
         gap = np.abs(changes[0] - changes[1])
         self.rule("a difference one can feel", (gap >= noticed(self.space)).any(), gap.round(3))
-        self.rule("says what is equal", "Everything not shown is the same" in said)
+        self.rule("says what is equal", "Nothing else has to change" in said or "Compare just these" in said)
         why = said.partition("Why we ask:")[2][:200]
         self.rule("why in plain words", "%" not in why, why)
         progress = re.search(r"Question (\d+) of at most (\d+)", said)

@@ -6,7 +6,7 @@ import json
 
 from reap.service import exports
 from reap.service.log import Entry
-from reap.service.traits import doubtful
+from reap.space.vocabulary import doubtful
 
 from .conftest import ADMIN
 from .people import text_of
@@ -73,5 +73,5 @@ def test_a_trait_that_the_law_may_protect_is_named_to_the_operator_and_to_whoeve
 
 
 def test_the_age_of_an_account_is_no_trait_of_a_person(load):
-    assert doubtful(load("heloc").space) == []
-    assert {feature.name for feature in doubtful(load("adult").space)} >= {"age", "sex", "race"}
+    assert doubtful(load("heloc").space.features) == []
+    assert {feature.name for feature in doubtful(load("adult").space.features)} >= {"age", "sex", "race"}

@@ -1,4 +1,4 @@
-"""Who computes next: first come, first served, whichever computation of a request it is."""
+"""Who computes next: first come, first served, whichever computation of a request it is; newcomers beside the others."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from reap.service import acts
+from reap.service.desk import Desk
 from reap.service.server import MOST_WORKERS, usual_workers
 from reap.service.settings import Settings
+from reap.service.store import Store
 from reap.service.turns import Turns
 
 
@@ -33,20 +36,6 @@ def test_the_request_that_came_first_goes_first():
             pool.submit(compute, came)
             wait_until(lambda place=place: len(turns._waiting) == place + 1)
     assert order == [1.0, 1.5, 2.0, 3.0]
-
-
-def test_newcomers_wait_for_those_who_are_in_a_session():
-    turns, order = Turns(1), []
-
-    def compute(came, newcomer):
-        with turns.turn(came, newcomer=newcomer):
-            order.append(came)
-
-    with ThreadPoolExecutor(4) as pool, turns.turn(0.0):
-        for place, who in enumerate(((1.0, True), (4.0, False), (2.0, True), (3.0, False))):
-            pool.submit(compute, *who)
-            wait_until(lambda place=place: len(turns._waiting) == place + 1)
-    assert order == [3.0, 4.0, 1.0, 2.0]
 
 
 @pytest.mark.parametrize("places", [1, 3])
@@ -76,3 +65,34 @@ def test_never_more_compute_than_there_are_places_and_a_failure_gives_its_place_
 def test_workers_are_one_a_core_within_reason_and_one_for_a_database_in_memory():
     assert 1 <= usual_workers(Settings()) <= MOST_WORKERS
     assert usual_workers(Settings(database_url="sqlite://")) == 1
+
+
+def test_who_is_in_a_session_is_answered_while_a_newcomer_computes(case, row, tmp_path, monkeypatch):
+    store = Store(f"sqlite:///{tmp_path}/reap.db")
+    store.prepare()
+    desk, z = Desk(case, store, Settings(questions=4)), case.engine.space.vector(row)
+    token, begun, done = desk.start(z), threading.Event(), threading.Event()
+    find = type(case.engine._search)._found
+
+    def slowly(search, subject, deadline):
+        begun.set()
+        assert done.wait(60)
+        return find(search, subject, deadline)
+
+    monkeypatch.setattr(type(case.engine._search), "_found", slowly)
+    other = z.copy()
+    other[case.engine.space.slices["amount"]] *= 0.9
+    with ThreadPoolExecutor(1) as pool:
+        newcomer = pool.submit(desk.start, case.engine.space.snap(other)[0])
+        try:
+            assert begun.wait(60)
+            with desk.open(token) as live:
+                question = live.session.ask()
+                acts.answer(
+                    desk, live, question=question.id, revision=live.revision, choice="skip", key="one"
+                )
+                assert live.session.ask() != question
+        finally:
+            done.set()
+        assert newcomer.result(60) != token
+    store.engine.dispose()

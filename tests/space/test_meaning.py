@@ -13,6 +13,7 @@ from reap._errors import InputError
 from reap.elicitation import Question
 from reap.language import speaking
 from reap.plan import Plan
+from reap.space.words import lowered
 
 TEXT = """
 [space]
@@ -22,7 +23,7 @@ yes = "you would get the flat"
 
 [space.de]
 title = "Eine Wohnung"
-yes = "Sie bekämen die Wohnung"
+yes = "bekämen Sie die Wohnung"
 
 [features.debts]
 kind = "integer"
@@ -78,13 +79,21 @@ def test_it_is_kept_in_files_pickles_and_limits(space):
     ):
         assert (again.about, again.yes) == ("You asked for a flat.", "you would get the flat")
         with speaking("de"):
-            assert (again.about, again.yes) == ("You asked for a flat.", "Sie bekämen die Wohnung")
+            assert (again.about, again.yes) == ("You asked for a flat.", "bekämen Sie die Wohnung")
     assert space.digest == reap.ActionSpace(space.features).digest  # words change no meaning of a vector
 
 
 @pytest.mark.parametrize(
     "text",
-    ["yes = 3", "about = ['x']", "ja = 'x'", "de = 'x'", "de = { heading = 'x' }", "de = { yes = 3 }"],
+    [
+        "yes = 3",
+        "about = ['x']",
+        "ja = 'x'",
+        "de = 'x'",
+        "de = { heading = 'x' }",
+        "de = { yes = 3 }",
+        "ready = 'You could apply again'",
+    ],
 )
 def test_what_cannot_be_said_is_refused(text):
     with pytest.raises(InputError, match=r"\[space"):
@@ -93,35 +102,31 @@ def test_what_cannot_be_said_is_refused(text):
 
 def test_a_question_says_what_the_yes_is(space):
     def promise(*changed, **facts):
-        said = asked(space, *changed, **facts).promise
-        assert said.startswith("Everything not shown is the same. ")
-        return said.removeprefix("Everything not shown is the same. ")
+        return asked(space, *changed, **facts).promise
 
-    same, other = ({"debts": 4}, {"hours": 5}), ({"debts": 4}, {"hours": 4})
-    assert promise(*same) == "Both take 2 months; then you would get the flat."
-    assert promise(*other) == "Either way, you would get the flat."
-    assert (
-        promise(*same, {"hours": 5, "rent": 4}) == "All of them take 2 months; then you would get the flat."
-    )
-    assert promise(*other, {"rent": 4}) == "Whichever you choose, you would get the flat."
-    alone = "One of these alone may not be enough; compare only what is shown."
+    other = {"debts": 4}, {"hours": 4}
+    equal = "Nothing else has to change."
+    assert promise(*other) == f"Either way, you would get the flat. {equal}"
+    assert promise(*other, {"rent": 4}) == f"Whichever you choose, you would get the flat. {equal}"
+    alone = "Compare just these two. For a yes, more may be needed."
     assert promise(*other, whole=False) == alone
-    assert promise(*same, whole=False) == f"Both take 2 months. {alone}"
+    with speaking("de"):
+        assert promise(*other) == "So oder so bekämen Sie die Wohnung. Sonst muss sich nichts ändern."
 
 
 def test_two_changes_are_joined_by_and_and_more_have_a_name(space):
     question = asked(space, {"debts": 4, "rent": 4}, {"hours": 4, "debts": 3, "rent": 4}, {"rent": 4})
     assert str(question) == (
         "Question 1. Which would be easiest for you?\n"
+        "All options: look for a rent of 4.\n"
         "  A  Pay off 1 of 5 debts\n"
-        "     You would be ready in 2 months\n"
+        "     This takes 2 months\n"
         "  B  Pay off 2 of 5 debts, and\n"
         "     work 4 hours\n"
-        "     You would be ready in 4 months\n"
-        "  C  Nothing beyond what all options ask for\n"
-        "     You would be ready at once\n"
-        "All of them also ask you to look for a rent of 4.\n"
-        "Everything not shown is the same. Whichever you choose, you would get the flat."
+        "     This takes 4 months\n"
+        "  C  Nothing more\n"
+        "     This can be done at once\n"
+        "Whichever you choose, you would get the flat. Nothing else has to change."
     )
     more = asked(space, {"debts": 4, "rent": 4, "hours": 4}, {"debts": 3})
     assert more.titles == ("more work, lower rent and other changes", "fewer debts (3)")
@@ -130,4 +135,37 @@ def test_two_changes_are_joined_by_and_and_more_have_a_name(space):
 
 def test_what_all_ask_for_is_joined_by_and(space):
     question = asked(space, {"debts": 4, "rent": 4, "hours": 4}, {"debts": 4, "rent": 4, "hours": 5})
-    assert question.also == "Both also ask you to pay off 1 of 5 debts and look for a rent of 4."
+    assert question.also == "Both options: pay off 1 of 5 debts and look for a rent of 4. Both take 2 months."
+
+
+def test_when_one_could_try_again_is_said_in_the_space_s_own_words(space):
+    again = TEXT.replace(
+        "[space.de]", 'ready = "Ask again {time}"\n\n[space.de]\nready = "Neue Anfrage {time}"'
+    )
+    again = reap.ActionSpace.from_toml(reap.ActionSpace.from_toml(again).to_toml())
+    options = {"debts": 4}, {"rent": 4}
+    assert asked(again, *options).ready == ("Ask again in 2 months", "Ask again at once")
+    with speaking("de"):
+        assert asked(again, *options).ready == ("Neue Anfrage in 2 Monaten", "Neue Anfrage sofort")
+        assert asked(space, *options).ready == ("Das dauert 2 Monate", "Das geht sofort")
+
+
+def test_the_same_time_stands_above_the_options(space):
+    again = reap.ActionSpace.from_toml(TEXT.replace("[space.de]", 'ready = "Ask again {time}"\n\n[space.de]'))
+    same, both = ({"debts": 4}, {"hours": 5}), ({"debts": 4, "rent": 4}, {"hours": 5, "rent": 4})
+    assert asked(again, *same).ready == ("", "")
+    assert asked(space, *same).also == "Both take 2 months."
+    assert asked(space, *both).also == "Both options: look for a rent of 4. Both take 2 months."
+    assert asked(space, *same, {"hours": 5, "rent": 4}).also == "All of them take 2 months."
+    assert asked(again, *same).also == "Both options: ask again in 2 months."
+    assert asked(again, *both).also == "Both options: look for a rent of 4. Ask again in 2 months."
+    assert asked(again, {"rent": 4}, {"rent": 3}).also == ""  # at once
+
+
+def test_german_keeps_the_capitals_of_its_nouns_only():
+    with speaking("de"):
+        said = [
+            lowered(said)
+            for said in ("Eine Stelle finden", "Anteil senken", "Ihren Kredit abzahlen", "Zu sparen beginnen")
+        ]
+    assert said == ["eine Stelle finden", "Anteil senken", "Ihren Kredit abzahlen", "zu sparen beginnen"]

@@ -12,7 +12,7 @@ Every case of what is minded (``minded``) is summed over, on a third of the matr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ from reap.belief.answers import People
 from reap.belief.families import FAMILIES, Latents
 from reap.belief.learning.past import Past
 from reap.belief.learning.shares import minded
-from reap.belief.learning.slopes import both
+from reap.belief.learning.slopes import Answered, single
 
 #: People whose answers are worked on at once.
 _PART = 40
@@ -227,34 +227,6 @@ class Marginal:
         # the gradient of each row's effort, 2Wu: its parts, not its effort
         pulled = 2 * np.einsum("rij,rj->ri", self._square(steep)[past.option], moved)
         return np.add.reduceat(pulled[:, :, None] * past.rows[:, None, :], past.row_starts, axis=0)
-
-
-class Answered:
-    """The answers of a part under efforts `(M, o)`: log-likelihoods `(M, a, t)`, and how they change with efforts.
-
-    In single precision, as the efforts are: no probability is below a slip's.
-    """
-
-    def __init__(self, past: Past, efforts: Array, who: People) -> None:
-        self._past, self._shape = past, efforts.shape
-        self.logs = np.empty((len(efforts), past.answers, len(who.share)), dtype=efforts.dtype)
-        self._slopes: list[tuple[Ints, Ints, Callable[[Array], Array]]] = []
-        for (same, _), (at, options) in past.groups.items():
-            self.logs[:, at], by_efforts = both(efforts[:, options], same, who)
-            self._slopes.append((at, options, by_efforts))
-
-    def slopes(self, weights: Array) -> Array:
-        """Return `Σ_t w_t ∂ log P_t / ∂c` `(M, o)` for weights `(M, n, t)` of the people."""
-        found, each = np.empty(self._shape, dtype=self.logs.dtype), weights[:, self._past.person]
-        for at, options, by_efforts in self._slopes:
-            found[:, options] = by_efforts(each[:, at])
-        return found
-
-
-def single(who: People) -> People:
-    """Return kinds of people in single precision."""
-    parts: list[Array] = [part.astype(np.float32) for part in who]
-    return People(*parts)
 
 
 def folds(past: Past) -> tuple[Ints, Ints]:

@@ -127,7 +127,8 @@ class Past:
         The first is `Σ −log k`. The second is a mean over places; where options stand is random, so it fits nobody who looks
         better than chance, and somebody who always says "left" at once.
         """
-        return np.array([[_at_random(person), _by_place(person)] for person in self.people])
+        at_random = (-float(sum(np.log(len(answer.moves)) for answer in person)) for person in self.people)
+        return np.array([[each, _by_place(who)] for each, who in zip(at_random, self.people, strict=True)])
 
     @cached_property
     def option(self) -> Ints:
@@ -163,10 +164,6 @@ class Past:
             (same, count): (np.array(at), begins[at][:, None] + np.arange(count))
             for (same, count), at in found.items()
         }
-
-
-def _at_random(answers: Sequence[Comparison]) -> float:
-    return -float(sum(np.log(len(answer.moves)) for answer in answers))
 
 
 def _by_place(answers: Sequence[Comparison]) -> float:

@@ -14,8 +14,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import expit, softmax
 
-from reap._typing import Array
+from reap._typing import Array, Ints
 from reap.belief.answers import SAME, People, choice_probability, same_probability
+from reap.belief.learning.past import Past
 
 _TINY = 1e-300
 
@@ -115,3 +116,31 @@ def _same(efforts: Array, who: People, weights: Array) -> Array:
     np.put_along_axis(result, top, (2 * least / both**2 * by_x)[..., None], axis=-1)
     np.put_along_axis(result, bottom, (-2 * most / both**2 * by_x)[..., None], axis=-1)
     return result
+
+
+class Answered:
+    """The answers of a part under efforts `(M, o)`: log-likelihoods `(M, a, t)`, and how they change with efforts.
+
+    In single precision, as the efforts are: no probability is below a slip's.
+    """
+
+    def __init__(self, past: Past, efforts: Array, who: People) -> None:
+        self._past, self._shape = past, efforts.shape
+        self.logs = np.empty((len(efforts), past.answers, len(who.share)), dtype=efforts.dtype)
+        self._slopes: list[tuple[Ints, Ints, Callable[[Array], Array]]] = []
+        for (same, _), (at, options) in past.groups.items():
+            self.logs[:, at], by_efforts = both(efforts[:, options], same, who)
+            self._slopes.append((at, options, by_efforts))
+
+    def slopes(self, weights: Array) -> Array:
+        """Return `Σ_t w_t ∂ log P_t / ∂c` `(M, o)` for weights `(M, n, t)` of the people."""
+        found, each = np.empty(self._shape, dtype=self.logs.dtype), weights[:, self._past.person]
+        for at, options, by_efforts in self._slopes:
+            found[:, options] = by_efforts(each[:, at])
+        return found
+
+
+def single(who: People) -> People:
+    """Return kinds of people in single precision."""
+    parts: list[Array] = [part.astype(np.float32) for part in who]
+    return People(*parts)

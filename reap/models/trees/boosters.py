@@ -108,9 +108,8 @@ def _lightgbm_tree(root: Any, sign: float) -> Tree | None:
     kind[coded] = np.arange(len(coded))
     plain = [node.get("decision_type") == "<=" for node in nodes]
     threshold = np.array([float(n["threshold"]) if p else 0.0 for n, p in zip(nodes, plain, strict=True)])
-    follows = np.array(
-        [n.get("missing_type") == "NaN" for n in nodes]
-    )  # otherwise what is missing counts as 0
+    # otherwise what is missing counts as 0
+    follows = np.array([n.get("missing_type") == "NaN" for n in nodes])
     default = np.array([bool(n.get("default_left")) for n in nodes])
     missing = np.where(follows, default, threshold >= 0.0) & plain
     feature = np.array([n.get("split_feature", 0) for n in nodes])

@@ -14,14 +14,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from reap._typing import Array, Bools, Frame, Ints
+from reap._typing import Array, Frame, Ints
 from reap.models.classifier import Classifier
 from reap.models.estimator import Estimator
+from reap.models.mixing import mixed
 from reap.models.trees import boosters
 from reap.models.trees.edges import edges_of
 from reap.models.trees.lattice import Cells, Lattice
 from reap.models.trees.parts import Parts, UnreadableError
 from reap.models.trees.scoring import Scoring
+from reap.models.trees.values import put, same, units
 from reap.space import ActionSpace
 
 #: Rows on which the reading is compared with the model.
@@ -76,14 +78,14 @@ class Reader:
         #: Any row, transformed (1, c): what no feature owns is the same in all of them.
         self.blank = T[:1]
         self.cells = [self._with_missing(k, cells) for k, cells in enumerate(self._cells(everybody))]
-        mixed = self._rounded(_mixed(space, Z, np.random.default_rng(1))[2])
-        read = self.forest.probability(self.compose(self.places(mixed)))
-        if not self._close(read, classifier.probability(mixed)):
+        both = self._rounded(mixed(space, Z, np.random.default_rng(1))[2])
+        read = self.forest.probability(self.compose(self.places(both)))
+        if not self._close(read, classifier.probability(both)):
             raise UnreadableError
         #: The same model for vectors, without its pipeline: what the search asks thousands of times.
         self.scoring = Scoring(self)
         self.classifier = replace(classifier, kernel=self.scoring)
-        if not self._close(self.classifier.probability(mixed), read):
+        if not self._close(self.classifier.probability(both), read):
             raise UnreadableError
 
     @property
@@ -105,17 +107,25 @@ class Reader:
 
     def places(self, Z: Array) -> Ints:
         """Return in which of its cells each feature of vectors (n, d) lies, (n, f)."""
-        places = np.zeros((len(Z), len(self.cells)), dtype=np.intp)
-        same = (Z[:1] == Z).all(axis=0)  # most features of most rows are as they were
-        for k, cells in enumerate(self.cells):
-            if len(cells.columns) == 0:
-                continue
-            places[:, k] = self._place(k, Z[:1] if same[self._blocks[k]].all() else Z)
+        return self.placed(self.seen(Z), len(Z))
+
+    def seen(self, Z: Array) -> list[Array]:
+        """Return the values of each feature of vectors (n, d), as ``units`` has them: (n,), or (1,) where all rows agree."""
+        steady = (Z[:1] == Z).all(axis=0)  # most features of most rows are as they were
+        blocks = enumerate(self._blocks)
+        return [self.units(k, Z[:1] if steady[block].all() else Z) for k, block in blocks]
+
+    def placed(self, seen: list[Array], count: int) -> Ints:
+        """Return in which of its cells each feature of ``count`` rows lies, (n, f), by their values."""
+        places = np.zeros((count, len(self.cells)), dtype=np.intp)
+        for k, (cells, values) in enumerate(zip(self.cells, seen, strict=True)):
+            if len(cells.columns):
+                places[:, k] = self._place(k, values)
         return places
 
-    def _place(self, k: int, Z: Array) -> Ints:
-        """Return in which of its cells one feature of vectors (n, d) lies, (n,)."""
-        cells, values = self.cells[k], self.units(k, Z)
+    def _place(self, k: int, values: Array) -> Ints:
+        """Return in which of its cells one feature lies, (n,), by its values (n,)."""
+        cells = self.cells[k]
         missing = np.isnan(values)
         if k in self.lattices:
             places = cells.of(values)
@@ -127,26 +137,12 @@ class Reader:
 
     def units(self, k: int, Z: Array) -> Array:
         """Return the values (n,) of one feature of vectors (n, d): numbers in units, levels as their index."""
-        feature, coding = self.space.features[k], self.space.encoding
-        block = Z[:, self._blocks[k]]
-        if feature.kind == "categorical":
-            return np.asarray(np.where(block.any(axis=1), block.argmax(axis=1), np.nan))
-        values: Array = coding.origin[k] + block[:, 0] * coding.scale[k]
-        return values if feature.is_number else np.rint(values)
+        return units(self.space, k, Z)
 
     # how ---------------------------------------------------------------------------------------------
 
     def _close(self, ours: Array, theirs: Array) -> bool:
         return bool(np.allclose(ours, theirs, rtol=0, atol=self.tolerance))
-
-    def _put(self, Z: Array, k: int, values: Array) -> None:
-        """Set one feature of vectors (n, d), in place, to values in units or to levels."""
-        feature, coding = self.space.features[k], self.space.encoding
-        columns = self.space.slices[feature.name]
-        if feature.kind == "categorical":
-            Z[:, columns] = np.eye(len(feature.levels))[values.astype(np.intp)]
-        else:
-            Z[:, columns.start] = (values - coding.origin[k]) / coding.scale[k]
 
     def _packed(self, values: list[Array]) -> Array:
         """Return transformed rows (n, c) of which row i has the i-th value of every feature (the last, where it has fewer)."""
@@ -154,7 +150,7 @@ class Reader:
         Z = np.repeat(self._base[None], count, axis=0)
         for k, given in enumerate(values):
             if len(given):
-                self._put(Z, k, np.pad(given, (0, count - len(given)), mode="edge"))
+                put(self.space, Z, k, np.pad(given, (0, count - len(given)), mode="edge"))
         return self.transform(Z) if count else np.zeros((0, len(self.owner)))
 
     def _owners(self, Z: Array) -> Ints:
@@ -171,24 +167,24 @@ class Reader:
                     tried = np.rint(tried)
             for base in (Z[0], Z[-1]):
                 block = np.repeat(base[None], len(tried) + 1, axis=0)
-                self._put(block[1:], k, tried)
+                put(self.space, block[1:], k, tried)
                 rows.append(block)
                 tags.append(np.full(len(block), k))
         T, tag = self.transform(np.concatenate(rows)), np.concatenate(tags)
         starts = np.concatenate([[0], np.cumsum([len(block) for block in rows])])
         owner = np.full(T.shape[1], -1)
         for begin, end in pairwise(starts):
-            moved = ~_same(T[begin:end], T[begin]).all(axis=0)
+            moved = ~same(T[begin:end], T[begin]).all(axis=0)
             if (moved & (owner >= 0) & (owner != tag[begin])).any():
                 raise UnreadableError  # a column that follows two features
             owner[moved] = tag[begin]
         return owner
 
     def _check_mixing(self, Z: Array, T: Array) -> None:
-        other, mask, mixed = _mixed(self.space, Z, np.random.default_rng(0))
+        other, mask, both = mixed(self.space, Z, np.random.default_rng(0))
         free = self.owner < 0
         expected = np.where(mask[:, np.where(free, 0, self.owner)], T, T[other])
-        if not _same(self.transform(mixed), expected)[:, ~free].all() or not _same(T, T[0])[:, free].all():
+        if not same(self.transform(both), expected)[:, ~free].all() or not same(T, T[0])[:, free].all():
             raise UnreadableError
 
     def _cells(self, Z: Array) -> list[Cells]:
@@ -221,12 +217,11 @@ class Reader:
 
     def _with_missing(self, k: int, cells: Cells) -> Cells:
         """Return the cells with one more row for a value that is missing, where that may be."""
-        if not self.space.features[k].missing or len(cells.columns) == 0:
+        feature = self.space.features[k]
+        if not feature.missing or len(cells.columns) == 0:
             return cells
         row = self._base[None].copy()
-        row[:, self.space.slices[self.space.features[k].name]] = (
-            0.0 if self.space.features[k].kind == "categorical" else np.nan
-        )
+        row[:, self._blocks[k]] = 0.0 if feature.kind == "categorical" else np.nan
         try:
             seen = self.transform(row)[:, cells.columns]
         except UnreadableError:  # nobody without this value can be scored by the model either
@@ -237,7 +232,7 @@ class Reader:
         """Return vectors (n, d) with numbers at the places where they were read: what lies between two is not told apart."""
         Z = Z.copy()
         for k, lattice in self.lattices.items():
-            self._put(Z, k, lattice.values(np.rint(self.units(k, Z) / lattice.unit)))
+            put(self.space, Z, k, lattice.values(np.rint(self.units(k, Z) / lattice.unit)))
         return Z
 
 
@@ -263,14 +258,3 @@ def read(classifier: Classifier, space: ActionSpace, X: Frame) -> Reader | None:
         return Reader(classifier, space, X)
     except UnreadableError:
         return None
-
-
-def _same(a: Array, b: Array) -> Bools:
-    return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
-
-
-def _mixed(space: ActionSpace, Z: Array, rng: np.random.Generator) -> tuple[Ints, Bools, Array]:
-    """Return the other row of each row, which features (n, f) are a row's own, and the mixture (n, d)."""
-    other, mask = rng.permutation(len(Z)), rng.random((len(Z), len(space.features))) < 0.5
-    owner = np.repeat(np.arange(len(space.features)), [f.width for f in space.features])
-    return other, mask, np.where(mask[:, owner], Z, Z[other])

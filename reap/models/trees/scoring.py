@@ -31,21 +31,20 @@ _MANY = 500
 
 
 class Scoring:
-    """The probabilities of a model, from what was read of it: equal to its own up to rounding.
-
-    Parameters
-    ----------
-    reader : Reader
-    """
+    """The probabilities of a model, from what was read of it: equal to its own up to rounding."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
 
     def probability(self, Z: Array) -> Array:
         """Return the probability of the target class, (n,)."""
+        return self.of(self.reader.seen(Z), len(Z))
+
+    def of(self, seen: list[Array], count: int) -> Array:
+        """Return the same of rows whose values are known, as ``Reader.seen`` gives them."""
         words = self.words
         score = self._composed if words is None else words.raw
-        return self.reader.forest.combined(_apart(score, self.reader.places(Z)))
+        return self.reader.forest.combined(_apart(score, self.reader.placed(seen, count)))
 
     def _composed(self, places: Ints) -> Array:
         """Return the raw scores (n, members) of cells (n, f) by the trees themselves."""
@@ -120,9 +119,8 @@ class LeafWords:
             table = np.repeat(self.always[None], len(rows), axis=0)
             for node in nodes:
                 left = forest.goes_left(np.array([node]), rows[None, :, forest.feature[node]])[0]
-                for way, closed in zip(
-                    (left, ~left), ways, strict=True
-                ):  # what lies on the other side is out of reach
+                # what lies on the other side is out of reach
+                for way, closed in zip((left, ~left), ways, strict=True):
                     for word, bits in closed(node):
                         table[way, word] &= ~bits
             if k < 0:

@@ -49,13 +49,7 @@ def worst_case(subgraph: Subgraph, beliefs: ConfidenceSet, search: Search) -> Ro
 
 
 class WorstCaseEdges:
-    """Efforts ``w̄`` of edges, from below: the most that any matrix met so far asks, until an edge is solved for.
-
-    Parameters
-    ----------
-    subgraph : Subgraph
-    beliefs : ConfidenceSet
-    """
+    """Efforts ``w̄`` of edges, from below: the most that any matrix met so far asks, until an edge is solved for."""
 
     def __init__(self, subgraph: Subgraph, beliefs: ConfidenceSet) -> None:
         self.subgraph, self.beliefs = subgraph, beliefs

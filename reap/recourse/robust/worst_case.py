@@ -36,10 +36,6 @@ class WorstCase:
 
     Every matrix a worst case was reached at is in the set, so it bounds the worst case of all other rows from below.
     Rows are asked in the order of that bound; once the least bound is not below the best worst case, it is proven.
-
-    Parameters
-    ----------
-    confidence_set : ConfidenceSet
     """
 
     def __init__(self, confidence_set: ConfidenceSet) -> None:

@@ -34,20 +34,29 @@ def routes(problem: Problem, targets: Array) -> list[Array]:
     )
     months = np.split(np.nan_to_num(problem.space.months(problem.z0, rows)), ends)
     total = problem.space.months(problem.z0, targets)
-    paths = []
-    for i, (target, acts) in enumerate(zip(targets, actions, strict=True)):
+    orders = list[list[Features]]()
+    for i, acts in enumerate(actions):
         by_worth = [acts[k] for k in np.lexsort((-worth[i], -months[i]))]
         parts: list[Features] = [(a,) for a in by_worth if not _on_the_day(problem, a)]
         if clocks[i] and total[i] > months[i].max(initial=0.0):
             parts.append(tuple(clocks[i]))
         if last := tuple(a for a in by_worth if _on_the_day(problem, a)):
             parts.append(last)
-        steps = _grouped(problem, target, parts) if problem.tied else parts
-        done = [sum(steps[: k + 1], ()) for k in range(len(steps))]
-        stages = _stages(problem, target, done)
-        stages[-1:] = target
-        paths.append(np.concatenate([problem.z0[None], stages]))
-    return paths
+        orders.append(parts)
+    found = [_along(problem, target, order) for target, order in zip(targets, orders, strict=True)]
+    if problem.tied:  # most are legal as they are; the others need another order
+        legal = problem.space.allows(problem.z0, np.concatenate(found))
+        for i, fine in enumerate(np.split(legal, np.cumsum([len(stages) for stages in found])[:-1])):
+            if not fine.all():
+                found[i] = _along(problem, targets[i], _grouped(problem, targets[i], orders[i]))
+    return [np.concatenate([problem.z0[None], stages]) for stages in found]
+
+
+def _along(problem: Problem, target: Array, steps: list[Features]) -> Array:
+    """Return the rows (s, d) after each of some steps to a target (d,)."""
+    stages = _stages(problem, target, [sum(steps[: k + 1], ()) for k in range(len(steps))])
+    stages[-1:] = target
+    return stages
 
 
 def _sizes(problem: Problem, rows: Array) -> Array:

@@ -33,14 +33,15 @@ def stretches(problem: Problem) -> Array:
     if not sets or len(sets) * ends.shape[1] > _ROWS:
         return nothing
     parts = [_rows(problem, feature, ends, s) for s in sets if len({feature[i] for i in s}) == len(s)]
-    rows = np.stack(parts)  # (supports, months, d)
+    d = len(problem.base)
+    rows = problem.follow(np.concatenate(parts)).reshape(len(parts), -1, d)  # (supports, months, d)
     fine = problem.judge(rows) >= problem.goal
     begins = fine & ~np.pad(fine, ((0, 0), (1, 0)))[:, :-1]
     found = rows[begins]
     found = found[np.argsort(effort.size(problem.moves(found)), kind="stable")[:_STARTS]]
     if len(found) == 0:
         return nothing
-    eye = np.broadcast_to(np.eye(rows.shape[-1]), (len(found), rows.shape[-1], rows.shape[-1]))
+    eye = np.broadcast_to(np.eye(d), (len(found), d, d))
     return np.concatenate([found, reduced(problem, eye, found)[0]])
 
 
@@ -77,9 +78,9 @@ def _ends(problem: Problem) -> tuple[Ints, Array]:
 
 
 def _rows(problem: Problem, feature: Ints, ends: Array, support: tuple[int, ...]) -> Array:
-    """Return the rows (months, d) of a support after every number of months."""
+    """Return the rows (months, d) of a support after every number of months, its own columns alone."""
     rows = np.repeat(problem.base[None], ends.shape[1], axis=0)
     for i in support:
         columns = problem.columns(int(feature[i]))
         rows[:, columns] = ends[i][:, columns]
-    return problem.follow(rows)
+    return rows

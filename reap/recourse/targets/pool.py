@@ -167,14 +167,14 @@ def enumerated(problem: Problem, whole: int = ENUMERATED) -> Pool | None:
     if row_count(problem, asked) > whole:
         return None
     rows = everything(problem, asked)
-    scores = problem.judge(rows)
+    scores = _judged(problem, rows)
     if (scores >= problem.goal).any():
         fine = scores >= problem.goal
         return Pool(problem, rows[fine], scores[fine], complete=True)
     if asked is not None and row_count(problem, most) > whole:
         return Pool(problem, rows[:0], scores[:0])
     rows = everything(problem, most)
-    scores = problem.judge(rows, counted=False)
+    scores = problem.judge(rows, counted=False, all_scores=True)
     problem.saw(rows, scores)
     if problem.closest < problem.goal:  # the margin is a preference; here nothing else is left
         problem.goal = np.nextafter(problem.classifier.boundary, np.inf)
@@ -192,8 +192,14 @@ def scan(problem: Problem) -> tuple[Array, Array] | None:
     for places in _PLACES:
         if row_count(problem, problem.max_changes, places) <= (SCANNED if problem.smooth else _BLACK_BOX):
             rows = everything(problem, problem.max_changes, places)
-            return rows, problem.judge(rows)
+            return rows, _judged(problem, rows)
     return None
+
+
+def _judged(problem: Problem, rows: Array) -> Array:
+    """Return the logits of accepted rows (n, d); where there is none, of all, to know which come closest."""
+    scores = problem.judge(rows)
+    return scores if (scores >= problem.goal).any() else problem.judge(rows, all_scores=True)
 
 
 def _worth(problem: Problem, rows: Array) -> Bools:

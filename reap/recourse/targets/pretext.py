@@ -30,9 +30,9 @@ class Pretexts:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        # by the goal and the row: each is judged once, since the few that are left come again and again
-        self._idle_rows: dict[tuple[float, int], bool] = {}
-        self._hollow_rows: dict[tuple[float, int], bool] = {}
+        # by the goal, then by the row: each is judged once, since the few that are left come again and again
+        self._idle_rows: dict[float, dict[int, bool]] = {}
+        self._hollow_rows: dict[float, dict[int, bool]] = {}
 
     def refused(self, Z: Array, scores: Array) -> Array:
         """Return the logits (n,) of legal rows (n, d), −inf where the slowest actions are a pretext, or an action hides one."""
@@ -64,16 +64,15 @@ class Pretexts:
         return scores
 
     def _known(
-        self, judged: dict[tuple[float, int], bool], rows: Array, judge: Callable[[Array], Bools]
+        self, judged: dict[float, dict[int, bool]], rows: Array, judge: Callable[[Array], Bools]
     ) -> Bools:
         """Return what a judge says of rows (n, d), (n,); of what was judged before, what it said then."""
-        goal = self.problem.goal
+        known = judged.setdefault(self.problem.goal, {})
         keys, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
-        new = np.array([(goal, key) not in judged for key in keys.tolist()], dtype=bool)
+        new = np.array([key not in known for key in keys.tolist()], dtype=bool)
         if new.any():
-            said = judge(rows[first[new]])
-            judged.update(zip(((goal, key) for key in keys[new].tolist()), said, strict=True))
-        return np.array([judged[goal, key] for key in keys.tolist()], dtype=bool)[which.ravel()]
+            known.update(zip(keys[new].tolist(), judge(rows[first[new]]).tolist(), strict=True))
+        return np.array([known[key] for key in keys.tolist()], dtype=bool)[which.ravel()]
 
     def _hollow(self, rows: Array) -> Bools:
         """Return which rows (n, d) are accepted and a pretext, (n,)."""
@@ -89,7 +88,11 @@ class Pretexts:
         return np.asarray(idle & (self._pretended(soon, at_once) < goal))
 
     def _scores(self, rows: Array) -> Array:
-        """Return the logits (n,) of rows (n, d), −inf where a row is illegal."""
-        scores, legal = np.full(len(rows), -np.inf), self.problem.space.allows(self.problem.z0, rows)
-        scores[legal] = self.problem.score(rows[legal])
+        """Return the logits (n,) of rows (n, d) that are legal and accepted, less than the goal of all others."""
+        scores = self.problem.accepted(rows)
+        fine = np.flatnonzero(
+            scores >= self.problem.goal
+        )  # few are: a score of them all takes less than the rules
+        if len(fine):
+            scores[fine[~self.problem.space.allows(self.problem.z0, rows[fine])]] = -np.inf
         return scores

@@ -207,12 +207,19 @@ class Problem:
         """Return the logits of rows (n, d)."""
         return self.classifier.logit(Z) if len(Z) else np.empty(0)
 
-    def judge(self, Z: Array, counted: bool = True) -> Array:
-        """Return the logits (…,) of rows (…, d) on the grid, −inf where a row is illegal."""
+    def accepted(self, Z: Array) -> Array:
+        """Return the logits of the accepted ones of rows (n, d), −inf or less than the goal of all others, (n,)."""
+        return self.classifier.from_least(Z, self.goal) if len(Z) else np.empty(0)
+
+    def judge(self, Z: Array, counted: bool = True, *, all_scores: bool = False) -> Array:
+        """Return the logits (…,) of the accepted ones of rows (…, d) on the grid, −inf or less than the goal of the others.
+
+        With ``all_scores`` also what is not accepted has its logit, −inf only where a row is illegal.
+        """
         flat = Z.reshape(-1, Z.shape[-1])
         scores = np.full(len(flat), -np.inf)
         legal = self.legal(flat, counted)
-        scores[legal] = self.score(flat[legal])
+        scores[legal] = (self.score if all_scores else self.accepted)(flat[legal])
         scores = self.honest(flat, scores)
         if counted:
             self.saw(flat, scores)

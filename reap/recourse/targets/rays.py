@@ -115,7 +115,7 @@ def rays(items: Items) -> tuple[Array, Array]:
     problem = items.problem
     if len(items) == 0:
         base = problem.base[None]
-        return base, problem.judge(base)
+        return base, problem.judge(base, all_scores=True)
     rows, logits = [items.rows], [items.logits]
     chosen, width = _supports(items)
     for size in range(2, width + 1):
@@ -160,7 +160,7 @@ def _sweep(items: Items, sets: Ints) -> tuple[Array, Array]:
     if len(rays_of) == 0:
         return np.empty((0, len(problem.base))), np.empty(0)
     rows = _at(items, rays_of, weights, np.repeat(_PLACES[None], len(rays_of), axis=0))
-    scores = problem.judge(rows)
+    scores = problem.judge(rows, all_scores=True)
     fine = scores >= problem.goal
     hit = np.flatnonzero(fine.any(axis=1))
     place = fine[hit].argmax(axis=1)
@@ -173,7 +173,7 @@ def _sweep(items: Items, sets: Ints) -> tuple[Array, Array]:
         share = np.where(ok, (problem.goal - bottom) / np.where(ok, top - bottom, 1.0), 0.5)
         middle = low + np.clip(share * 1.05, 0.1, 0.95) * (high - low)
         between = _at(items, rays_of[hit], weights[hit], middle[:, None])[:, 0]
-        scores_there = problem.judge(between)
+        scores_there = problem.judge(between, all_scores=True)
         fine_there = scores_there >= problem.goal
         high, top = np.where(fine_there, middle, high), np.where(fine_there, scores_there, top)
         low, bottom = np.where(fine_there, low, middle), np.where(fine_there, bottom, scores_there)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from cachetools import LRUCache
 
 from reap._typing import Array
 from reap.models import Classifier
@@ -50,19 +53,25 @@ class Search:
     rows: Array
     max_changes: int | None
     seed: int
-    _known: OrderedDict[Any, Targets] = field(default_factory=OrderedDict)
+    _known: LRUCache[Any, Targets] = field(default_factory=lambda: LRUCache(_KEPT))
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def targets(self, subject: Subject, limits: Limits | None, deadline: float) -> Targets:
-        """Return where a subject can go within limits; made on first use."""
+    @contextmanager
+    def targets(self, subject: Subject, limits: Limits | None, deadline: float) -> Iterator[Targets]:
+        """Lend where a subject can go within limits, made on first use; nobody else has it meanwhile.
+
+        Others are served at the same time: who comes anew, which takes longest, keeps nobody waiting.
+        """
         key = subject.z.tobytes(), repr(limits or None)
-        kept = self._known.pop(key, None)
+        with self._lock:
+            kept = self._known.get(key)
         if kept is None:
-            kept = self._found(subject, deadline)
-        kept.problem.deadline = deadline
-        self._known[key] = kept
-        while len(self._known) > _KEPT:
-            self._known.popitem(last=False)
-        return kept
+            made = self._found(subject, deadline)
+            with self._lock:
+                kept = self._known.setdefault(key, made)
+        with kept.lock:
+            kept.problem.deadline = deadline
+            yield kept
 
     def _found(self, subject: Subject, deadline: float) -> Targets:
         """Return the targets of a subject with few changes, then with one more at a time, then with any number.

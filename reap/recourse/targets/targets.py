@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
 from functools import cached_property
 from hashlib import sha256
 
@@ -33,10 +35,16 @@ class Targets:
     ----------
     source : Source
         Finds accepted rows of least effort.
+
+    Attributes
+    ----------
+    lock : RLock
+        Held by whoever asks.
     """
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.lock = threading.RLock()
         self.problem: Problem = source.problem
         self.pool = source.pool
         #: Plans that were made, by what their words depend on and by the row they lead to.
@@ -77,6 +85,17 @@ class Targets:
         place = efforts.argmin(axis=1)
         return rows[place], efforts[np.arange(len(A)), place]
 
+    def lighter(self, A: Array, some: Sequence[Bools]) -> Array:
+        """Return targets (k, d) of least effort for matrices (b, d, d) within each of some parts of the pool, all (N,)."""
+        matrices, places = list[Ints](), list[Ints]()
+        for part in map(np.flatnonzero, some):
+            efforts = effort.of_changes(A, self._asked[0][part])
+            matrix, place = best_of_supports(self.pool.cells[part], efforts, _SUPPORTS)
+            matrices.append(matrix)
+            places.append(part[place])
+        rows = self.pool.rows[np.concatenate(places)]
+        return self.settled(A[np.concatenate(matrices)], rows) if len(rows) else rows
+
     def _overlooked(self, A: Array, known: Array) -> tuple[Ints, Ints]:
         """Return (matrix, row of the pool): for each matrix (b, d, d) the irreducible rows of less effort than is known (b,).
 
@@ -108,15 +127,19 @@ class Targets:
         whole = self.pool.complete  # then nothing can be taken back that the pool does not hold
         # scores that do not rise steadily, and a pool that misses some
         uneven = self.problem.tied and not self.problem.smooth
+        moving = np.arange(len(rows))  # whole: who has nothing below stays
         for _ in range(_ROUNDS if not whole else 100):
             if not whole:
                 if uneven:
                     rows = lowered(self.problem, A, rows)
                 rows, _ = reduced(self.problem, A, rows)
-            less = self._less(A, rows)
-            if (less < 0).all():
+            less = self._less(A[moving], rows[moving])
+            some = less >= 0
+            if not some.any():
                 break
-            rows = np.where((less >= 0)[:, None], self.pool.rows[less], rows)
+            rows = rows.copy()
+            rows[moving[some]] = self.pool.rows[less[some]]
+            moving = moving[some] if whole else moving
         else:
             rows, _ = reduced(self.problem, A, rows)
         rows = rows[unique_rows(rows)]

@@ -22,10 +22,6 @@ DIGITS = 3
 class DiceRows:
     """Vectors as dice-ml's rows, in columns f0, f1, …: numbers as they are, a category as the name of its level.
 
-    Parameters
-    ----------
-    space : ActionSpace
-
     Examples
     --------
     >>> space = ActionSpace.from_frame(pd.DataFrame({"pay": [1, 2, 3], "job": ["cook", "nurse", "smith"]}))

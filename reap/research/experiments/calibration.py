@@ -10,10 +10,8 @@ import pandas as pd
 from reap._typing import Frame
 from reap.research.experiments.measures import same_oracle
 from reap.research.experiments.results import Plot, Result
-from reap.research.experiments.scope import Scope
 
 TITLE = "Calibration: stated probability of being within 5 % of the best, and how often it was"
-DATASETS = ("synthetic", "german", "student", "bank", "compas", "adult", "gmc", "heloc")
 NEEDS = ("quality", "factors")
 #: What tells one plan from another: the two tables share sessions.
 _ONE = ["dataset", "own", "people", "lapse", "options", "subject", "matrix", "answers"]
@@ -22,7 +20,7 @@ WITHIN = 0.05
 _BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return stated against observed, over all sessions of our default without lapses beyond its model."""
     frame = pd.concat([same_oracle(runs[name]) for name in NEEDS if len(runs[name])], ignore_index=True)
     frame = frame[

@@ -43,7 +43,7 @@ def run(out: Path, **bench: Any) -> Frame:
     )
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table with the paper's figures."""
     frame = runs["classifiers"]
     table = pd.DataFrame(

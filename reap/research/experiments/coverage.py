@@ -67,7 +67,7 @@ def run(out: Path, *, subjects: tuple[int, int], matrices: int, **bench: Any) ->
     return pd.DataFrame(rows)
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table, and who has no plan."""
     frame = runs["coverage"]
     rows = []

@@ -137,7 +137,7 @@ def _lost(end: bytes, asked: Sequence[tuple[Question, int | str]]) -> bool:
     return False
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return one line a data set."""
     lines = []
     for dataset, part in runs["dialogues"].groupby("dataset", sort=False):

@@ -48,6 +48,6 @@ def run(out: Path, *, steps: int, subjects: tuple[int, int], matrices: int, **be
     )
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return nothing: the figures are in the table of one-step plans."""
     return []

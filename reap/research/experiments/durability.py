@@ -24,6 +24,7 @@ from reap.models.durable import accepting, given, retrained
 from reap.plan import Plan
 from reap.recourse import Engine, Recourse
 from reap.research.baselines import FACE, ROAR, DiCE, Wachter
+from reap.research.experiments.measures import crossed
 from reap.research.experiments.results import Result
 from reap.research.experiments.scope import Scope
 
@@ -123,7 +124,7 @@ def run(
             rows.append(
                 {"dataset": dataset, "model": kind, "method": method, "subject": i, "valid": plan.valid}
                 | {name: _share(models, plan) for name, models in later.items()}
-                | {"effort": _effort(plan), "seconds": spent}
+                | {"votes": _votes(later["fresh"], plan), "effort": _effort(plan), "seconds": spent}
             )
     return pd.DataFrame(rows)
 
@@ -131,6 +132,11 @@ def run(
 def _share(models: Sequence[Classifier], plan: Plan) -> float:
     """Return the share of some models that accept where a plan ends; NaN without a plan."""
     return accepting(models, plan.path[-1:])[0] / len(models) if plan.valid and models else np.nan
+
+
+def _votes(models: Sequence[Classifier], plan: Plan) -> str:
+    """Return which of some models accept where a plan ends, as "101…"; empty without a plan."""
+    return "".join(str(accepting([one], plan.path[-1:])[0]) for one in models) if plan.valid else ""
 
 
 def _effort(plan: Plan) -> float:
@@ -187,7 +193,7 @@ def _model(kind: str, space: Any, epochs: int, seed: int) -> Any:
     return make_pipeline(space.encoder(), MLPClassifier((20, 50, 20), max_iter=epochs, random_state=seed))
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table: of each method who has a plan, whether it holds, and what that asks for."""
     frame, rows = runs["durability"], []
     for (dataset, kind), part in frame.groupby(["dataset", "model"], sort=False):
@@ -201,6 +207,8 @@ def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
             for name, said in LATER.items():
                 known = found[name].dropna()
                 row[said] = f"{known.mean():.3f}" if len(known) else "–"
+            votes = np.array([[vote == "1" for vote in votes] for votes in found["votes"] if votes])
+            row["fresh, 95 % interval"] = "{:.3f} to {:.3f}".format(*crossed(votes)) if len(votes) else "–"
             row["effort, median"] = f"{own.median():.3f}" if len(own) else "–"
             row["× the edge"] = f"{own[both].sum() / edge[both].sum():.2f}" if len(both) else "–"
             row["seconds, median"] = f"{found['seconds'].median():.3f}"
@@ -219,7 +227,8 @@ def _remarks(frame: Frame) -> list[str]:
     return [
         "Valid today: the share of people with a plan that the model accepts; with a durability, that enough of the "
         "retrainings accept as well. The columns after it: of the people who have a plan, the mean share of models to come "
-        "that accept it. All people share these models, so that with 20 of them a share is known to a few points.",
+        "that accept it. All people share these models, so that with 20 of them a share is known to a few points: the interval "
+        "draws both people and models again.",
         "Effort of the whole change under the identity. The edge: the plan that today's model alone asks for, summed over "
         "the people who have both.",
         f"durability .95 kept less than .95 on fresh retrainings: {', '.join(short)}."

@@ -9,14 +9,12 @@ import pandas as pd
 from reap._typing import Frame
 from reap.research.experiments import paper
 from reap.research.experiments.results import Result, Verdict, spread
-from reap.research.experiments.scope import Scope
 
 TITLE = "Effect of ε on the path effort (German)"
-DATASETS = ("german",)
 NEEDS = ("graph",)
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table with the paper's figures, from the runs of the graph table."""
     frame = runs["graph"]
     frame = frame[frame["dataset"] == "german"] if len(frame) else frame

@@ -70,7 +70,7 @@ def curves(frame: Frame, by: list[str], line: str) -> Plot:
     return Plot(panels, "answers", "excess over the oracle")  # type: ignore[arg-type]
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table after 0, 5 and 10 answers, and the curves."""
     frame = same_oracle(runs["excess"])
     last = int(frame["answers"].max())

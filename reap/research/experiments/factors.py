@@ -58,7 +58,7 @@ def named(frame: Frame) -> Frame:
     return same_oracle(frame).assign(factor=[names[key] for key in keys])
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table after 5 and 10 answers, and the curves of our default."""
     frame = named(runs["factors"])
     last = int(frame["answers"].max())

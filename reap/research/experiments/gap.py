@@ -70,7 +70,7 @@ def by_distance(moves: Array, A: Array, gamma: float) -> tuple[float, float]:
     return (float(near), float(every)) if np.isfinite(near) else (np.nan, np.nan)
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table with the paper's figures."""
     frame = runs["gap"]
     both = frame["exhaustive"] > 0

@@ -87,7 +87,7 @@ def row(made: Bench, subject: int, k: int, method: str, plan: Plan, truth: Array
     }
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table with the paper's figures."""
     frame = pd.concat([runs["gradient"], runs["dice"]], ignore_index=True)
     rows, below = [], []

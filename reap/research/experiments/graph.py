@@ -109,7 +109,7 @@ def _row(dataset: str, subject: int, k: int, method: str, plan: Plan, truth: Arr
     }
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table with the paper's figures, and the share of plans at each K."""
     frame = runs["graph"]
     rows, holds = [], []

@@ -73,7 +73,7 @@ def timed(engine: Engine, x: Any, matrix: Array) -> tuple[Plan, float]:
     return plan, time.process_time() - begin
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table."""
     frame = runs["honesty"]
     rows = []

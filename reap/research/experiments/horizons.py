@@ -75,7 +75,7 @@ def until(space: ActionSpace, horizon: int) -> ActionSpace:
     )
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table and the picture: the share of people with a plan by the months they give it."""
     frame = runs["horizons"]
     rows, lines = [], {}

@@ -61,7 +61,7 @@ def run(out: Path, *, questions: int, subjects: tuple[int, int], matrices: int, 
     return pd.DataFrame(rows)
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table with the paper's figures."""
     frame = runs["jaccard"]
     rows, near = [], []

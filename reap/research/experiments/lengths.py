@@ -9,14 +9,13 @@ import pandas as pd
 from reap._typing import Frame
 from reap.research.experiments import paper
 from reap.research.experiments.results import Result, spread, verdict
-from reap.research.experiments.scope import Scope
 
 TITLE = "Path length: centre against worst case"
 DATASETS = tuple(paper.LENGTHS)
 NEEDS = ("graph",)
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table with the paper's figures, from the runs of the graph table."""
     frame = runs["graph"]
     frame = frame[frame["dataset"].isin(DATASETS) & (frame["steps"] > 0)] if len(frame) else frame

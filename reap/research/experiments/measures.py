@@ -55,6 +55,26 @@ def _ratio(effort: Array, oracle: Array, axis: int = -1) -> Array:
     return np.asarray(effort.sum(axis=axis) / np.maximum(oracle.sum(axis=axis), 1e-300) - 1)
 
 
+def crossed(votes: Bools) -> tuple[float, float]:
+    """Return the 95 % interval of the share of yes in votes (n, m) of m models on n people: both are drawn again.
+
+    Models that all people share make the share less sure than n·m votes would.
+
+    Examples
+    --------
+    >>> crossed(np.array([[True, True, False, True], [True, True, False, True]]))
+    (0.25, 1.0)
+    """
+    rng, (n, m) = np.random.default_rng(0), votes.shape
+    people, models = (
+        rng.multinomial(n, np.full(n, 1 / n), _DRAWS),
+        rng.multinomial(m, np.full(m, 1 / m), _DRAWS),
+    )
+    drawn = ((people @ votes) * models).sum(axis=1) / (n * m)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return float(low), float(high)
+
+
 def whole(plan: Plan) -> Array:
     """Return the whole change (d,) of a plan, of a path too: zeros where there is none."""
     return effort.changes(plan.path[-1], plan.path[0])

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from reap._typing import Frame
 from reap.research.experiments import rank
 from reap.research.experiments.results import Result, verdict
-from reap.research.experiments.scope import Scope
 
 TITLE = "Two options against four: mean rank"
 DATASETS = rank.DATASETS
 NEEDS = ("rank",)
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table and curves, from the runs of the mean rank."""
     frame = runs["rank"]
     ways = [way for way in rank.WAYS if "options" in way]

@@ -81,7 +81,7 @@ def _row(dataset: str, subject: int, method: str, plan: Plan, person: L1, effect
     }
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table with the paper's figures."""
     frame = runs["pear"]
     rows, holds = [], []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,7 @@ def run(
     if prior.learnt != "nothing":
         drawn = Posterior(k, alone(prior), particles=JUDGING, random_state=seed + _PRIOR).matrices
         crowd = Population(population, k, seed)
-        courses["learnt"] = [_judged(rooms, crowd, drawn, i) for i in range(people)]
+        courses["learnt"] = [_held(rooms, crowd, drawn, i) for i in range(people)]
     about = {
         "dataset": bench["dataset"],
         "population": population,
@@ -135,15 +136,9 @@ def _prior(past: Past, space: ActionSpace, matrices: int) -> LearnedPrior:
     if len(past) >= PEOPLE:
         return learn_past(past, space, matrices=matrices)
     columns = tuple(space.movable or ())
-    return LearnedPrior.default(
-        space.digest,
-        space.dimension,
-        columns,
-        tuple(space.columns[i] for i in columns),
-        people=len(past),
-        answers=0,
-        figures={"gate_t": 0.0},
-    )
+    names = tuple(space.columns[i] for i in columns)
+    about = {"people": len(past), "answers": 0, "figures": {"gate_t": 0.0}}
+    return LearnedPrior.default(space.digest, space.dimension, columns, names, **about)
 
 
 @lru_cache(maxsize=20_000)
@@ -151,9 +146,7 @@ def _session(out: Path, subjects: int, samples: int, bench: Bench, population: s
     """Hold the i-th past session, with the default prior."""
     rooms, seed = _pools(out, subjects, samples, bench), dict(bench)["seed"]
     crowd = Population(population, rooms[0].shape[1], seed)
-    rng = np.random.default_rng([seed, i, _SESSION])
-    room, matrix = rooms[int(rng.integers(len(rooms)))], crowd.draw(rng)
-    return hold(room, matrix, Drawn(_default(crowd.columns, ASKING, seed)), rng)
+    return _held(rooms, crowd, _default(crowd.columns, ASKING, seed), i, _SESSION)
 
 
 @lru_cache(maxsize=64)
@@ -167,12 +160,12 @@ def _courses(
     if name == "population":
         rng = np.random.default_rng([seed, _CROWD])
         drawn = np.stack([crowd.draw(rng) for _ in range(JUDGING)])
-    return [_judged(rooms, crowd, drawn, i) for i in range(people)]
+    return [_held(rooms, crowd, drawn, i) for i in range(people)]
 
 
-def _judged(rooms: list[Array], crowd: Population, drawn: Array, i: int) -> Course:
-    """Hold a session with the i-th person never seen: the same person, room and slips whatever the prior."""
-    rng = np.random.default_rng([crowd.seed, i, _PERSON])
+def _held(rooms: list[Array], crowd: Population, drawn: Array, i: int, stream: int = _PERSON) -> Course:
+    """Hold a session with the i-th person of a stream: the same person, room and slips whatever the prior."""
+    rng = np.random.default_rng([crowd.seed, i, stream])
     room, matrix = rooms[int(rng.integers(len(rooms)))], crowd.draw(rng)
     return hold(room, matrix, Drawn(drawn), rng)
 
@@ -180,21 +173,18 @@ def _judged(rooms: list[Array], crowd: Population, drawn: Array, i: int) -> Cour
 @lru_cache(maxsize=16)
 def _default(columns: int, count: int, seed: int) -> Array:
     """Return matrices of the default prior."""
-    matrices: Array = Posterior(columns, particles=count, random_state=seed + _PRIOR).matrices
-    return matrices
+    return np.asarray(Posterior(columns, particles=count, random_state=seed + _PRIOR).matrices)
 
 
 def alone(prior: LearnedPrior) -> LearnedPrior:
     """Return a prior over the columns that can move and no others, as pools have them."""
     k = len(prior.columns)
-    said = {name: getattr(prior, name) for name in prior.__dataclass_fields__}
-    return LearnedPrior(**{**said, "dimension": k, "columns": tuple(range(k))})
+    return replace(prior, dimension=k, columns=tuple(range(k)))
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return excess after 0, 1, 3 and 5 answers and answers needed, a line a population, number of sessions and prior."""
-    rows = []
-    frame = runs["population"]
+    frame, rows = runs["population"], []
     keys = ["dataset", "population", "past", "prior"]
     order = {name: i for i, name in enumerate((*KINDS, "default", "learnt", "population"))}
     frame = frame.sort_values(keys, key=lambda column: column.map(lambda value: order.get(value, value)))
@@ -242,16 +232,15 @@ def _shortfalls(frame: Frame) -> list[str]:
                     f"Missed: {dataset}, nothing shared: the first plan moves by {moved:.1f} points (0.3 allowed)."
                 )
             continue
-        if first["learnt"] > first["default"] / 3:
-            said.append(
-                f"Missed: {dataset}, {kind}, 300 sessions: excess before any answer is {first['learnt'] / first['default']:.2f} "
-                f"of the default's (⅓ wanted; the population's own prior: {first['population'] / first['default']:.2f})."
-            )
-        if needed["learnt"] > needed["default"] / 2:
-            said.append(
-                f"Missed: {dataset}, {kind}, 300 sessions: answers to within 5 % are {needed['learnt'] / needed['default']:.2f} "
-                f"of the default's (½ wanted; the population's own prior: {needed['population'] / needed['default']:.2f})."
-            )
+        for what, found, part_of, share in (
+            ("excess before any answer is", first, 3, "⅓"),
+            ("answers to within 5 % are", needed, 2, "½"),
+        ):
+            if found["learnt"] > found["default"] / part_of:
+                said.append(
+                    f"Missed: {dataset}, {kind}, 300 sessions: {what} {found['learnt'] / found['default']:.2f} of the "
+                    f"default's ({share} wanted; the population's own prior: {found['population'] / found['default']:.2f})."
+                )
     return said or (["Nothing missed of what 300 sessions should reach."] if len(wanted) else [])
 
 

@@ -38,7 +38,7 @@ def cells(scope: Scope) -> list[dict[str, Any]]:
 run = grid.run
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the excess before any answer and after some, a line a data set and number of options."""
     frame = same_oracle(runs["quality"])
     rows, said = [], []

@@ -9,7 +9,6 @@ import pandas as pd
 from reap._typing import Frame
 from reap.research.experiments import paper
 from reap.research.experiments.results import Result, verdict
-from reap.research.experiments.scope import Scope
 
 TITLE = "Random questions against similar cost: mean rank"
 DATASETS = tuple(paper.RANDOM)
@@ -17,7 +16,7 @@ NEEDS = ("rank",)
 _WAYS = {"random": "published centre, random", "similar cost": "published centre, 2 options"}
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table with the paper's figures, from the runs of the mean rank."""
     frame = runs["rank"]
     frame = frame[frame["dataset"].isin(DATASETS)] if len(frame) else frame

@@ -95,7 +95,7 @@ def plot(frame: Frame, ways: list[str]) -> Plot:
     return Plot(panels, "questions", "mean rank")
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table and the curves for pairs, with both centres."""
     frame = runs["rank"]
     ways = ["published centre, 2 options", "true centre, 2 options"]

@@ -90,7 +90,7 @@ def after_rows(runs: Frame, rows: int) -> Frame:
     return within.groupby(["subject", "matrix"], as_index=False).tail(1)
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the excess after 5 and 10 answers and after 10 and 20 rows, a line a data set, kind and method."""
     frame = same_oracle(runs["reading"])
     last = int(frame["answers"].max())

@@ -65,7 +65,7 @@ def all_pairs(moves: Array, A: Array) -> float:
     return best
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the seconds by number of options."""
     frame = runs["run_time"]
     seconds = frame.pivot_table("seconds", "way", "options", aggfunc="median", sort=False)

@@ -85,9 +85,8 @@ def _finished(cells: list[Cell], out: Path, jobs: int) -> Any:
             yield
         return
     with joblib.parallel_config("loky", inner_max_num_threads=1), warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", "A worker stopped"
-        )  # joblib renews workers that grew; no work is lost
+        # joblib renews workers that grew; no work is lost
+        warnings.filterwarnings("ignore", "A worker stopped")
         work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
         yield from work(joblib.delayed(_quietly)(cell, out) for cell in cells)
 

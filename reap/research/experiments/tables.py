@@ -59,7 +59,7 @@ def reproduce(names: Sequence[str], scope: Scope, quiet: bool = False) -> dict[s
         cells = [runner.Cell(name, params) for params in module(name).cells(scope)]
         runs[name] = runner.run(cells, scope.out, scope.jobs, name, quiet)
     return {
-        made.__name__.rpartition(".")[2]: made.summary(runs, scope)
+        made.__name__.rpartition(".")[2]: made.summary(runs)
         for made in wanted
         if any(len(runs[name]) for name in made.NEEDS)
     }

@@ -11,10 +11,8 @@ from reap._typing import Frame
 from reap.research.experiments import paper
 from reap.research.experiments.measures import smaller
 from reap.research.experiments.results import Result, verdict
-from reap.research.experiments.scope import Scope
 
 TITLE = "Wilcoxon tests: is the paper's method below the baseline?"
-DATASETS = ("german", "bank", "student", "adult", "gmc")
 NEEDS = ("gradient", "dice", "graph", "pear")
 #: Baseline -> (table, the paper's method there, the column in which ours is compared: the effort of the whole change).
 _PAIRS = {
@@ -25,7 +23,7 @@ _PAIRS = {
 }
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the p-values with the paper's; pairs are subjects, efforts averaged over matrices."""
     rows, agree = [], []
     for baseline, (name, published, unit) in _PAIRS.items():

@@ -9,10 +9,8 @@ import pandas as pd
 from reap._typing import Frame
 from reap.research.experiments.measures import same_oracle
 from reap.research.experiments.results import Result
-from reap.research.experiments.scope import Scope
 
 TITLE = "Answers needed to come within 5 % of the oracle, and stay there"
-DATASETS = ("german", "student", "bank", "compas")
 NEEDS = ("excess",)
 _METHODS = ("published, centre", "true centre", "ours")
 
@@ -26,7 +24,7 @@ def needed(part: Frame) -> Frame:
     return (last_out + 1).where(last_out < end, float("inf"))
 
 
-def summary(runs: Mapping[str, Frame], scope: Scope) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return quantiles of the number of answers, by data set, options and method."""
     frame = same_oracle(runs["excess"])
     rows = []

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 
 from reap.research.experiments import calibration
-from reap.research.experiments.scope import Scope
 
 
 def runs(efforts, *, people="gaussian", within=0.5):
@@ -32,7 +29,7 @@ def runs(efforts, *, people="gaussian", within=0.5):
 
 
 def remarks(quality, factors):
-    (result,) = calibration.summary({"quality": quality, "factors": factors}, Scope(Path()))
+    (result,) = calibration.summary({"quality": quality, "factors": factors})
     return result
 
 

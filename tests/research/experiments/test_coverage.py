@@ -25,7 +25,7 @@ def test_plans_keep_their_promises(runs):
 def test_nobody_without_a_plan_is_passed_over(runs, tmp_path):
     nothing = {"status": "none_found", "why": "the best scores 0.4", "plans": 0, "changes": 0, "few": 0}
     frame = pd.concat([runs, runs.iloc[:1].assign(subject=99, **nothing)], ignore_index=True)
-    table, without = coverage.summary({"coverage": frame}, Scope(tmp_path))
+    table, without = coverage.summary({"coverage": frame})
     assert table.frame["with a plan"].tolist() == ["0.80"]
     assert without.frame[["subject", "why"]].to_numpy().tolist() == [[99, "the best scores 0.4"]]
 

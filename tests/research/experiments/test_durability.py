@@ -55,8 +55,20 @@ def test_holding_never_asks_for_less(frame):
 
 
 def test_the_table_has_a_row_a_method(frame, scope):
-    (result,) = durability.summary({"durability": frame}, scope)
+    (result,) = durability.summary({"durability": frame})
     assert result.frame["method"].tolist() == list(durability._methods([]))
     assert result.frame["× the edge"].iloc[0] == "1.00"
     assert (result.frame["later file"] == "–").all()  # German has none
+    for share, interval in zip(
+        result.frame["fresh retrainings"], result.frame["fresh, 95 % interval"], strict=True
+    ):
+        low, high = map(float, interval.split(" to "))
+        assert low <= float(share) <= high
+
+
+def test_votes_are_those_that_the_share_counts(frame):
+    made = frame[frame["valid"]]
+    assert made["votes"].str.len().eq(4).all()
+    assert np.allclose(made["votes"].str.count("1") / 4, made["fresh"])
+    assert (frame[~frame["valid"]]["votes"] == "").all()
     assert "durability" in tables.NAMES

@@ -36,7 +36,7 @@ def test_more_time_never_asks_for_more_effort(frame):
 
 
 def test_the_table_has_a_share_for_every_number_of_months(frame, scope):
-    (result,) = horizons.summary({"horizons": frame}, scope)
+    (result,) = horizons.summary({"horizons": frame})
     assert [name for name in result.frame if name.endswith("months")] == [
         f"{m} months" for m in horizons.MONTHS
     ]

@@ -17,7 +17,7 @@ def test_a_line_for_each_prior(tmp_path):
     assert (runs["effort"] >= runs["oracle"] - 1e-12).all()
     same = runs[runs["answers"] == 0].groupby("subject")["oracle"].nunique()
     assert (same == 1).all()  # the same people for every prior
-    (table,) = population.summary({"population": runs}, scope)
+    (table,) = population.summary({"population": runs})
     assert table.frame["prior"].tolist() == ["default", "learnt from 30", "population"]
     assert len(population.cells(Scope(tmp_path, ("german", "student")))) == 2 * 4 * 4
 
@@ -41,7 +41,7 @@ def test_numbers_of_past_sessions_may_differ_between_data_sets(tmp_path):
         for i in range(3)
         for t in (0, 1, 3, 5)
     )
-    (table,) = population.summary({"population": runs}, Scope(tmp_path))
+    (table,) = population.summary({"population": runs})
     lines = table.frame.groupby("data")["prior"].apply(sorted).to_dict()
     assert lines == {
         "german": ["default", "learnt from 1000", "learnt from 300", "population"],

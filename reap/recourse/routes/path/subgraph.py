@@ -24,11 +24,6 @@ class Subgraph:
     """The part of the graph that searches have seen; vertex 0 is the subject.
 
     The edges of an expanded vertex ``i`` are ``begin[i] … begin[i] + count[i]``; ``begin`` is −1 where it is not expanded.
-
-    Parameters
-    ----------
-    positions : Positions
-    neighbors : int
     """
 
     def __init__(self, positions: Positions, neighbors: int) -> None:

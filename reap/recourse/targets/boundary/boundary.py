@@ -40,7 +40,8 @@ class Boundary:
         self.problem = problem
         self.pool = build(problem, data, rng, pool.ENUMERATED if whole is None else whole)
         if len(self.pool) == 0 and not self.pool.complete:
-            rows, scores = climb(problem, self.pool.rejected, problem.judge(self.pool.rejected))
+            rejected = self.pool.rejected
+            rows, scores = climb(problem, rejected, problem.judge(rejected, all_scores=True))
             fine = scores >= problem.goal
             self.pool = Pool(problem, rows[fine], scores[fine])
 
@@ -52,26 +53,31 @@ class Boundary:
         matrix, place = best_of_supports(self.pool.cells, best.of_pool, self._tries(_STARTS, len(A)))
         rows, scores = self.pool.rows[place], self.pool.logits[place]
         follows = self._follows(A)
-        if follows:
-            matrix, rows, scores = self._descend(best, matrix, rows, scores)
+        if (some := follows[matrix]).any():
+            more = self._descend(best, matrix[some], rows[some], scores[some])
+            matrix, rows, scores = (
+                np.concatenate(both) for both in zip((matrix, rows, scores), more, strict=True)
+            )
         self._search(best, matrix, rows, scores)
-        if follows:
-            self._polish(best)
+        if follows.any():
+            self._polish(best, follows)
         return best
 
-    def _follows(self, A: Array) -> bool:
-        """Whether to follow the slope for matrices (b, d, d).
+    def _follows(self, A: Array) -> Bools:
+        """Return for which matrices (b, d, d) to follow the slope, (b,).
 
         Where every support was looked at, single steps from there on find as much, unless some combination of numbers is
         next to free: then the least effort lies in a narrow valley that steps do not follow.
         """
         columns = self.problem.numbers.columns
         if not self.problem.smooth or len(columns) == 0:
-            return False
-        return not self.pool.dense or bool(np.linalg.cond(A[:, columns[:, None], columns]).max() > _NARROW)
+            return np.zeros(len(A), dtype=bool)
+        if not self.pool.dense:
+            return np.ones(len(A), dtype=bool)
+        return np.asarray(np.linalg.cond(A[:, columns[:, None], columns]) > _NARROW)
 
     def _descend(self, best: Best, matrix: Ints, rows: Array, scores: Array) -> tuple[Ints, Array, Array]:
-        """Walk along the boundary within the supports of the starts; add what it rounds to."""
+        """Return what a walk along the boundary within the supports of the starts rounds to: matrices, rows, logits."""
         problem, A = self.problem, best.A
         walk = self._descent(A[matrix], rows)
         walk.descend(3)
@@ -89,11 +95,7 @@ class Boundary:
         each = np.arange(len(place))
         real = np.isfinite(efforts[each, place])
         each, place = each[real], place[real]
-        return (
-            np.concatenate([matrix, which[each]]),
-            np.concatenate([rows, near[each, place]]),
-            np.concatenate([scores, near_scores[each, place]]),
-        )
+        return which[each], near[each, place], near_scores[each, place]
 
     def _tries(self, count: int, matrices: int) -> int:
         """Return how many tries each of some matrices gets: few matrices more, and more without a gradient."""
@@ -128,10 +130,10 @@ class Boundary:
             matrix = np.flatnonzero(best.efforts < own * (1 - 1e-9))
             rows, scores = best.rows[matrix], best.scores[matrix]
 
-    def _polish(self, best: Best) -> None:
-        """Let the fine numbers of the best rows settle, the others as they are."""
+    def _polish(self, best: Best, some: Bools) -> None:
+        """Let the fine numbers of the best rows of some matrices (b,) settle, the others as they are."""
         fine = self.problem.numbers.step < _FINE
-        found = np.flatnonzero(best.found)
+        found = np.flatnonzero(best.found & some)
         if not fine.any() or len(found) == 0:
             return
         rows = best.rows[found]

@@ -74,10 +74,7 @@ def search(problem: Problem, A: Array, rows: Array, scores: Array, rounds: int =
         near = Neighbours(problem, moves, rows[active][first], scores[active][first])
         pairs = near.pairs(A[active], state)
         options = np.concatenate([near.rows[state], pairs], axis=1)
-        values = np.concatenate(
-            [near.judged[state], problem.judge(pairs.reshape(-1, rows.shape[1])).reshape(pairs.shape[:2])],
-            axis=1,
-        )
+        values = np.concatenate([near.judged[state], _judged(problem, pairs)], axis=1)
         efforts = of_each(A[active], problem.moves(options))
         efforts[values < problem.goal] = np.inf
         best = efforts.argmin(axis=1)
@@ -163,6 +160,12 @@ class Neighbours:
         useful = np.isfinite(np.take_along_axis(both, best, axis=1))[:, :, None]
         pairs = here[:, None] + np.where(useful, S[each, first[each, i]] + S[each, j], 0.0)
         return self.problem.follow(pairs.reshape(-1, pairs.shape[2])).reshape(pairs.shape)
+
+
+def _judged(problem: Problem, rows: Array) -> Array:
+    """Return the logits (b, k) of rows (b, k, d), of equal ones once: matrices agree on many."""
+    first, state = _states(rows.reshape(-1, rows.shape[-1]))
+    return problem.judge(rows.reshape(-1, rows.shape[-1])[first])[state].reshape(rows.shape[:2])
 
 
 def _states(rows: Array) -> tuple[Ints, Ints]:

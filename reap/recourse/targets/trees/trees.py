@@ -99,7 +99,7 @@ class Trees:
             kept = undominated(self._own(rows))
             rows, scores = rows[kept], scores[kept]
         elif not np.isfinite(problem.closest) or problem.closest < problem.goal:
-            problem.judge(self._highest())  # so that a refusal can say how close it came
+            problem.judge(self._highest(), all_scores=True)  # so that a refusal can say how close it came
         self.pool = Pool(problem, rows, scores)
 
     def _timed(self, budget: int) -> Timed | None:

@@ -1,12 +1,33 @@
-"""Plans that a person keeps, to compare them later."""
+"""What a session keeps beside its events: plans to compare later, and for the operator's funnel who came back and printed."""
 
 from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
 
 from reap._errors import InputError
 from reap.elicitation import Event
 from reap.service.desk import Desk
 from reap.service.live import Live
 from reap.service.log import Entry, Sent
+
+#: Somebody who was away for so long comes back.
+AWAY = timedelta(minutes=30)
+
+
+def returned(desk: Desk, live: Live) -> None:
+    """Note that somebody came back after a while."""
+    if datetime.now(UTC) - live.entries[-1].time > AWAY:
+        desk.append(live, Event("returned", {}))
+
+
+def printed(desk: Desk, live: Live) -> None:
+    """Note, once for each plan, that somebody took it with them."""
+    for entry in reversed(live.entries):
+        if entry.type == "printed":
+            return
+        if entry.type in ("recommended", "chosen"):
+            break
+    desk.append(live, Event("printed", {}))
 
 
 def keep(desk: Desk, live: Live, key: str | None = None) -> Entry:

@@ -1,0 +1,44 @@
+"""One doing, said once: whoever pays on time for a year makes up for late payments of every kind.
+
+Features with the same ``deed`` have phrases that say first what is done, then in brackets what that brings: "Pay all bills on
+time for 12 months (to make up for …)". Side by side they are one sentence, with the longest time and everything it brings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from reap.language import listed
+from reap.space.words import Change
+
+
+def sentences(changes: Iterable[Change], deed: Callable[[str], str]) -> list[str]:
+    """Return changes as sentences without full stops, one for all that have the same deed.
+
+    Parameters
+    ----------
+    changes : iterable of Change
+    deed : callable
+        What one does about a feature, by its name; empty for what stands alone.
+
+    Examples
+    --------
+    >>> from reap.space import Feature
+    >>> phrase = {"down": "Pay on time for {months:month|months} (to make up for {by:delay|delays})"}
+    >>> late = Feature("late", "integer", range=(0, 9), pace="1 every 12 months", deed="pay", phrases=phrase)
+    >>> sentences([Change.of(late, 2, 1), Change.of(late, 3, 1)], lambda name: "pay")
+    ['Pay on time for 24 months (to make up for 1 delay and to make up for 2 delays)']
+    """
+    done: dict[str, list[Change]] = {}
+    for change in changes:
+        done.setdefault(deed(change.feature) or f"\0{change.feature}", []).append(change)
+    return [_together(together) for together in done.values()]
+
+
+def _together(changes: list[Change]) -> str:
+    parts = [str(change).removesuffix(")").partition(" (") for change in changes]
+    longest = max(range(len(changes)), key=lambda i: changes[i].months)
+    brought = [brings for _, _, brings in parts if brings]
+    return (
+        f"{parts[longest][0]} ({listed(brought)})" if brought and len(changes) > 1 else str(changes[longest])
+    )
