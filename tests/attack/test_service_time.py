@@ -81,28 +81,6 @@ def test_a_start_that_takes_too_long_ends_with_a_sentence(slow, row):
     assert model.calls == calls  # given up, not left computing
 
 
-def test_who_was_stored_in_time_is_not_told_that_nothing_was(slow, row, monkeypatch):
-    """The limit may pass while the answer is written down: then it counts, and the person sees what follows from it."""
-    service, _ = slow
-    with patient(service):
-        begun = service.start(row)
-    store, late = service.app.state.desk.store, []
-    write = type(store).append_all
-
-    def slowly(self, kept, place, said, *rest):
-        entries = write(self, kept, place, said, *rest)
-        if said[-1][0] == "screened":
-            late.append(said)
-            time.sleep(LIMIT + 0.1)  # past the limit, and before the person is answered without it
-        return entries
-
-    monkeypatch.setattr(type(store), "append_all", slowly)
-    said = {"changeable": None, "key": "once"}
-    answer = service.client.post(f"/api/v1/sessions/{begun['token']}/screening", json=said)
-    assert late
-    assert answer.status_code == 200, answer.text
-
-
 def test_an_act_that_takes_too_long_is_not_stored_and_may_be_said_again(slow, row):
     service, model = slow
     with patient(service):
