@@ -12,6 +12,7 @@ from cachetools import LRUCache
 from reap import __version__, _clock
 from reap._typing import Array
 from reap.elicitation import Elicitation
+from reap.service import receipts
 from reap.service.case import Case
 from reap.service.live import Live, MissingError
 from reap.service.log import Entry
@@ -74,9 +75,10 @@ class Reception:
         for name in given:
             self.space.feature(name)
         token, begin = new_token(), time.perf_counter()
-        deadline = time.monotonic() + self.settings.time_limit
+        came = receipts.current().came
+        deadline = came + self.settings.time_limit
         give_way = _clock.giving_way(self._turns.way(self.settings.time_limit / _GIVING_WAY))
-        with _clock.until(deadline), self._newcomers.turn(time.monotonic(), deadline), give_way:
+        with _clock.until(deadline), self._newcomers.turn(came, deadline), give_way:
             session = Elicitation(
                 self.case.engine,
                 self.space.decode(z[None]),
