@@ -10,7 +10,7 @@ import numpy as np
 
 from reap._typing import Array
 from reap.belief import Belief, Posterior
-from reap.elicitation import advice
+from reap.elicitation import advice, minds
 from reap.elicitation.acts import Acts
 from reap.elicitation.events import Event
 from reap.elicitation.options import Rows, key
@@ -29,8 +29,8 @@ from reap.questions.saving import Saving
 from reap.recourse import Engine
 from reap.space import Limits
 
-#: Matrices drawn for a warm-up: it does not count, so a few plans are enough, and the person waits for nothing else.
-WARM = 4
+#: Matrices drawn for a warm-up, which does not count.
+WARM = 8
 #: How many of a round's matrices also ask for plans that are easier to bear, and with how many changes at most.
 BEARABLE, FEWER = 8, (1, 2)
 
@@ -87,18 +87,35 @@ class Asking(Acts):
         rng = np.random.default_rng([self.seed, self.revision, 1])
         if self.answered >= self._budget or len(self._shown) >= 3 * self._budget + 3:
             return self._last(rng)
-        question = self._worth_asking(rng, self.settings.warm_up and not self._shown)
+        if self.settings.warm_up and not self._shown and (warm := self._warm_up(rng)) is not None:
+            return warm
+        question = self._worth_asking(rng)
         if question is None and self._round.found is None and isinstance(self.belief, advice.Sampled):
             self._look(self.belief)  # before we say that nothing is left to ask
             question = self._worth_asking(rng) if self._round.found else None
         return question or self._last(rng)
 
-    def _worth_asking(self, rng: np.random.Generator, warming: bool = False) -> Question | None:
-        """Return the question that the strategy chooses among the plans there are; None where it has none.
+    def _warm_up(self, rng: np.random.Generator) -> Question | None:
+        """Return an easy question between plans that are about right; they are not kept. None where there is none.
 
-        ``warming``: one that does not count, if there is one.
+        It does not count, and nobody should wait for more than that before they see anything.
         """
-        options, known = self._options(WARM if warming else None)
+        belief = self.belief
+        if not (isinstance(belief, advice.Sampled) and isinstance(belief, Predicting)):
+            return None
+        rough = getattr(self.engine, "rough", self.engine.plans)
+        found = Pool(self.space).new(rough(self._x, self._drawn(belief, WARM), self.limits))
+        if len(found) < 2:
+            return None
+        beside = belief.dimension > self.space.dimension
+        pool = Pool(self.space, found, minds.scales(self.space, found) if beside else None)
+        choice = pool.choose(self.strategy, belief, (), rng, self.settings.rows)
+        easy = choice and warm_up(pool.burden(()), pool.moves, belief, choice.options)
+        return self._question([pool[i] for i in easy], rng, kind="warm-up") if easy else None
+
+    def _worth_asking(self, rng: np.random.Generator) -> Question | None:
+        """Return the question that the strategy chooses among the plans there are; None where it has none."""
+        options, known = self._options()
         parts = None
         if isinstance(options, Pool):
             parts = self._parts(options, known)
@@ -111,13 +128,6 @@ class Asking(Acts):
                 return second
         else:
             choice = options.choose(self.strategy, known, self._shown, rng)
-        if warming and isinstance(options, Pool) and isinstance(known, Predicting):
-            best = choice and warm_up(options.burden(()), options.moves, known, choice.options)
-            if best:
-                return self._question([options[i] for i in best], rng, kind="warm-up")
-            if isinstance(self.belief, advice.Sampled):
-                self._look(self.belief)  # the first question counts: now all that may be best is looked for
-            return self._worth_asking(rng)
         if choice is None:
             return None
         count = len(options.moves)
@@ -200,25 +210,29 @@ class Asking(Acts):
             f"{self.revision}-{shown}", number, plans, why, gain, kind, predicted, probability, whole
         )
 
-    def _options(self, samples: int | None = None) -> tuple[Pool | Rows, Belief | Array]:
+    def _options(self) -> tuple[Pool | Rows, Belief | Array]:
         """Return what a question compares, and what is known: plans and a belief; for a confidence set rows and its centre."""
         if isinstance(self.belief, advice.Sampled):
-            self._search(self.belief, samples)
+            self._search(self.belief)
             return self.pool.without(self._verdicts().aside(self.pool.plans)), self.belief
         if self._rows is None:
             self._rows = Rows(self.engine.candidates(self._x, self.limits), self._z)
         return self._rows, advice.center(self._consistent(), self.settings.center)
 
-    def _search(self, belief: advice.Sampled, samples: int | None = None) -> None:
+    def _search(self, belief: advice.Sampled) -> None:
         """Let the engine answer for the belief of this round, where that may bring something."""
         if self._round.found is None and not self._settled:
-            self._look(belief, samples)
+            self._look(belief)
 
-    def _look(self, belief: advice.Sampled, samples: int | None = None) -> None:
-        """Let the engine answer for the belief of this round; the plans it finds join the pool and stay."""
+    def _drawn(self, belief: advice.Sampled, samples: int) -> Array:
+        """Return matrices (1 + samples, d, d) that may be the person's, what is expected first."""
         rng = np.random.default_rng([self.seed, self.revision])
-        sampled = [belief.estimate()[None], belief.sample(samples or self.settings.samples, random_state=rng)]
-        matrices = self._of_changes(np.concatenate(sampled))
+        sampled = [belief.estimate()[None], belief.sample(samples, random_state=rng)]
+        return self._of_changes(np.concatenate(sampled))
+
+    def _look(self, belief: advice.Sampled) -> None:
+        """Let the engine answer for the belief of this round; the plans it finds join the pool and stay."""
+        matrices = self._drawn(belief, self.settings.samples)
         found = self.engine.plans(self._x, matrices, self.limits)
         if belief.dimension > self.space.dimension and not len(self.pool):
             found += self._easier_to_bear(matrices[:BEARABLE])

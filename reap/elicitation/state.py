@@ -163,7 +163,7 @@ class State(History):
     def _join(self, found: Sequence[Plan] | None) -> None:
         """Let the plans that an engine found join the pool; None: it was not asked."""
         if found is not None:
-            self._round.found = [*(self._round.found or ()), *found]
+            self._round.found = found
             if self._sizes is None and len(found) and self.belief.dimension > self.space.dimension:
                 self._sizes = minds.scales(self.space, found)
                 self.pool = Pool(self.space, self.pool, self._sizes)

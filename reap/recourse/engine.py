@@ -87,6 +87,10 @@ class Engine(Generator):
         self._check_fitted()
         return fingerprint(self)
 
+    def rough(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
+        """Return plans that are about right, sooner than ``plans`` where an engine can: for a question that does not count."""
+        return self.plans(x, matrices, limits)
+
     def lighter(self, x: Any, matrices: Array, limits: Limits, tighter: Sequence[Limits]) -> list[Plan]:
         """Return plans for people who mind more than the effort: those of least effort within each of some tighter limits."""
         return [plan for each in tighter for plan in self.plans(x, matrices, limits.merge(each))]

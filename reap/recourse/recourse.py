@@ -188,12 +188,24 @@ class Recourse(Engine):
         """
         if type(self).plans is not Recourse.plans:  # who overrides that wants it called
             return super().lighter(x, matrices, limits, tighter)
+        return self._known(x, matrices, limits, [limits.merge(each) for each in tighter])
+
+    def rough(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
+        """Return the best plans of what is known for the subject before anything is searched for; see ``Engine.rough``."""
+        if type(self).plans is not Recourse.plans:
+            return super().rough(x, matrices, limits)
+        return self._known(x, matrices, limits, [limits])
+
+    def _known(
+        self, x: Any, matrices: Array, limits: Limits | None, within: Sequence[Limits | None]
+    ) -> list[Plan]:
+        """Return the plans of least effort within each of some limits, out of the rows that are known for the subject."""
         subject, A = self._subject(x, limits), self._matrices(matrices)
         if subject.verdict is not None:
             return []
         with self._search.targets(subject, limits, self._deadline()) as targets:
-            within = [self.space.tighten(limits.merge(each)) for each in tighter]
-            rows = targets.lighter(A, [one.allows(subject.z, targets.pool.rows) for one in within])
+            spaces = [self.space.tighten(each) for each in within]
+            rows = targets.lighter(A, [one.allows(subject.z, targets.pool.rows) for one in spaces])
             if len(rows) == 0:
                 return []
             efforts = effort.of_changes(A, targets.problem.moves(rows)).min(axis=0)

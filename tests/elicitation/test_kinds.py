@@ -11,7 +11,6 @@ import reap
 from reap import Elicitation, InputError
 from reap.batch import answers_of
 from reap.elicitation import Prediction
-from reap.elicitation.asking import WARM
 from reap.elicitation.options import key
 from reap.elicitation.prediction import held_out
 from reap.elicitation.warm_up import warm_up
@@ -77,37 +76,37 @@ def test_a_warm_up_teaches_nothing(german_engine, held, answer):
     assert session.history == []
 
 
-def test_for_a_warm_up_little_is_looked_for(german_engine, german_rejected, monkeypatch):
+def test_for_a_warm_up_nothing_is_searched_and_nothing_kept(german_engine, german_rejected, monkeypatch):
     asked, plans = [], type(german_engine).plans
     monkeypatch.setattr(
         reap.Recourse,
         "plans",
         lambda self, x, A, limits=None: asked.append(len(A)) or plans(self, x, A, limits),
     )
-    session = german_engine.elicit(german_rejected.iloc[0], warm_up=True)
-    assert session.ask().kind == "warm-up"
-    assert asked == [WARM + 1]
-    session.answer("left")
-    assert session.ask().kind == "question"
-    assert asked == [WARM + 1, 33]
-
-
-def test_where_nothing_can_warm_up_all_is_looked_for_at_once(german_engine, german_rejected, monkeypatch):
-    asked, plans = [], type(german_engine).plans
-    monkeypatch.setattr(
-        reap.Recourse,
-        "plans",
-        lambda self, x, A, limits=None: asked.append(len(A)) or plans(self, x, A, limits),
-    )
-    monkeypatch.setattr("reap.elicitation.asking.warm_up", lambda *given: None)
     session = german_engine.elicit(german_rejected.iloc[0], warm_up=True)
     first = session.ask()
-    assert first.kind == "question"
-    assert asked == [WARM + 1, 33]
-    again = reap.Elicitation.from_json(session.to_json(), german_engine)  # both looks are in the log
-    assert {key(plan) for plan in again.pool} == {key(plan) for plan in session.pool}
+    assert first.kind == "warm-up"
+    assert all(option.valid for option in first.options)
+    assert asked == []
+    assert not len(session.pool)
+    again = reap.Elicitation.from_json(session.to_json(), german_engine)
     assert [key(option) for option in again.ask().options] == [key(option) for option in first.options]
-    assert asked == [WARM + 1, 33]
+    session.answer("left")
+    assert session.ask().kind == "question"
+    assert asked == [33]
+    assert len(session.pool) > 1
+
+
+def test_where_nothing_can_warm_up_the_first_question_counts(german_engine, german_rejected, monkeypatch):
+    monkeypatch.setattr("reap.elicitation.asking.warm_up", lambda *given: None)
+    session, plain = (german_engine.elicit(german_rejected.iloc[0], warm_up=warm) for warm in (True, False))
+    assert session.ask().kind == "question"
+    assert {key(plan) for plan in session.pool} == {key(plan) for plan in plain_pool(plain)}
+
+
+def plain_pool(session):
+    session.ask()
+    return session.pool
 
 
 def test_a_warm_up_honours_what_cannot_be_done(german_engine, held):
