@@ -103,8 +103,9 @@ class Asking(Acts):
         belief = self.belief
         if not (isinstance(belief, advice.Sampled) and isinstance(belief, Predicting)):
             return None
-        rough = getattr(self.engine, "rough", self.engine.plans)
-        found = Pool(self.space).new(rough(self._x, self._drawn(belief, WARM), self.limits))
+        rough = getattr(self.engine, "rough", partial(Engine.rough, self.engine))
+        made: list[Plan] = rough(self._x, self._drawn(belief, WARM), self.limits, self._tighter)
+        found = Pool(self.space).new(made)
         if len(found) < 2:
             return None
         beside = belief.dimension > self.space.dimension
@@ -240,12 +241,17 @@ class Asking(Acts):
 
     def _easier_to_bear(self, matrices: Array) -> list[Plan]:
         """Return plans for people who mind the number of changes, or waiting: with fewer changes, and ready sooner."""
-        tighter = [Limits(max_changes=k) for k in FEWER]
-        tighter += [Limits(within_months=1)] if self.space.timed else []
         # an engine that answers ``plans`` alone is asked for these
         lighter = getattr(self.engine, "lighter", partial(Engine.lighter, self.engine))
-        found: list[Plan] = lighter(self._x, matrices, self.limits, tighter)
+        found: list[Plan] = lighter(self._x, matrices, self.limits, self._tighter)
         return found
+
+    @property
+    def _tighter(self) -> list[Limits]:
+        """What people may mind besides: more than one or two changes, and more than a month."""
+        return [Limits(max_changes=k) for k in FEWER] + (
+            [Limits(within_months=1)] if self.space.timed else []
+        )
 
     def _of_changes(self, A: Array) -> Array:
         """Return matrices (…, d, d) without the columns beside the changes."""

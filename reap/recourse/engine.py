@@ -87,8 +87,11 @@ class Engine(Generator):
         self._check_fitted()
         return fingerprint(self)
 
-    def rough(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return plans that are about right, sooner than ``plans`` where an engine can: for a question that does not count."""
+    def rough(self, x: Any, matrices: Array, limits: Limits, tighter: Sequence[Limits]) -> list[Plan]:
+        """Return plans that are about right, sooner than ``plans`` where an engine can: for a question that does not count.
+
+        Some of them may keep tighter limits, so that they differ.
+        """
         return self.plans(x, matrices, limits)
 
     def lighter(self, x: Any, matrices: Array, limits: Limits, tighter: Sequence[Limits]) -> list[Plan]:

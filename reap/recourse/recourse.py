@@ -190,15 +190,13 @@ class Recourse(Engine):
             return super().lighter(x, matrices, limits, tighter)
         return self._known(x, matrices, limits, [limits.merge(each) for each in tighter])
 
-    def rough(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
+    def rough(self, x: Any, matrices: Array, limits: Limits, tighter: Sequence[Limits]) -> list[Plan]:
         """Return the best plans of what is known for the subject before anything is searched for; see ``Engine.rough``."""
         if type(self).plans is not Recourse.plans:
-            return super().rough(x, matrices, limits)
-        return self._known(x, matrices, limits, [limits])
+            return super().rough(x, matrices, limits, tighter)
+        return self._known(x, matrices, limits, [limits, *(limits.merge(each) for each in tighter)])
 
-    def _known(
-        self, x: Any, matrices: Array, limits: Limits | None, within: Sequence[Limits | None]
-    ) -> list[Plan]:
+    def _known(self, x: Any, matrices: Array, limits: Limits, within: Sequence[Limits]) -> list[Plan]:
         """Return the plans of least effort within each of some limits, out of the rows that are known for the subject."""
         subject, A = self._subject(x, limits), self._matrices(matrices)
         if subject.verdict is not None:
