@@ -44,10 +44,11 @@ class _Plain:
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the command line, or say in a sentence why not; a group without any word shows its help."""
+        nothing = not args  # reading takes the words away
         try:
             return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
         except _UNREADABLE as error:
-            if not args and isinstance(self, Group):
+            if nothing and isinstance(self, Group):
                 raise
             raise _sentence(error, ctx) from None
 

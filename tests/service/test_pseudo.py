@@ -61,7 +61,14 @@ def read(page: str) -> str:
 def words_of(space) -> set[str]:
     """Every word of the space's own, in German."""
     with language.speaking("de"):
-        said = [space.title, space.about, space.yes, *SAID.split(), *MONTHS.split()]
+        said = [
+            space.title,
+            space.about,
+            space.yes,
+            space.meaning.said("ready"),
+            *SAID.split(),
+            *MONTHS.split(),
+        ]
         for feature in space.features:
             said += [feature.label, feature.unit, *map(feature.show, feature.levels)]
             own = feature.translations.get("de", {}).get("phrases", {})

@@ -9,7 +9,15 @@ from html import unescape
 import httpx
 import pytest
 
-from reap.service import duty_pages, operator_pages, pages, plan_pages, question_pages, screening_pages
+from reap.service import (
+    duty_pages,
+    operator_pages,
+    pages,
+    plan_pages,
+    question_pages,
+    screening_pages,
+    wish_pages,
+)
 from reap.service.render import COOKIE
 from reap.service.tables import SESSIONS
 
@@ -95,7 +103,7 @@ def forms(text):
 
 
 def test_every_form_is_signed_for_the_browser_that_got_it(service, row):
-    every = (pages, question_pages, plan_pages, screening_pages, duty_pages, operator_pages)
+    every = (pages, question_pages, plan_pages, screening_pages, wish_pages, duty_pages, operator_pages)
     routes = [r for module in every for r in module.router.routes]
     posts = {r.path for r in routes if "POST" in getattr(r, "methods", ())}
     assert len(posts) == 16
