@@ -23,24 +23,25 @@ PEOPLE = 25
 HEAD = f"""# {COUNT} questions
 
 A computer program has decided about you, and the answer was no. Several ways lead from there to a yes. Each asks
-something else of you, and only you know which is easier for you. So you are shown two at a time, A and B.
+something else of you, and only you know which is easier for you. So you are shown two at a time, A and B. Some
+questions are about steps only: a step may not be enough for a yes by itself, but it tells which ways are easier.
 
 To every question you can answer:
 
 - **A is easier**
 - **B is easier**
 - **About the same**
-- **I can’t do either**
-- **Skip**
+- **I can’t do either** (then neither is shown again)
+- **Skip** (if you would rather not say)
 
 Each part below begins with who you are and what the yes would be. Every question is to another person, so what is said
-about you changes from one to the next.[^made]
+about you changes from one to the next. Where it says so, that person was asked the same thing before.[^made]
 """
 FOOT = """[^made]: Made by `python scripts/print_questions.py`; nothing is edited. In each public data set a logistic regression
     refuses some people, and a simulated person answered the questions that came before the one printed, so a question may be
     the first, second or third of a session. Questions are numbered here through the page. A question shows at most three
-    differences, four where no smaller question helps, each large enough to be felt. No option asks for all of the other and
-    more, counted column by column, and nothing is asked twice in other words.
+    differences, four where no smaller question helps, each large enough to be felt. No option asks for all that is to be
+    done for the other and more, and nothing is asked twice but for a second look.
 """
 
 
