@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from reap._typing import Array, Bools, Ints
@@ -11,7 +9,7 @@ from reap.effort import of_each
 from reap.recourse.targets import pool
 from reap.recourse.targets.boundary.numbers import Descent
 from reap.recourse.targets.boundary.rounding import roundings
-from reap.recourse.targets.boundary.search import Moves, climb, search
+from reap.recourse.targets.boundary.search import climb, search
 from reap.recourse.targets.pool import Best, Pool, best_of_supports, build
 from reap.recourse.targets.problem import Problem
 
@@ -46,10 +44,6 @@ class Boundary:
             rows, scores = climb(problem, rejected, problem.judge(rejected, all_scores=True))
             fine = scores >= problem.goal
             self.pool = Pool(problem, rows[fine], scores[fine])
-
-    @cached_property
-    def _moves(self) -> Moves:
-        return Moves(self.problem)
 
     def solve(self, A: Array) -> Best:
         """Return the accepted row of least effort for each matrix (b, d, d)."""
@@ -129,7 +123,7 @@ class Boundary:
                 self._tries(_SEARCHES, len(best.A)),
             )
             matrix, rows, scores = matrix[keep], rows[keep], scores[keep]
-            rows, scores = search(self.problem, best.A[matrix], rows, scores, self._moves)
+            rows, scores = search(self.problem, best.A[matrix], rows, scores)
             own = best.efforts.copy()
             np.minimum.at(own, matrix, of_each(best.A[matrix], self.problem.moves(rows)))
             best.offer(rows, scores)

@@ -9,8 +9,6 @@ from reap._typing import Array, Ints
 from reap.effort import of_each
 from reap.recourse.targets.problem import Problem
 
-#: Rows whose neighbours are known, at most: 2 kB each.
-_KNOWN = 1_000
 #: Shares of the way back to the start.
 _BACK = np.array([1.0, 0.5, 0.25, 0.1])
 
@@ -18,13 +16,11 @@ _BACK = np.array([1.0, 0.5, 0.25, 0.1])
 class Moves:
     """The single changes one can make to rows: a few steps of a number, part of the way back, another level.
 
-    With ``ends`` also to the ends of a number. What was found of the neighbours of a row is ``known``: the same rows come
-    again with every matrix.
+    With ``ends`` also to the ends of a number.
     """
 
     def __init__(self, problem: Problem, ends: bool = False) -> None:
         self.problem, self.ends = problem, ends
-        self.known: dict[int, tuple[Array, Array]] = {}
         n = problem.numbers
         self._steps = [self._sizes(j) for j in range(len(n.columns))]
         counts = [2 * len(sizes) + len(_BACK) + 2 * ends for sizes in self._steps]
@@ -62,15 +58,13 @@ class Moves:
         return out
 
 
-def search(
-    problem: Problem, A: Array, rows: Array, scores: Array, moves: Moves | None = None, rounds: int = 12
-) -> tuple[Array, Array]:
+def search(problem: Problem, A: Array, rows: Array, scores: Array, rounds: int = 12) -> tuple[Array, Array]:
     """Improve accepted rows (b, d), one for each matrix, by single changes and pairs of changes.
 
     All single changes of a row are scored; the logit of a pair is guessed as the sum of both, and the pairs of least effort
     that the guess accepts are scored too. Needs no gradient. Returns rows (b, d) and their logits (b,).
     """
-    moves = moves or Moves(problem)
+    moves = Moves(problem)
     rows, scores = rows.copy(), scores.copy()
     active = np.arange(len(A))
     for _ in range(rounds):
@@ -128,25 +122,12 @@ class Neighbours:
         self.rows = np.repeat(rows[:, None], len(moves.owner), axis=1)
         changed = problem.follow((self.rows + self.changes)[self.moved])
         self.rows[self.moved] = changed
-        keys = row_keys(rows).tolist()
-        known = moves.known if len(moves.known) < _KNOWN else {}
-        new = [i for i, key in enumerate(keys) if key not in known]
-        if new:
-            known.update(zip((keys[i] for i in new), zip(*self._scored(new), strict=True), strict=True))
-        moves.known = known
-        self.guessed, self.judged = (np.stack(part) for part in zip(*(known[k] for k in keys), strict=True))
-
-    def _scored(self, some: list[int]) -> tuple[Array, Array]:
-        """Return ``guessed`` and ``judged`` of the neighbours of some of the rows."""
-        problem, moved = self.problem, self.moved[some]
-        rows = self.rows[some]
-        guessed = np.repeat(self.scores[some][:, None], len(self.owner), axis=1)
-        guessed[moved] = problem.score(rows[moved])
-        judged = guessed.copy()
-        legal = np.where(problem.legal(rows[moved]), guessed[moved], -np.inf)
-        judged[moved] = problem.honest(rows[moved], legal)
-        problem.saw(rows.reshape(-1, rows.shape[-1]), judged.ravel())
-        return guessed, judged
+        self.guessed = np.repeat(scores[:, None], len(moves.owner), axis=1)
+        self.guessed[self.moved] = problem.score(changed)
+        self.judged = self.guessed.copy()
+        judged = np.where(problem.legal(changed), self.guessed[self.moved], -np.inf)
+        self.judged[self.moved] = problem.honest(changed, judged)
+        problem.saw(self.rows.reshape(-1, rows.shape[1]), self.judged.ravel())
 
     def pairs(self, A: Array, state: Ints, count: int = 16) -> Array:
         """Return the most promising pairs of changes for each matrix, applied to the row it is at, (b, k, d).
