@@ -13,8 +13,8 @@ from reap.belief.answers import Answers, People
 from reap.belief.prior import Prior
 from reap.belief.resampling import effective, log_sum, positions
 
-#: Moves after each answer; every fourth proposes another family.
-MOVES = 8
+#: Moves after each answer, every fourth of which proposes another family; fewer after one that leaves this share effective.
+MOVES, FEWER, EXPECTED = 8, 4, 0.7
 #: An answer that leaves a smaller share of the particles effective is learnt in stages, and their largest number.
 ENOUGH, STAGES = 0.1, 10
 #: Share of proposals that should be accepted, and the factors by which the step then grows or shrinks.
@@ -22,7 +22,7 @@ ACCEPTANCE, GROW, SHRINK = 0.3, 1.15, 0.87
 #: The step of a proposal of other weights for the columns beside.
 WEIGHTS = 0.44
 #: What a particle is made of.
-STATE = ("_latents", "_families", "_before", "_last")
+STATE = ("_latents", "_families", "_own", "_before", "_last")
 
 
 class Particles:
@@ -73,6 +73,8 @@ class Particles:
         # is, and log-likelihood of the last.
         self._before = np.tile(np.log(who.share), (n, 1))
         self._last = np.zeros_like(self._before)
+        #: Efforts (n, m) of the answers' options, without what the columns beside count.
+        self._own = np.empty((n, 0))
         self.step = 0.4
         self.acceptance = float("nan")
         self.effective = float(n)
@@ -172,15 +174,15 @@ class Particles:
         columns, known = self._prior.touched(answers.moves), self._columns
         if columns is not None and known is not None and not np.array_equal(columns, known):
             self._latents, self._columns = self._with(columns), columns
-        self._before, self._last = self._likelihood(self._latents, self._families, answers)
+        self._own, self._before, self._last = self._likelihood(self._latents, self._families, answers)
         self.effective = effective(self._gain(0.0, 1.0))
-        power = 0.0
+        power, moves = 0.0, FEWER if self.effective > EXPECTED * len(self) else MOVES
         for stage in range(STAGES):
             last = stage == STAGES - 1 or time.monotonic() > deadline
             following = 1.0 if last else self._following(power)
             self._resample(positions(self._gain(power, following), rng))
             power = following
-            self.move(answers, rng, power=power, deadline=deadline)
+            self.move(answers, rng, power=power, moves=moves, deadline=deadline)
             if power == 1.0:
                 break
 
@@ -229,31 +231,40 @@ class Particles:
             proposed = self._latents.copy()
             noise = rng.standard_normal(proposed[:, last].shape, dtype=proposed.dtype.type)
             proposed[:, last] = np.sqrt(1 - step**2) * proposed[:, last] + step * noise
-            self._accept(proposed, self._families, answers, power, rng)
+            self._accept(proposed, self._families, answers, power, rng, self._own)
 
     def _accept(
-        self, latents: Array, families: Ints, answers: Answers, power: float, rng: np.random.Generator
+        self,
+        latents: Array,
+        families: Ints,
+        answers: Answers,
+        power: float,
+        rng: np.random.Generator,
+        own: Array | None = None,
     ) -> float:
-        """Replace the particles whose proposal is accepted, and return their share."""
-        before, last = self._likelihood(latents, families, answers)
+        """Replace the particles whose proposal is accepted, and return their share; ``own`` efforts where they are known."""
+        own, before, last = self._likelihood(latents, families, answers, own)
         gain = log_sum(before + power * last) - log_sum(self._before + power * self._last)
         yes = np.log1p(-rng.random(len(self))) < gain
         kept = np.flatnonzero(yes)
-        for name, new in zip(STATE, (latents, families, before, last), strict=True):
+        for name, new in zip(STATE, (latents, families, own, before, last), strict=True):
             if new is not getattr(self, name):
                 getattr(self, name)[kept] = new[kept]
         self._matrices = self._some = None
         return float(yes.mean())
 
-    def _likelihood(self, latents: Array, families: Ints, answers: Answers) -> tuple[Array, Array]:
-        """Return log-likelihoods `(n, t)`: of the answers before the last one with the kind's share, and of the last."""
+    def _likelihood(
+        self, latents: Array, families: Ints, answers: Answers, own: Array | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Return own efforts `(n, m)`, and log-likelihoods `(n, t)`: of the answers before the last with their share, of it."""
         usual = np.log(self.people.share)
         if not answers.count:
-            return np.tile(usual, (len(latents), 1)), np.zeros_like(self._last)
-        each = self._prior.efforts(latents, families, answers.moves, self._columns)
-        efforts = answers.efforts(each)
+            return self._own, np.tile(usual, (len(latents), 1)), np.zeros_like(self._last)
+        if own is None:
+            own = self._prior.own_efforts(latents, families, answers.moves, self._columns)
+        efforts = answers.efforts(self._prior.weighed(own, latents, answers.moves))
         each = answers.log_likelihood(efforts, self.people)
-        return usual + each[:, :-1].sum(axis=1), each[:, -1]
+        return own, usual + each[:, :-1].sum(axis=1), each[:, -1]
 
     def _gain(self, power: float, following: float) -> Array:
         """Return the log-weights `(n,)` when the power of the last answer grows."""
@@ -279,10 +290,14 @@ class Particles:
 
 
 def _antithetic(noise: Array, rng: np.random.Generator) -> None:
-    """Fill with standard normals, the second half the negative of the first.
+    """Fill `(n, k)` with standard normals: a quarter is drawn, a quarter is the same turned by some columns, half the negative.
 
     To each particle its noise is as good as any: independent of where it stands. Drawing takes most of a move's time.
     """
-    half = (len(noise) + 1) // 2
-    rng.standard_normal(dtype=noise.dtype.type, out=noise[:half])
-    np.negative(noise[: len(noise) - half], out=noise[half:])
+    n, k = noise.shape
+    half, quarter = (n + 1) // 2, (n + 3) // 4
+    rng.standard_normal(dtype=noise.dtype.type, out=noise[:quarter])
+    turn = int(rng.integers(1, k)) if k > 1 else 0
+    noise[quarter:half, :turn] = noise[: half - quarter, k - turn :]
+    noise[quarter:half, turn:] = noise[: half - quarter, : k - turn]
+    np.negative(noise[: n - half], out=noise[half:])

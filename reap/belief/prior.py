@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -18,7 +18,7 @@ from reap.belief.learned_prior import PLAIN, LearnedPrior, learned_prior
 DIFFICULTIES = {"very easy": 0.1, "easy": 0.4, "neither easy nor hard": 1.0, "hard": 2.5, "very hard": 10.0}
 #: Share of people who do not mind the number of changes at all; the same of waiting (p₀).
 ABSENT = 0.9
-#: With this many columns or more latents are of single precision, and only the columns that answers compare are moved.
+#: With this many columns or more only the columns that answers compare are moved.
 WIDE = 48
 
 #: Stated difficulties: factors, or words, one for each column.
@@ -99,8 +99,8 @@ class Prior:
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Ints]:
         """Draw the latents `(n, d+1, d)` and families `(n,)` of n people; with rows for weights beside, where there are any."""
         shape = n, self.dimension + 1 + self.further, self.dimension
-        precision: Any = np.float32 if self.dimension >= WIDE else np.float64
-        return rng.standard_normal(shape, dtype=precision), self.draw_families(n, rng)
+        # half the memory and time of doubles, and far more digits than anybody's effort is known to
+        return rng.standard_normal(shape, dtype=np.float32), self.draw_families(n, rng)
 
     def draw_families(self, n: int, rng: np.random.Generator) -> Ints:
         """Draw n families `(n,)`, as positions in `families`."""
@@ -115,7 +115,7 @@ class Prior:
         precision = float if columns is None else latents.dtype
         whole = np.zeros((len(latents), k + self.beside, k + self.beside), dtype=precision)
         for of, factor, turn in self._people(latents, families, columns):
-            A = factor.matrices()
+            A = factor._replace(rows=factor.rows.astype(precision, copy=False)).matrices()
             if columns is None:
                 A = A if turn is None else turn.T @ A @ turn  # in other coordinates; no effort
                 A *= (d / np.einsum("nii->n", A))[:, None, None]  # to trace d
@@ -136,6 +136,10 @@ class Prior:
 
         With latents of some columns alone, those in which V moves (``touched``).
         """
+        return self.weighed(self.own_efforts(latents, families, V, columns), latents, V)
+
+    def own_efforts(self, latents: Array, families: Ints, V: Array, columns: Ints | None = None) -> Array:
+        """Return the same without what the columns beside count: it does not depend on their weights."""
         d = self.dimension
         found = np.empty((len(latents), len(V)))
         for of, factor, turn in self._people(latents, families, columns):
@@ -146,11 +150,14 @@ class Prior:
                 t = self._sizes(turn)
                 turned, size = V[:, columns] * t[columns], factor.weighted_trace(columns, t**2)
             found[of] = factor.efforts(turned) * (d / size)[:, None]
-        if self.beside:
-            r = self._minded(latents)
-            found += r @ (V[:, d:] ** 2).T
-            found /= (1 + r.sum(axis=1))[:, None]
         return found
+
+    def weighed(self, own: Array, latents: Array, V: Array) -> Array:
+        """Return efforts `(n, m)` with the columns beside, from those without them."""
+        if not self.beside:
+            return own
+        r = self._minded(latents)
+        return np.asarray((own + r @ (V[:, self.dimension :] ** 2).T) / (1 + r.sum(axis=1))[:, None])
 
     def expected(self, latents: Array, families: Ints, columns: Ints) -> Array:
         """Return the average diagonal `(d,)` of the matrices, of people whose latents are known in some columns; 0 in these."""

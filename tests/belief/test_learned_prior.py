@@ -183,5 +183,6 @@ def test_people_who_are_alike(name):
 def test_efforts_of_learnt_people_without_their_matrices():
     prior = Prior(4, learnt([-1.0, 0.0, 0.5, 1.0], K=0.3), [1.0, 2.5, 0.4, 1.0])
     rng = np.random.default_rng(0)
-    drawn, V = prior.draw(300, rng), rng.standard_normal((5, 4))
+    (latents, families), V = prior.draw(300, rng), rng.standard_normal((5, 4))
+    drawn = latents.astype(float), families
     np.testing.assert_allclose(prior.efforts(*drawn, V), of_changes(prior.matrices(*drawn), V), rtol=1e-9)

@@ -55,7 +55,7 @@ def test_mean_equals_a_long_random_walk_metropolis_run(d, k):
     walk = total / steps
 
     runs = []
-    for seed in range(30):
+    for seed in range(40):
         belief = Posterior(d, "gaussian", lapse=2 * eta, sharpness=kappa, random_state=seed)
         for first, *rest in questions:
             belief.update(first, rest)

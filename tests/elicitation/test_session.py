@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -128,11 +129,14 @@ def test_it_stops_when_nothing_is_left_to_decide(start):
 
 @pytest.mark.parametrize(("count", "share"), [(8, 0.95), pytest.param(24, 0.97, marks=pytest.mark.long)])
 def test_questions_help_a_simulated_person(german_engine, german_rejected, count, share):
-    """Measured .912 with 8 people; within a horizon German leaves few plans to choose from."""
+    """Measured .933 with 8 people (.925 to .985 with one seed); within a horizon German leaves few plans to choose from."""
     with_answers, without = 0.0, 0.0
-    for k in range(count):  # for some of them one plan is the best whatever they answer
+    for k, seed in itertools.product(range(count), range(3)):
+        # for some of them one plan is the best whatever they answer
         person = reap.subjects.Mahalanobis.random(german_engine.space.dimension, np.random.default_rng(k))
-        session = Elicitation(german_engine, german_rejected.iloc[k], questions=5, samples=12)
+        session = Elicitation(
+            german_engine, german_rejected.iloc[k], questions=5, samples=12, random_state=seed
+        )
         without += person.effort(session.recommend().moves)
         while question := session.ask():
             session.answer(person.answer(question))

@@ -56,7 +56,9 @@ def _searched(source: Source, worst: WorstCase, row: Array, effort: float) -> Ar
     moves = Moves(problem)
     for _ in range(_SEARCHES if len(moves.owner) else 0):
         around = Neighbours(problem, moves, row[None], problem.score(row[None]))
-        near = around.rows[around.judged >= problem.goal]
+        fine = around.judged >= problem.goal
+        near = around.rows[fine]
+        near = near[problem.honest(near, around.judged[fine]) >= problem.goal]
         place, less = worst.least(problem.moves(near), effort, most=20, deadline=lambda: problem.late)
         if place < 0 or problem.late:
             break

@@ -17,6 +17,8 @@ from reap.recourse.targets.problem import Problem
 _STARTS, _SEARCHES = 6, 3
 #: Effort of some numbers is next to free where the eigenvalues of its matrix differ by this factor.
 _NARROW = 1e6
+#: Of more matrices than this nobody is told the plan of each: they only show which plans there are.
+_MANY = 8
 #: Steps below this share of the range are as good as continuous.
 _FINE = 0.02
 
@@ -67,13 +69,16 @@ class Boundary:
         """Return for which matrices (b, d, d) to follow the slope, (b,).
 
         Where every support was looked at, single steps from there on find as much, unless some combination of numbers is
-        next to free: then the least effort lies in a narrow valley that steps do not follow.
+        next to free: then the least effort lies in a narrow valley that steps do not follow. Of many matrices a few are so, and
+        following them would take a third of the time of all.
         """
         columns = self.problem.numbers.columns
         if not self.problem.smooth or len(columns) == 0:
             return np.zeros(len(A), dtype=bool)
         if not self.pool.dense:
             return np.ones(len(A), dtype=bool)
+        if len(A) > _MANY:
+            return np.zeros(len(A), dtype=bool)
         return np.asarray(np.linalg.cond(A[:, columns[:, None], columns]) > _NARROW)
 
     def _descend(self, best: Best, matrix: Ints, rows: Array, scores: Array) -> tuple[Ints, Array, Array]:
@@ -99,7 +104,8 @@ class Boundary:
 
     def _tries(self, count: int, matrices: int) -> int:
         """Return how many tries each of some matrices gets: few matrices more, and more without a gradient."""
-        return int(np.clip(40 * count // matrices, count, (3 if self.problem.smooth else 8) * count))
+        most = 3 if self.problem.smooth else 8
+        return int(np.clip(20 * count // matrices, (count + 1) // 2, most * count))
 
     def _descent(self, A: Array, rows: Array, among: Bools | None = None) -> Descent:
         """Return the descent of rows (S, d) in the numbers that they change, or those ``among`` them (m,).

@@ -76,15 +76,34 @@ def search(problem: Problem, A: Array, rows: Array, scores: Array, rounds: int =
         options = np.concatenate([near.rows[state], pairs], axis=1)
         values = np.concatenate([near.judged[state], _judged(problem, pairs)], axis=1)
         efforts = of_each(A[active], problem.moves(options))
-        efforts[values < problem.goal] = np.inf
-        best = efforts.argmin(axis=1)
-        each = np.arange(len(active))
         now = of_each(A[active], problem.moves(rows[active]))
-        better = efforts[each, best] < now * (1 - 1e-9) - 1e-15
+        efforts[(values < problem.goal) | (efforts >= (now * (1 - 1e-9) - 1e-15)[:, None])] = np.inf
+        best = _honest(problem, options, values, efforts)
+        each = np.arange(len(active))
+        better = np.isfinite(efforts[each, best])
         rows[active[better]] = options[each[better], best[better]]
         scores[active[better]] = values[each[better], best[better]]
         active = active[better]
     return rows, scores
+
+
+def _honest(problem: Problem, options: Array, values: Array, efforts: Array) -> Ints:
+    """Return the option (b,) of least effort of each row that is no pretext, of options (b, k, d) with logits, efforts (b, k).
+
+    Pretexts are rare, and to know one takes longer than a score. So the best are looked at, and all the others only where one
+    of these is a pretext. Efforts of pretexts that were met are infinite then.
+    """
+    best = efforts.argmin(axis=1)
+    rows = np.flatnonzero(np.isfinite(efforts[np.arange(len(best)), best]))
+    kept = problem.honest(options[rows, best[rows]], values[rows, best[rows]]) >= problem.goal
+    rows = rows[~kept]
+    if len(rows):
+        some, option = np.nonzero(np.isfinite(efforts[rows]))
+        some = rows[some]
+        kept = problem.honest(options[some, option], values[some, option]) >= problem.goal
+        efforts[some[~kept], option[~kept]] = np.inf
+        best[rows] = efforts[rows].argmin(axis=1)
+    return np.asarray(best)
 
 
 def climb(problem: Problem, rows: Array, scores: Array, rounds: int = 30) -> tuple[Array, Array]:
@@ -95,13 +114,16 @@ def climb(problem: Problem, rows: Array, scores: Array, rounds: int = 30) -> tup
         if len(rows) == 0 or len(moves.owner) == 0 or problem.late or scores.max() >= problem.goal:
             break
         near = Neighbours(problem, moves, rows, scores)
-        best = near.judged.argmax(axis=1)
+        judged = problem.honest(near.rows.reshape(-1, rows.shape[1]), near.judged.ravel())
+        problem.saw(near.rows.reshape(-1, rows.shape[1]), judged)
+        judged = judged.reshape(near.judged.shape)
+        best = judged.argmax(axis=1)
         each = np.arange(len(rows))
-        higher = near.judged[each, best] > scores + 1e-9
+        higher = judged[each, best] > scores + 1e-9
         if not higher.any():
             break
         rows[higher] = near.rows[each, best][higher]
-        scores[higher] = near.judged[each, best][higher]
+        scores[higher] = judged[each, best][higher]
     return rows, scores
 
 
@@ -112,7 +134,7 @@ class Neighbours:
     ----------
     changes, rows : (R, M, d)
     guessed : (R, M), the logit of every neighbour, legal or not
-    judged : (R, M), the same, −inf where it is illegal
+    judged : (R, M), the same, −inf where it is illegal; pretexts are among them
     """
 
     def __init__(self, problem: Problem, moves: Moves, rows: Array, scores: Array) -> None:
@@ -125,9 +147,7 @@ class Neighbours:
         self.guessed = np.repeat(scores[:, None], len(moves.owner), axis=1)
         self.guessed[self.moved] = problem.score(changed)
         self.judged = self.guessed.copy()
-        judged = np.where(problem.legal(changed), self.guessed[self.moved], -np.inf)
-        self.judged[self.moved] = problem.honest(changed, judged)
-        problem.saw(self.rows.reshape(-1, rows.shape[1]), self.judged.ravel())
+        self.judged[self.moved] = np.where(problem.legal(changed), self.guessed[self.moved], -np.inf)
 
     def pairs(self, A: Array, state: Ints, count: int = 16) -> Array:
         """Return the most promising pairs of changes for each matrix, applied to the row it is at, (b, k, d).
@@ -163,9 +183,12 @@ class Neighbours:
 
 
 def _judged(problem: Problem, rows: Array) -> Array:
-    """Return the logits (b, k) of rows (b, k, d), of equal ones once: matrices agree on many."""
+    """Return the logits (b, k) of rows (b, k, d), pretexts among them, of equal ones once: matrices agree on many."""
     first, state = _states(rows.reshape(-1, rows.shape[-1]))
-    return problem.judge(rows.reshape(-1, rows.shape[-1])[first])[state].reshape(rows.shape[:2])
+    some = rows.reshape(-1, rows.shape[-1])[first]
+    scores, legal = np.full(len(some), -np.inf), problem.legal(some)
+    scores[legal] = problem.accepted(some[legal])
+    return np.asarray(scores[state].reshape(rows.shape[:2]))
 
 
 def _states(rows: Array) -> tuple[Ints, Ints]:
