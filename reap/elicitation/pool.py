@@ -80,6 +80,7 @@ class Pool:
         self.plans = self._worth_offering([*self.plans, *plans])
         self.moves = self.priced(self.plans)
         self._places = {key(plan): i for i, plan in enumerate(self.plans)}
+        self._comparisons: Comparisons | None = None
 
     def priced(self, plans: Sequence[Plan]) -> list[Array]:
         """Return what effort is counted of, plan by plan: its moves, with the columns beside them."""
@@ -185,8 +186,10 @@ class Pool:
         return self._compared().burden(ROWS, self._known(shown))
 
     def _compared(self) -> Comparisons:
-        ends = np.stack([plan.path[-1] for plan in self.plans])
-        return Comparisons(self.space, self.plans[0].path[0], ends)
+        if self._comparisons is None:
+            ends = np.stack([plan.path[-1] for plan in self.plans])
+            self._comparisons = Comparisons(self.space, self.plans[0].path[0], ends)
+        return self._comparisons
 
     def _known(self, shown: Iterable[Iterable[bytes]]) -> list[list[Array]]:
         """Return the whole changes of the options that were shown."""

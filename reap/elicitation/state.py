@@ -64,6 +64,7 @@ class State(History):
         prior: Callable[[Mapping[str, int]], Belief],
     ) -> None:
         self.space, self.questions, self._prior = space, questions, prior
+        self._judged: Verdicts | None = None
         self._replay([started])
 
     def _replay(self, events: Sequence[Event]) -> None:
@@ -89,7 +90,7 @@ class State(History):
         self._refused: list[Plan] = []
         self._budget = self.questions
         self._rounds: list[Round] = []
-        self._round = Round()
+        self._round, self._judged = Round(), None
 
     def _stand(self, z: Array) -> None:
         self._z, self._x = z, self.space.decode(z[None])
@@ -124,9 +125,11 @@ class State(History):
         return self._round.found is not None and not len(self.pool)
 
     def _verdicts(self) -> Verdicts:
-        """What the answers say about single plans."""
-        given = [(question, act.payload) for question, act in self._replies()]
-        return Verdicts(self.space.tighten(self.limits), given, self._z, self._refused)
+        """What the answers say about single plans; the same as long as the person says nothing."""
+        if self._judged is None:
+            given = [(question, act.payload) for question, act in self._replies()]
+            self._judged = Verdicts(self.space.tighten(self.limits), given, self._z, self._refused)
+        return self._judged
 
     # letting events happen ---------------------------------------------------------------------------
 
@@ -210,7 +213,7 @@ class State(History):
                 self._stand(vector(said["z"]))
                 self._shown, self._budget = [], self.answered + self.questions
         self._rounds.append(replace(self._round, act=event))
-        self._round = Round()
+        self._round, self._judged = Round(), None
 
     def _learn(self, choice: int | str) -> None:
         question = self._round.question
