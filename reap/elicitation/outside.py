@@ -53,7 +53,7 @@ def judge(session: State, engine: Engine) -> None:
         elif event.type in ("asked", "recommended"):
             whole, parts = _plans(event, space)
             _check_plans(whole, parts, here, engine)
-            _check_limits(whole, here, allowed)
+            _check_limits([*whole, *parts], here, allowed)
         elif event.type == "constrained":
             _check_wish(said, space)
         elif event.type == "screened":

@@ -413,6 +413,10 @@ class Forger:
         asked = self.event("asked")
         asked["plans"][asked["question"]["options"][1]] = self.ruled_out
 
+    def a_part_that_the_person_ruled_out(self):
+        self.an_option_that_the_person_ruled_out()
+        self.event("asked")["question"]["whole"] = False
+
     def thousands_of_questions(self):
         self.event("started")["settings"]["questions"] = 1001
 
@@ -435,6 +439,7 @@ FORGERIES = {
     Forger.a_recommendation_that_the_person_ruled_out: "breaks the person's limits",
     Forger.a_refusal_of_what_the_person_ruled_out: "breaks the person's limits",
     Forger.an_option_that_the_person_ruled_out: "breaks the person's limits",
+    Forger.a_part_that_the_person_ruled_out: "breaks the person's limits",
     Forger.thousands_of_questions: "setting questions is 1001",
     Forger.another_threshold: "of another kind than the model's",
     Forger.a_wish_about_nothing: "height",
