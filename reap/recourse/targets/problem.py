@@ -217,13 +217,16 @@ class Problem:
         With ``all_scores`` also what is not accepted has its logit, −inf only where a row is illegal.
         """
         flat = Z.reshape(-1, Z.shape[-1])
-        scores = np.full(len(flat), -np.inf)
-        legal = self.legal(flat, counted)
-        scores[legal] = (self.score if all_scores else self.accepted)(flat[legal])
-        scores = self.honest(flat, scores)
+        scores = self.honest(flat, self.passed(flat, counted, all_scores=all_scores))
         if counted:
             self.saw(flat, scores)
         return scores.reshape(Z.shape[:-1])
+
+    def passed(self, Z: Array, counted: bool = True, *, all_scores: bool = False) -> Array:
+        """Return the same of rows (n, d), pretexts among them: to know one takes longer than a score."""
+        scores, legal = np.full(len(Z), -np.inf), self.legal(Z, counted)
+        scores[legal] = (self.score if all_scores else self.accepted)(Z[legal])
+        return scores
 
     def saw(self, Z: Array, scores: Array) -> None:
         """Remember the legal row that comes closest of rows (n, d) with logits (n,)."""

@@ -29,18 +29,41 @@ def reduced(problem: Problem, A: Array, rows: Array, rounds: int = 200) -> tuple
         if len(active) == 0:
             break
         less = smaller(problem, rows[active])  # (n, actions, kinds, d)
-        judged = problem.judge(less)
-        nothing = np.abs(problem.moves(less) - problem.moves(rows[active])[:, None, None]).max(axis=3) <= 1e-9
-        fine = (judged >= problem.goal) & ~nothing
-        far = fine.argmax(axis=2)[:, :, None]  # kinds go from all of the way back to one step
-        ends = np.take_along_axis(less, far[:, :, :, None], axis=2)[:, :, 0]
-        efforts = np.where(fine.any(axis=2), effort.of_each(A[active], problem.moves(ends)), np.inf)
+        judged = problem.passed(less.reshape(-1, less.shape[3])).reshape(less.shape[:3])
+        judged[
+            np.abs(problem.moves(less) - problem.moves(rows[active])[:, None, None]).max(axis=3) <= 1e-9
+        ] = -np.inf
+        ends, ahead = _farthest(problem, less, judged)
+        efforts = np.where(ahead >= problem.goal, effort.of_each(A[active], problem.moves(ends)), np.inf)
         best, each = efforts.argmin(axis=1), np.arange(len(active))
         some = np.isfinite(efforts[each, best])
         rows[active[some]] = back(ends[each, best][some])
-        scores[active[some]] = np.take_along_axis(judged, far, axis=2)[each, best, 0][some]
+        scores[active[some]] = ahead[each, best][some]
         active = active[some]
     return rows, scores
+
+
+def _farthest(problem: Problem, less: Array, judged: Array) -> tuple[Array, Array]:
+    """Return how far each action can be taken back, rows (n, a, d), and their logits (n, a), of rows (n, a, k, d) and theirs.
+
+    Kinds go from all of the way back to one step; the first that is accepted and no pretext counts. Pretexts are rare: the
+    first are looked at, and the others only where one of these is a pretext.
+    """
+    for _ in range(2):
+        far = (judged >= problem.goal).argmax(axis=2)[:, :, None]
+        ends = np.take_along_axis(less, far[:, :, :, None], axis=2)[:, :, 0]
+        ahead = np.take_along_axis(judged, far, axis=2)[:, :, 0]
+        row, action = np.nonzero(ahead >= problem.goal)
+        ahead[row, action] = problem.honest(ends[row, action], ahead[row, action])
+        pretext = ahead[row, action] < problem.goal
+        if not pretext.any():
+            break
+        row, action = row[pretext], action[pretext]
+        some = less[row, action]
+        judged[row, action] = problem.honest(
+            some.reshape(-1, some.shape[2]), judged[row, action].ravel()
+        ).reshape(some.shape[:2])
+    return ends, ahead
 
 
 def smaller(problem: Problem, rows: Array) -> Array:

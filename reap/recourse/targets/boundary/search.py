@@ -185,9 +185,7 @@ class Neighbours:
 def _judged(problem: Problem, rows: Array) -> Array:
     """Return the logits (b, k) of rows (b, k, d), pretexts among them, of equal ones once: matrices agree on many."""
     first, state = _states(rows.reshape(-1, rows.shape[-1]))
-    some = rows.reshape(-1, rows.shape[-1])[first]
-    scores, legal = np.full(len(some), -np.inf), problem.legal(some)
-    scores[legal] = problem.accepted(some[legal])
+    scores = problem.passed(rows.reshape(-1, rows.shape[-1])[first])
     return np.asarray(scores[state].reshape(rows.shape[:2]))
 
 
