@@ -148,9 +148,9 @@ class Question:
         """Why it is asked, in the language in use; ``why`` is what was said when it was asked."""
         if self.earlier is not None:
             said = _(
-                "You have seen these before, and chose {option}: {title}. Please choose again; only the new answer counts."
+                "You were asked this before and chose {option}. We ask once more to be sure: keep your answer or change it."
             )
-            return said.format(option=self.names[self.earlier], title=self.titles[self.earlier])
+            return said.format(option=self.names[self.earlier])
         return why(self.gain) if self.why else ""
 
     @cached_property
@@ -199,9 +199,15 @@ class Question:
         """
         meaning = self.options[0].space.meaning if self.whole else Meaning()
         return tuple(
-            meaning.after(option.months) if took else ""
+            self._done(meaning, option.months) if took else ""
             for option, took in zip(self.options, self.times, strict=True)
         )
+
+    def _done(self, meaning: Meaning, months: int) -> str:
+        """Return when an option is done; what both ask for takes its time, too."""
+        if months and self.shared and not meaning.said("ready"):
+            return ngettext("All of it takes {n} month", "All of it takes {n} months", months).format(n=months)
+        return meaning.after(months)
 
     @cached_property
     def shared(self) -> tuple[Change, ...]:
@@ -224,6 +230,8 @@ class Question:
             meaning = self.options[0].space.meaning
             if not (self.whole and meaning.said("ready")):
                 takes = _("Both take {time}.") if two else _("All of them take {time}.")
+                if asked:
+                    takes = _("With that, both take {time}.") if two else _("With that, all of them take {time}.")
                 said.append(takes.format(time=ngettext("{n} month", "{n} months", months).format(n=months)))
             else:
                 ready = meaning.after(months)

@@ -167,7 +167,7 @@ def test_advice_on_german_credit_reads_well():
     better["amount"], better["duration"], better["age"], better["savings"] = 3200, 24, 23, "100 to 500 DM"
     said = [str(change) for change in data.space.changes(data.space.vector(x), data.space.vector(better))]
     assert said == [
-        "Repay the loan within 24 months instead of 48",
+        "Ask for 24 months to repay the loan instead of 48",
         "Ask for 3,200 DM instead of 5,951 DM",
         "Have at least 100 DM saved (now: below 100 DM)",
         "Age goes from 22 to 23 years with time",

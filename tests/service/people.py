@@ -173,7 +173,7 @@ class Walk:
             warm == ("does not count" in said) and (not warm or not self.asked),
         )
         seen = {frozenset(map(key, q.options)) for q in self.asked}
-        again, told = frozenset(map(key, question.options)) in seen, "You have seen these before" in said
+        again, told = frozenset(map(key, question.options)) in seen, "You were asked this before" in said
         second = question.kind == "second look"
         self.rule("a question never comes back but for a second look, which is said", again == told == second)
         self.counts["second looks"] += second
