@@ -206,7 +206,9 @@ class Question:
     def _done(self, meaning: Meaning, months: int) -> str:
         """Return when an option is done; what both ask for takes its time, too."""
         if months and self.shared and not meaning.said("ready"):
-            return ngettext("All of it takes {n} month", "All of it takes {n} months", months).format(n=months)
+            return ngettext("All of it takes {n} month", "All of it takes {n} months", months).format(
+                n=months
+            )
         return meaning.after(months)
 
     @cached_property
@@ -231,7 +233,9 @@ class Question:
             if not (self.whole and meaning.said("ready")):
                 takes = _("Both take {time}.") if two else _("All of them take {time}.")
                 if asked:
-                    takes = _("With that, both take {time}.") if two else _("With that, all of them take {time}.")
+                    takes = (
+                        _("With that, both take {time}.") if two else _("With that, all of them take {time}.")
+                    )
                 said.append(takes.format(time=ngettext("{n} month", "{n} months", months).format(n=months)))
             else:
                 ready = meaning.after(months)

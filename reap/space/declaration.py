@@ -87,6 +87,8 @@ def _check_words(feature: Feature) -> None:
     for word in ("label", "unit"):
         if not isinstance(feature.__dict__[word], str):
             raise InputError(f"{word} of {feature.name!r} is {feature.__dict__[word]!r}; it must be text")
+    if not isinstance(feature.deed, str):
+        raise InputError(f'deed of {feature.name!r} is {feature.deed!r}; give text, such as "pay on time"')
     if feature.derived is not None and not isinstance(feature.derived, str) and not callable(feature.derived):
         raise InputError(
             f"derived of {feature.name!r} is {feature.derived!r}; write a formula, such as 'debt / income'"
@@ -140,8 +142,6 @@ def _check_number(feature: Feature) -> None:
         raise InputError(f"{feature.name!r} is a number; only a categorical feature has several columns")
     if feature.span is not None and feature.span[0] == feature.span[1]:
         raise InputError(f"the span of {feature.name!r} is {feature.span!r}; give two different numbers")
-    if not isinstance(feature.deed, str):
-        raise InputError(f'deed of {feature.name!r} is {feature.deed!r}; give text, such as "pay on time"')
     if feature.notice is not None:
         number = isinstance(feature.notice, int | float | np.number) and not isinstance(feature.notice, bool)
         if not number or not 0 < feature.notice < math.inf:

@@ -54,7 +54,7 @@ def test_it_shows_two_plans_that_were_compared_and_says_what_was_chosen(seen):
         assert key(question.options[question.earlier]) == key(asked.options[choice])
         said = str(question)
         assert "a second look" in said
-        assert f"and chose {'AB'[question.earlier]}:" in said
+        assert f"and chose {'AB'[question.earlier]}." in said
         likely = session.belief.choice_probabilities(session.pool.priced(question.options))
         assert likely[question.earlier] < DOUBT
 

@@ -52,3 +52,12 @@ def test_without_a_pace_no_phrase_says_how_long():
         Feature("x", range=(0, 1), phrases=phrases)
     with pytest.raises(InputError, match="give 'x' a pace"):
         Feature("x", range=(0, 1), translations={"de": {"phrases": phrases}})
+
+
+@pytest.mark.parametrize(
+    "kind", [{"kind": "integer", "range": (0, 9)}, {"kind": "binary", "levels": ("no", "yes")}]
+)
+@pytest.mark.parametrize("deed", [float("nan"), 1, ["pay"], None])
+def test_a_deed_is_text_whatever_the_feature(kind, deed):
+    with pytest.raises(InputError, match="deed of 'late'"):
+        Feature("late", deed=deed, **kind)

@@ -120,10 +120,10 @@ def test_two_changes_are_joined_by_and_and_more_have_a_name(space):
         "Question 1. Which would be easiest for you?\n"
         "All options: look for a rent of 4.\n"
         "  A  Pay off 1 of 5 debts\n"
-        "     This takes 2 months\n"
+        "     All of it takes 2 months\n"
         "  B  Pay off 2 of 5 debts, and\n"
         "     work 4 hours\n"
-        "     This takes 4 months\n"
+        "     All of it takes 4 months\n"
         "  C  Nothing more\n"
         "     This can be done at once\n"
         "Whichever you choose, you would get the flat. Nothing else has to change."
@@ -135,7 +135,10 @@ def test_two_changes_are_joined_by_and_and_more_have_a_name(space):
 
 def test_what_all_ask_for_is_joined_by_and(space):
     question = asked(space, {"debts": 4, "rent": 4, "hours": 4}, {"debts": 4, "rent": 4, "hours": 5})
-    assert question.also == "Both options: pay off 1 of 5 debts and look for a rent of 4. Both take 2 months."
+    assert (
+        question.also
+        == "Both options: pay off 1 of 5 debts and look for a rent of 4. With that, both take 2 months."
+    )
 
 
 def test_when_one_could_try_again_is_said_in_the_space_s_own_words(space):
@@ -155,7 +158,7 @@ def test_the_same_time_stands_above_the_options(space):
     same, both = ({"debts": 4}, {"hours": 5}), ({"debts": 4, "rent": 4}, {"hours": 5, "rent": 4})
     assert asked(again, *same).ready == ("", "")
     assert asked(space, *same).also == "Both take 2 months."
-    assert asked(space, *both).also == "Both options: look for a rent of 4. Both take 2 months."
+    assert asked(space, *both).also == "Both options: look for a rent of 4. With that, both take 2 months."
     assert asked(space, *same, {"hours": 5, "rent": 4}).also == "All of them take 2 months."
     assert asked(again, *same).also == "Both options: ask again in 2 months."
     assert asked(again, *both).also == "Both options: look for a rent of 4. Ask again in 2 months."
