@@ -234,7 +234,9 @@ class Question:
                 takes = _("Both take {time}.") if two else _("All of them take {time}.")
                 if asked:
                     takes = (
-                        _("With that, both take {time}.") if two else _("With that, all of them take {time}.")
+                        _("Together with either option, this takes {time}.")
+                        if two
+                        else _("Together with any of them, this takes {time}.")
                     )
                 said.append(takes.format(time=ngettext("{n} month", "{n} months", months).format(n=months)))
             else:

@@ -7,6 +7,7 @@ time for 12 months (to make up for …)". Side by side they are one sentence, wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 
 from reap.language import listed
 from reap.space.words import Change
@@ -27,7 +28,7 @@ def sentences(changes: Iterable[Change], deed: Callable[[str], str]) -> list[str
     >>> phrase = {"down": "Pay on time for {months:month|months} (to make up for {by:delay|delays})"}
     >>> late = Feature("late", "integer", range=(0, 9), pace="1 every 12 months", deed="pay", phrases=phrase)
     >>> sentences([Change.of(late, 2, 1), Change.of(late, 3, 1)], lambda name: "pay")
-    ['Pay on time for 24 months (to make up for 1 delay and to make up for 2 delays)']
+    ['Pay on time for 24 months (to make up for 1 delay and 2 delays)']
     """
     done: dict[str, list[Change]] = {}
     for change in changes:
@@ -40,5 +41,17 @@ def _together(changes: list[Change]) -> str:
     longest = max(range(len(changes)), key=lambda i: changes[i].months)
     brought = [brings for _, _, brings in parts if brings]
     return (
-        f"{parts[longest][0]} ({listed(brought)})" if brought and len(changes) > 1 else str(changes[longest])
+        f"{parts[longest][0]} ({_at_once(brought)})"
+        if brought and len(changes) > 1
+        else str(changes[longest])
     )
+
+
+def _at_once(brought: list[str]) -> str:
+    """Return what is brought about, the words with which all begin said once, but for numbers: these are not the same ones."""
+    words = [brings.split(" ") for brings in brought]
+    alike = takewhile(
+        lambda each: len(set(each)) == 1 and not any(map(str.isdigit, each[0])), zip(*words, strict=False)
+    )
+    same = min(len(list(alike)), min(map(len, words)) - 1)
+    return listed([brought[0], *(" ".join(each[same:]) for each in words[1:])])

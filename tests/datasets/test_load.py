@@ -153,7 +153,7 @@ def test_one_and_none_read_well():
     debt = curated("gmc").feature("DebtRatio")
     assert "to 50 % of your income (now 81 %)" in str(Change.of(debt, 0.8123, 0.5))
     cards = curated("heloc").feature("NumRevolvingTradesWBalance")
-    assert str(Change.of(cards, 3.97, 1.0)) == "Pay off 3 of the 4 cards and credit lines you owe on"
+    assert str(Change.of(cards, 3.97, 1.0)) == "Pay off any 3 of the 4 cards and credit lines you owe on"
     assert str(Change.of(cards, 1.0, 0.0)) == "Pay off the card or credit line you owe on"
     school = curated("adult").feature("education-num")
     assert str(Change.of(school, 12, 13)) == "Finish a bachelor's degree"

@@ -30,10 +30,7 @@ def test_what_one_deed_brings_is_one_row():
     rows = compared(question({"short": 1, "long": 1}, {"job": "some"}))
     assert [row.label for row in rows] == ["short", "Job", "When"]
     done, left = rows[0].cells
-    assert (
-        done.text
-        == "Pay on time for 24 months (to make up for 1 short delay and to make up for 2 long delays)"
-    )
+    assert done.text == "Pay on time for 24 months (to make up for 1 short delay and 2 long delays)"
     assert (done.changes, left.changes, done.bar, left.bar) == (True, False, None, None)
     assert left.text == "short: 2, as now"
 

@@ -21,7 +21,7 @@ def test_what_one_deed_brings_is_one_sentence_with_the_longest_time():
     )
     assert said == [
         "Pay all bills on time for 24 months (to make up for 2 of your 3 payments that were 90 days or more late "
-        "and to make up for your payment that was 60 to 89 days late)",
+        "and your payment that was 60 to 89 days late)",
         "Earn 1,500 $ a month (now 1,000 $)",
     ]
 
