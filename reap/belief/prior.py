@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -99,8 +99,10 @@ class Prior:
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Ints]:
         """Draw the latents `(n, d+1, d)` and families `(n,)` of n people; with rows for weights beside, where there are any."""
         shape = n, self.dimension + 1 + self.further, self.dimension
-        # half the memory and time of doubles, and far more digits than anybody's effort is known to
-        return rng.standard_normal(shape, dtype=np.float32), self.draw_families(n, rng)
+        precision: Any = (
+            np.float32
+        )  # half the memory and time of doubles, and digits enough for what is known of an effort
+        return rng.standard_normal(shape, dtype=precision), self.draw_families(n, rng)
 
     def draw_families(self, n: int, rng: np.random.Generator) -> Ints:
         """Draw n families `(n,)`, as positions in `families`."""

@@ -225,9 +225,22 @@ class Asking(Acts):
         if self._round.found is None and not self._settled:
             self._look(belief)
 
-    def _drawn(self, belief: advice.Sampled, samples: int) -> Array:
-        """Return matrices (1 + samples, d, d) that may be the person's, what is expected first."""
-        rng = np.random.default_rng([self.seed, self.revision])
+    def ahead(self) -> Callable[[], None] | None:
+        """Return work that can be done for the next question while the person thinks; None where it hangs on the answer.
+
+        A warm-up teaches nothing, so what the engine will be asked is known. It may be done in another thread: the session
+        has no part in it, the engine remembers what it found.
+        """
+        question = self._round.question
+        if question is None or question.kind != "warm-up" or not isinstance(self.belief, advice.Sampled):
+            return None
+        matrices = self._drawn(self.belief, self.settings.samples, self.revision + 1)
+        find = getattr(self.engine, "ahead", None)
+        return None if find is None else partial(find, self._x, matrices, self.limits)
+
+    def _drawn(self, belief: advice.Sampled, samples: int, revision: int | None = None) -> Array:
+        """Return matrices (1 + samples, d, d) that may be the person's, what is expected first; of the present revision."""
+        rng = np.random.default_rng([self.seed, self.revision if revision is None else revision])
         sampled = [belief.estimate()[None], belief.sample(samples, random_state=rng)]
         return self._of_changes(np.concatenate(sampled))
 

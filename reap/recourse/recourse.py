@@ -181,6 +181,11 @@ class Recourse(Engine):
             return []
         return self._judge.plans([self._draft(subject, matrices, limits, deadline)])[0]
 
+    def ahead(self, x: Any, matrices: Array, limits: Limits | None = None) -> None:
+        """Find plans that will be asked for; ``plans`` for the same matrices has them at once."""
+        if type(self).plans is Recourse.plans:  # who overrides that may remember nothing
+            self.plans(x, matrices, limits)
+
     def lighter(self, x: Any, matrices: Array, limits: Limits, tighter: Sequence[Limits]) -> list[Plan]:
         """Return plans that also stay within tighter limits, out of what is known for the subject; see ``Engine.lighter``.
 

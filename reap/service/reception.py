@@ -13,6 +13,7 @@ from reap import __version__, _clock
 from reap._typing import Array
 from reap.elicitation import Elicitation
 from reap.service import receipts
+from reap.service.ahead import Ahead
 from reap.service.case import Case
 from reap.service.live import Live, MissingError
 from reap.service.log import Entry
@@ -53,6 +54,7 @@ class Reception:
         self._solved = solved
         self.priors = Priors(store, self.space.digest, settings.prior)
         self._turns, self._newcomers = Turns(settings.solvers), Turns(1)
+        self._ahead = Ahead(self._turns, self._newcomers, settings.time_limit)
         self._live: MutableMapping[str, Live] = LRUCache(settings.live_sessions)
         self._directory = threading.Lock()  # guards the directory, never a computation
 
@@ -111,8 +113,11 @@ class Reception:
             asked=asked.payload,
             milliseconds=1000 * seconds,
         )
+        live = Live(kept, entries=entries, line=list(entries), copy=session)
         with self._directory:
-            self._live[kept.id] = Live(kept, entries=entries, line=list(entries), copy=session)
+            self._live[kept.id] = live
+        if (work := session.ahead()) is not None:
+            self._ahead.add(live, work)
         return token
 
     def log(self, token: str) -> tuple[Kept, list[Entry]]:

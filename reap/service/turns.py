@@ -12,6 +12,9 @@ from contextlib import contextmanager
 
 from reap._clock import LateError
 
+#: Seconds after which somebody who gives way looks again whether they still have to.
+_LOOK = 0.05
+
 
 class Turns:
     """Places to compute at, given to the waiting request that came first.
@@ -76,8 +79,10 @@ class Turns:
                     if self._free == self._places:
                         self._idle.set()
 
-    def way(self, longest: float) -> Callable[[], None]:
+    def way(self, longest: float, unless: Callable[[], bool] = lambda: False) -> Callable[[], None]:
         """Return what waits until nobody computes here, in all for so many seconds at most: for whoever computes elsewhere.
+
+        It does not wait, or no longer, where ``unless`` says so.
 
         Examples
         --------
@@ -90,9 +95,9 @@ class Turns:
 
         def wait() -> None:
             nonlocal left
-            if left > 0 and not self._idle.is_set():
+            while left > 0 and not self._idle.is_set() and not unless():
                 begin = time.monotonic()
-                self._idle.wait(left)
+                self._idle.wait(min(left, _LOOK))
                 left -= time.monotonic() - begin
 
         return wait
