@@ -15,7 +15,8 @@ from contextvars import ContextVar
 from reap._errors import InputError
 
 _DEADLINE: ContextVar[float] = ContextVar("reap_deadline", default=math.inf)
-_PAUSE: ContextVar[Callable[[], None] | None] = ContextVar("reap_pause", default=None)
+_PAUSE: ContextVar[Callable[[Callable[[], bool]], None] | None] = ContextVar("reap_pause", default=None)
+_HELD: ContextVar[tuple[Callable[[], bool], ...]] = ContextVar("reap_held", default=())
 
 
 def deadline(time_limit: float | None) -> float:
@@ -52,20 +53,35 @@ def until(deadline: float) -> Iterator[None]:
 
 
 @contextmanager
-def giving_way(pause: Callable[[], None]) -> Iterator[None]:
+def giving_way(pause: Callable[[Callable[[], bool]], None]) -> Iterator[None]:
     """Let everything inside call ``pause`` whenever it looks at the clock: there it may wait while others are served.
+
+    What it is called with says whether somebody waits for what is held here (``holding``): then it must not go on waiting.
 
     Examples
     --------
-    >>> with giving_way(lambda: print("after you")):
+    >>> with giving_way(lambda wanted: print("after you", wanted())):
     ...     check()
-    after you
+    ...     with holding(lambda: True):
+    ...         check()
+    after you False
+    after you True
     """
     before = _PAUSE.set(pause)
     try:
         yield
     finally:
         _PAUSE.reset(before)
+
+
+@contextmanager
+def holding(wanted: Callable[[], bool]) -> Iterator[None]:
+    """Hold something inside that others may wait for; ``wanted`` says whether anybody does."""
+    before = _HELD.set((*_HELD.get(), wanted))
+    try:
+        yield
+    finally:
+        _HELD.reset(before)
 
 
 def grant(seconds: float) -> None:
@@ -76,7 +92,8 @@ def grant(seconds: float) -> None:
 def late() -> bool:
     """Return whether the time is over; never where none was set."""
     if (pause := _PAUSE.get()) is not None:
-        pause()
+        held = _HELD.get()
+        pause(lambda: any(wanted() for wanted in held))
     deadline = _DEADLINE.get()
     return deadline < math.inf and time.monotonic() > deadline
 

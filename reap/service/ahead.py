@@ -81,7 +81,7 @@ class Ahead:
             stack.enter_context(_clock.until(deadline))
             stack.enter_context(self._newcomers.turn(came, deadline))
             pause = self._turns.way(self._longest, unless=back)
-            pause()
+            pause(back)
             if not back():
                 stack.enter_context(_clock.giving_way(pause))
                 work()

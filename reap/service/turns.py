@@ -79,23 +79,26 @@ class Turns:
                     if self._free == self._places:
                         self._idle.set()
 
-    def way(self, longest: float, unless: Callable[[], bool] = lambda: False) -> Callable[[], None]:
+    def way(
+        self, longest: float, unless: Callable[[], bool] = lambda: False
+    ) -> Callable[[Callable[[], bool]], None]:
         """Return what waits until nobody computes here, in all for so many seconds at most: for whoever computes elsewhere.
 
-        It does not wait, or no longer, where ``unless`` says so.
+        It does not wait, or no longer, where ``unless`` says so, or what it is called with: whoever computes here may wait for
+        something that is held there.
 
         Examples
         --------
         >>> turns = Turns(1)
         >>> give_way = turns.way(0.01)
         >>> with turns.turn(came=0.0):
-        ...     give_way()  # a hundredth of a second
+        ...     give_way(lambda: False)  # a hundredth of a second
         """
         left = longest
 
-        def wait() -> None:
+        def wait(wanted: Callable[[], bool]) -> None:
             nonlocal left
-            while left > 0 and not self._idle.is_set() and not unless():
+            while left > 0 and not self._idle.is_set() and not (unless() or wanted()):
                 begin = time.monotonic()
                 self._idle.wait(min(left, _LOOK))
                 left -= time.monotonic() - begin

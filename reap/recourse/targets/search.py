@@ -69,7 +69,7 @@ class Search:
             made = self._found(subject, deadline)
             with self._lock:
                 kept = self._known.setdefault(key, made)
-        with kept.lock:
+        with kept.lent():
             kept.problem.deadline = deadline
             yield kept
 

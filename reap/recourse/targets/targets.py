@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from hashlib import sha256
 
 import numpy as np
 from cachetools import LRUCache
 
-from reap import effort
+from reap import _clock, effort
 from reap._arrays import unique_rows
 from reap._typing import Array, Bools, Ints
 from reap.plan import Plan
@@ -36,15 +37,11 @@ class Targets:
     source : Source
         Finds accepted rows of least effort.
 
-    Attributes
-    ----------
-    lock : RLock
-        Held by whoever asks.
     """
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.lock = threading.RLock()
+        self._lock, self._counting, self._waiting = threading.RLock(), threading.Lock(), 0
         self.problem: Problem = source.problem
         self.pool = source.pool
         #: Plans that were made, by what their words depend on and by the row they lead to.
@@ -54,6 +51,25 @@ class Targets:
 
     def __len__(self) -> int:
         return len(self.pool)
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Be lent to whoever asks, one at a time; who has it gives way to nobody while others wait for it."""
+        if not self._lock.acquire(blocking=False):
+            self._wait(1)
+            try:
+                self._lock.acquire()
+            finally:
+                self._wait(-1)
+        try:
+            with _clock.holding(lambda: self._waiting > 0):
+                yield
+        finally:
+            self._lock.release()
+
+    def _wait(self, change: int) -> None:
+        with self._counting:
+            self._waiting += change
 
     def least(self, A: Array) -> tuple[Array, Array]:
         """Return the target (b, d) of least effort for each matrix (b, d, d), and its effort (b,).
