@@ -1,6 +1,7 @@
 """Words, plurals, numbers and dates by language; no message without its translation."""
 
 import io
+import re
 import string
 from datetime import date
 
@@ -51,6 +52,32 @@ def test_translations_mention_the_same_things(code, extracted):
         given = message.string if isinstance(message.string, tuple) else (message.string,)
         for place, text in enumerate(given):  # the form for one may do without its number
             assert fields(text) == fields(ids[min(place, len(ids) - 1)]), text
+
+
+#: What may follow a label: then it is what the sentence is about, not what does something.
+AFTER_A_LABEL = {"de": {"von", "bei", "höher", "niedriger"}, "es": {"de", "en"}}
+
+
+@pytest.mark.parametrize("code", FOREIGN)
+def test_a_label_is_never_the_subject_of_a_sentence(code):
+    """Labels are singular or plural: "Laufzeit bleibt" is right, "Ersparnisse bleibt" is not; neither has an article."""
+    wrong = []
+    for message in messages.catalogue(code):
+        for text in message.string if isinstance(message.string, tuple) else (message.string,):
+            after = re.findall(r"(?:\{label\}|%\(label\)s) (\w+)", text)
+            wrong += [text for word in after if word not in AFTER_A_LABEL[code]]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("code", FOREIGN)
+def test_quotation_marks_are_those_of_the_language(code):
+    opening, closing = {"de": "„“", "es": "«»"}[code]
+    with speaking(code):
+        assert language.quoted("x") == f"{opening}x{closing}"
+    for message in messages.catalogue(code):
+        for text in message.string if isinstance(message.string, tuple) else (message.string,):
+            assert "”" not in text, text
+            assert text.count(opening) == text.count(closing), text
 
 
 def test_the_language_belongs_to_the_task():

@@ -7,7 +7,7 @@ from typing import Any
 
 from reap._errors import InputError
 from reap.elicitation.difficulty import WORDS
-from reap.language import _, listed, ngettext
+from reap.language import _, listed, ngettext, quoted
 from reap.service import rows
 from reap.space import ActionSpace, Limits
 from reap.space.words import lowered
@@ -54,7 +54,7 @@ def sentences(
     for name, value in limits.at_most.items():
         say(name, _("{label} is at most {value}"), value=space.feature(name).show(value))
     for name, levels in limits.exclude.items():
-        shown = listed([f"“{space.feature(name).show(level)}”" for level in levels], "or")
+        shown = listed([quoted(space.feature(name).show(level)) for level in levels], "or")
         say(name, _("{label} does not become {levels}"), levels=shown)
     if limits.max_changes is not None:
         most = limits.max_changes

@@ -207,7 +207,7 @@ def test_pages_speak_the_persons_language_and_read_numbers_by_it(service, token)
     fresh = {"Accept-Language": "de", "Cookie": ""}
     state = service.client.post(f"/api/v1/sessions/{token}/constraints", json=wish, headers=fresh).json()
     assert [w["text"] for w in state["wishes"]] in (
-        ["Kreditbetrag ist höchstens 5.000 DM"],
+        ["Kreditbetrag: höchstens 5.000 DM"],
         ["Importe del préstamo es como máximo 5.000 DM"],
     )
 
