@@ -138,6 +138,7 @@ def test_where_nothing_holds_the_plan_of_today_is_offered_said_as_such(
         assert "No plan that is sure to hold" in page
         assert only["changes"][0].split("“")[0][:20] in page
         assert "Or one of these" not in page
+        assert "asks for less" not in page  # than what? there is no other plan
         chosen = here.client.post(f"/api/v1/sessions/{token}/choice", json={"plan": only["id"]})
         assert chosen.status_code == 200
         assert "may not hold" in here.client.get(f"/s/{token}/print").text
@@ -164,3 +165,25 @@ def test_what_the_actions_bring_adds_up(german_engine, german_rejected):
                 assert said[:-1] == [""] * (len(said) - 1)
                 assert said[-1].endswith("together")
     assert joint
+
+
+@pytest.mark.slow
+def test_a_refused_plan_that_is_chosen_after_all_is_not_called_refused(service, row):
+    token = service.start(row, questions=1)["token"]
+    sentence = "You said that this plan is not for you"
+    for _ in range(12):
+        page = service.client.get(f"/s/{token}/plan").text
+        if sentence in page:
+            break
+        forms = re.findall(r'action="/s/[^"]*/refuse".*?</form>', page, re.DOTALL)
+        service.client.post(f"/s/{token}/refuse", data=_hidden(forms[0]))
+    assert sentence in page
+    form = re.findall(r'action="/s/[^"]*/choose".*?</form>', page, re.DOTALL)[0]
+    service.client.post(f"/s/{token}/choose", data=_hidden(form))
+    chosen = service.client.get(f"/s/{token}/plan").text
+    assert "You chose this plan on" in chosen
+    assert sentence not in chosen
+
+
+def _hidden(form):
+    return dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
