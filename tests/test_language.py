@@ -10,6 +10,7 @@ import pytest
 import reap
 from reap import language
 from reap.language import LANGUAGES, speaking
+from reap.space.words import date_in_words
 from scripts import messages
 
 FOREIGN = [code for code in LANGUAGES if code != "en"]
@@ -123,6 +124,15 @@ def test_dates():
         "de": ("März 2027", "5. März 2027"),
         "es": ("marzo de 2027", "5 de marzo de 2027"),
     }
+
+
+def test_deadlines():
+    """Something is done by a month, not until it."""
+    said = {}
+    for code in LANGUAGES:
+        with speaking(code):
+            said[code] = date_in_words(3, date(2026, 12, 5))
+    assert said == {"en": "by March 2027", "de": "bis März 2027", "es": "para marzo de 2027"}
 
 
 def test_messages_in_f_strings_are_found():
