@@ -96,3 +96,15 @@ def test_the_words_of_a_choice_are_not_cut_on_a_phone(browser, service, row, cod
     )
     page.close()
     assert cut == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("code", "shown"), [("en", "1,250 DM"), ("de", "1.250 DM"), ("es", "1.250 DM")])
+def test_a_slider_says_numbers_as_the_page_does(browser, service, row, code, shown):
+    token = service.start(row)["token"]
+    page = browser.new_page(base_url=service.url, viewport={"width": 360, "height": 640}, locale=code)
+    page.goto(f"/s/{token}/what-if")
+    page.locator("#t-amount").fill("1250")
+    said = page.locator("output[for='t-amount']").text_content()
+    page.close()
+    assert said == shown
