@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
 from datetime import date
 
@@ -12,7 +13,7 @@ import pytest
 import reap
 from reap.service.case import Case
 from reap.service.offers import name_of
-from reap.service.plan_views import changes
+from reap.service.plan_views import _explain, changes
 from reap.service.settings import Settings
 
 from .conftest import running
@@ -187,3 +188,19 @@ def test_a_refused_plan_that_is_chosen_after_all_is_not_called_refused(service, 
 
 def _hidden(form):
     return dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
+
+
+@pytest.mark.slow
+def test_nobody_is_told_that_answers_would_help_once_nothing_is_asked(service, german, german_rejected, talkative):
+    subject = german_rejected.iloc[[talkative[0]]]
+    started = service.start(german.space.values(german.space.vector(subject)), questions=1)
+    token, state = started["token"], started["state"]
+    live = service.app.state.desk
+    with live.open(token) as talk:  # as unsure as can be, whatever was answered
+        sure = dataclasses.replace(live.plan(talk).confidence, within=0.1)
+        unsure = dataclasses.replace(live.plan(talk), confidence=sure)
+        assert "more answers would help" in _explain(live, talk, unsure).confidence.text
+    while state["question"] is not None:
+        state = service.answer(token, state).json()["state"]
+    with live.open(token) as talk:
+        assert _explain(live, talk, unsure).confidence.text == "we are still guessing"
