@@ -191,7 +191,9 @@ def _hidden(form):
 
 
 @pytest.mark.slow
-def test_nobody_is_told_that_answers_would_help_once_nothing_is_asked(service, german, german_rejected, talkative):
+def test_nobody_is_told_that_answers_would_help_once_nothing_is_asked(
+    service, german, german_rejected, talkative
+):
     subject = german_rejected.iloc[[talkative[0]]]
     started = service.start(german.space.values(german.space.vector(subject)), questions=1)
     token, state = started["token"], started["state"]
