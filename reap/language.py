@@ -181,6 +181,18 @@ _MONTHS = (
 )
 
 
+def quoted(words: object) -> str:
+    """Return words in the quotation marks of the language.
+
+    Examples
+    --------
+    >>> with speaking("de"):
+    ...     quoted("keine")
+    '„keine“'
+    """
+    return _("“{words}”").format(words=words)
+
+
 def listed(parts: Any, last: str = "and") -> str:
     """Return things as a list in words: "a, b and c", with "or" before the last on demand.
 

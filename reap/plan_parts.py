@@ -31,10 +31,16 @@ class Confidence:
     excess: float
 
     def __str__(self) -> str:
-        """In words, without a figure: people read "82 %" as the odds of a yes."""
+        return self.words()
+
+    def words(self, asking: bool = True) -> str:
+        """Return it in words, without a figure: people read "82 %" as the odds of a yes.
+
+        Where nothing more is asked (``asking``), nobody is told that more answers would help.
+        """
         if self.within >= 0.5:
             return _("this fits you well") if self.within >= 0.8 else _("this fits you fairly well")
-        return _("we are still guessing; more answers would help")
+        return _("we are still guessing; more answers would help") if asking else _("we are still guessing")
 
     @property
     def detail(self) -> str:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: From this much more effort on, what holding asks for is worth a sentence.
 NOTABLE = 0.05
+#: From this much more on a figure says nothing to a person: ten times the effort.
+MANY = 9.0
 _WITHOUT = {
     "already_accepted": N_("Nothing needs to change: the model accepts you as you are."),
     "none_found": N_("No plan was found."),
@@ -127,10 +129,16 @@ def price(more: float) -> str:
     "To hold, it asks 12 % more of you than the easiest plan for today's model alone."
     >>> price(2.4)
     "To hold, it asks 3.4 times as much of you as the easiest plan for today's model alone."
+    >>> price(97.3)  # a plan that asks next to nothing is a poor measure
+    "To hold, it asks more than ten times as much of you as the easiest plan for today's model alone."
     """
     if more < 1:
         said = _("To hold, it asks {share} % more of you than the easiest plan for today's model alone.")
         return said.format(share=number(100 * more))
+    if more >= MANY:
+        return _(
+            "To hold, it asks more than ten times as much of you as the easiest plan for today's model alone."
+        )
     said = _("To hold, it asks {times} times as much of you as the easiest plan for today's model alone.")
     return said.format(times=number(1 + more, 1))
 

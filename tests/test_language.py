@@ -1,6 +1,7 @@
 """Words, plurals, numbers and dates by language; no message without its translation."""
 
 import io
+import re
 import string
 from datetime import date
 
@@ -9,6 +10,7 @@ import pytest
 import reap
 from reap import language
 from reap.language import LANGUAGES, speaking
+from reap.space.words import date_in_words
 from scripts import messages
 
 FOREIGN = [code for code in LANGUAGES if code != "en"]
@@ -51,6 +53,32 @@ def test_translations_mention_the_same_things(code, extracted):
         given = message.string if isinstance(message.string, tuple) else (message.string,)
         for place, text in enumerate(given):  # the form for one may do without its number
             assert fields(text) == fields(ids[min(place, len(ids) - 1)]), text
+
+
+#: What may follow a label: then it is what the sentence is about, not what does something.
+AFTER_A_LABEL = {"de": {"von", "bei", "höher", "niedriger"}, "es": {"de", "en"}}
+
+
+@pytest.mark.parametrize("code", FOREIGN)
+def test_a_label_is_never_the_subject_of_a_sentence(code):
+    """Labels are singular or plural: "Laufzeit bleibt" is right, "Ersparnisse bleibt" is not; neither has an article."""
+    wrong = []
+    for message in messages.catalogue(code):
+        for text in message.string if isinstance(message.string, tuple) else (message.string,):
+            after = re.findall(r"(?:\{label\}|%\(label\)s) (\w+)", text)
+            wrong += [text for word in after if word not in AFTER_A_LABEL[code]]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("code", FOREIGN)
+def test_quotation_marks_are_those_of_the_language(code):
+    opening, closing = {"de": "„“", "es": "«»"}[code]
+    with speaking(code):
+        assert language.quoted("x") == f"{opening}x{closing}"
+    for message in messages.catalogue(code):
+        for text in message.string if isinstance(message.string, tuple) else (message.string,):
+            assert "”" not in text, text
+            assert text.count(opening) == text.count(closing), text
 
 
 def test_the_language_belongs_to_the_task():
@@ -96,6 +124,15 @@ def test_dates():
         "de": ("März 2027", "5. März 2027"),
         "es": ("marzo de 2027", "5 de marzo de 2027"),
     }
+
+
+def test_deadlines():
+    """Something is done by a month, not until it."""
+    said = {}
+    for code in LANGUAGES:
+        with speaking(code):
+            said[code] = date_in_words(3, date(2026, 12, 5))
+    assert said == {"en": "by March 2027", "de": "bis März 2027", "es": "para marzo de 2027"}
 
 
 def test_messages_in_f_strings_are_found():

@@ -77,6 +77,7 @@ def test_it_reads_like_advice(plan):
     assert "we are 83 % sure" in plan.confidence.detail
     assert str(Confidence(within=0.6, excess=0.1)) == "this fits you fairly well"
     assert "still guessing" in str(Confidence(within=0.3, excess=0.4))
+    assert Confidence(within=0.3, excess=0.4).words(asking=False) == "we are still guessing"
 
 
 def test_a_path_says_first_what_it_comes_to_and_does_not_hide_a_setback(path):

@@ -86,7 +86,7 @@ def constrain(
 ) -> Entry:
     """Store a wish about one feature: keep it, bound it, exclude levels, say how hard it is."""
     sent = Sent.of(key, "constrained", feature, wish)
-    return desk.act(live, lambda: saying.constrained(desk.space, feature, **wish), revision, sent)
+    return desk.act(live, lambda: _wished(desk, live, feature, wish), revision, sent)
 
 
 def wish(
@@ -103,7 +103,7 @@ def wish(
     if (done := desk.repeated(live, sent)) is not None:
         return done
     limits = live.session.limits
-    asked = saying.constrained(desk.space, feature, **wanted) if wanted else None
+    asked = _wished(desk, live, feature, wanted) if wanted else None
     lifted = (
         saying.released(limits, feature)
         if feature in limits.names and (asked is None or _loosens(limits, feature, wanted))
@@ -114,6 +114,22 @@ def wish(
     if lifted is not None:
         return desk.act(live, lambda: lifted, revision, sent)
     raise InputError(_("say what you wish for “{label}”").format(label=desk.space.feature(feature).label))
+
+
+def _wished(desk: Desk, live: Live, feature: str, wanted: Mapping[str, Any]) -> Event:
+    """Return the event of a wish; one that leaves the feature no value from where the person stands is refused."""
+    said, here = saying.constrained(desk.space, feature, **wanted), live.session.here
+    try:
+        desk.space.tighten(Limits.from_dict(said.payload["limits"])).box(here)
+    except InputError:
+        about = desk.space.feature(feature)
+        text = _("{label}: no value would be left; leave at least one").format(label=about.label)
+        if about.is_number:
+            low, high = (desk.space.values(end)[feature] for end in desk.space.box(here))
+            reach = _("From where you are it goes from {low} to {high}.")
+            text += f". {reach.format(low=about.show(low, unit=False), high=about.show(high))}"
+        raise InputError(text) from None
+    return said
 
 
 def _loosens(limits: Limits, feature: str, wanted: Mapping[str, Any]) -> bool:

@@ -12,6 +12,9 @@ from reap.language import _, ngettext
 from reap.scores import Scale
 from reap.service.plan_schemas import ChangeOut, Hard, PlanOut
 
+#: What a letter takes, and the least room between two words, in per cent of a chart on a screen of 320 pixels.
+LETTER, GAP = 4.0, 3.0
+
 
 def _svg(height: int, label: str, body: str) -> Markup:
     # Places along the width are percentages, so that bars stretch and words keep their size on a narrow screen.
@@ -21,9 +24,24 @@ def _svg(height: int, label: str, body: str) -> Markup:
     )
 
 
+def _anchor(x: float) -> str:
+    """Return how words at a place are aligned so that they stay within the chart."""
+    return "start" if x < 20 else "end" if x > 80 else "middle"
+
+
 def _text(x: float, y: float, words: str, kind: str = "") -> str:
-    anchor = "start" if x < 20 else "end" if x > 80 else "middle"
-    return f'<text x="{x:.2f}%" y="{y:g}" class="{kind}" text-anchor="{anchor}">{escape(words)}</text>'
+    return f'<text x="{x:.2f}%" y="{y:g}" class="{kind}" text-anchor="{_anchor(x)}">{escape(words)}</text>'
+
+
+def _extent(x: float, words: str) -> tuple[float, float]:
+    """Return from where to where words reach, in per cent of the width of a chart on a narrow phone."""
+    wide = LETTER * len(words)
+    left = x - wide * {"start": 0.0, "middle": 0.5, "end": 1.0}[_anchor(x)]
+    return left, left + wide
+
+
+def _collide(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return max(one[0], other[0]) - min(one[1], other[1]) < GAP
 
 
 def _bar(x: float, y: float, width: float, height: float, kind: str) -> str:
@@ -39,7 +57,10 @@ def track(scores: Sequence[float], scale: Scale) -> Markup:
     low, high = scale.ends
     x, y = [3 + 94 * scale.place(score) for score in scores], 44
     left, right = 3 + 94 * scale.place(low), 3 + 94 * scale.place(high)
-    near = len(x) > 1 and abs(x[-1] - x[0]) < 35
+    words = [_("now {score}").format(score=scale.number(scores[0]))]
+    if len(x) > 1:
+        words.append(_("then {score}").format(score=scale.number(scores[-1])))
+    near = len(x) > 1 and _collide(_extent(x[0], words[0]), _extent(x[-1], words[1]))
     body = _bar(3, y - 6, 94, 12, "track") + _bar(left, y - 6, right - left, 12, "good-zone")
     body += _bar(min(x[0], x[-1]), y - 6, abs(x[-1] - x[0]), 12, "travel")
     marks = [place for place, end in ((left, low), (right, high)) if isfinite(end)]
@@ -51,12 +72,9 @@ def track(scores: Sequence[float], scale: Scale) -> Markup:
         end = i == len(x) - 1
         kind = "stop last" if i and end else "stop"
         body += f'<circle cx="{place:.2f}%" cy="{y}" r="{9 if i == 0 or end else 5}" class="{kind}"/>'
-    words = [_("now {score}").format(score=scale.number(scores[0]))]
     body += _text(x[0], y + 34, words[0], "strong")
     if len(x) > 1:
-        last = scale.number(scores[-1])
-        words.append(_("then {score}").format(score=last))
-        body += _text(x[-1], y + (56 if near else 34), words[-1], "strong")
+        body += _text(x[-1], y + (56 if near else 34), words[1], "strong")
     label = _("Score, {unit}: {words}; {needed}") if scale.shown_unit else _("Score: {words}; {needed}")
     label = label.format(unit=scale.shown_unit, words=", ".join(words), needed=needed)
     return _svg(108 if near else 86, label, body)

@@ -80,7 +80,12 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         effort=_effort(desk, live, made),
         confidence=None
         if (sure := made.confidence) is None
-        else out.Sure(within=sure.within, excess=sure.excess, text=str(sure), detail=sure.detail),
+        else out.Sure(
+            within=sure.within,
+            excess=sure.excess,
+            text=sure.words(asking=session.ask() is not None),
+            detail=sure.detail,
+        ),
         difficulties=[
             out.Hard(feature=d.feature, label=d.label, level=d.level, words=_(d.words))
             for d in known.difficulties

@@ -135,14 +135,14 @@ def _finite(feature: Feature, given: Any) -> float:
                 said.format(label=feature.label, error=error, allowed=allowed(feature))
             ) from None
     elif isinstance(given, bool) or not isinstance(given, int | float):
-        raise _refused(feature, f"“{given!r:.40}”")
+        raise _refused(feature, language.quoted(f"{given!r:.40}"))
     else:
         try:
             number = float(given)
         except OverflowError:
             number = math.inf
     if not math.isfinite(number) or abs(number) > _LARGEST:
-        raise _refused(feature, f"“{given!s:.40}”")
+        raise _refused(feature, language.quoted(f"{given!s:.40}"))
     return number
 
 

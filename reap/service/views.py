@@ -113,11 +113,19 @@ def _screened(session: Elicitation) -> dict[str, Any]:
     return dict(said or {"changeable": None, "difficulty": {}})
 
 
+def _offered(session: Elicitation) -> list[str]:
+    """Return what the screening offers; nothing where wishes leave a feature no value: the plan's page says which."""
+    try:
+        return session.changeable
+    except InputError:
+        return []
+
+
 def _screening(session: Elicitation) -> out.Screening:
     said, space = _screened(session), session.space
     return out.Screening(
         answered=session.screened,
-        offered=[out.Named(feature=name, label=space.feature(name).label) for name in session.changeable],
+        offered=[out.Named(feature=name, label=space.feature(name).label) for name in _offered(session)],
         changeable=said["changeable"],
         difficulty=said["difficulty"],
     )
@@ -127,7 +135,7 @@ def _wishes(session: Elicitation) -> list[out.Wish]:
     """Return what the person wished for; what the screening left out is one sentence, not one for each feature."""
     said = _screened(session)
     named = said["changeable"]
-    aside = () if named is None else tuple(name for name in session.changeable if name not in named)
+    aside = () if named is None else tuple(name for name in _offered(session) if name not in named)
     found = [
         out.Wish(feature=name, text=text, limit=limit)
         for name, text, limit in sentences(session.space, session.limits, session.difficulties, aside)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from reap._errors import InputError
 from reap.elicitation.difficulty import WORDS
-from reap.language import _, listed, ngettext
+from reap.language import _, listed, ngettext, quoted
 from reap.service import rows
 from reap.space import ActionSpace, Limits
 from reap.space.words import lowered
@@ -21,6 +22,10 @@ def read(space: ActionSpace, feature: str, given: Mapping[str, Any]) -> dict[str
     for name in ("at_least", "at_most"):
         if given.get(name) not in (None, ""):
             wish[name] = rows.bound(about, given[name])
+    least, most = wish.get("at_least"), wish.get("at_most")
+    if about.is_number and least is not None and most is not None and least > most:
+        said = _("{label}: the first number, {least}, is above the second, {most}")
+        raise InputError(said.format(label=about.label, least=about.show(least), most=about.show(most)))
     if given.get("exclude"):
         wish["exclude"] = [rows.value(about, level) for level in given["exclude"]]
     level = given.get("difficulty")
@@ -49,7 +54,7 @@ def sentences(
     for name, value in limits.at_most.items():
         say(name, _("{label} is at most {value}"), value=space.feature(name).show(value))
     for name, levels in limits.exclude.items():
-        shown = listed([f"“{space.feature(name).show(level)}”" for level in levels], "or")
+        shown = listed([quoted(space.feature(name).show(level)) for level in levels], "or")
         say(name, _("{label} does not become {levels}"), levels=shown)
     if limits.max_changes is not None:
         most = limits.max_changes

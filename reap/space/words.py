@@ -184,7 +184,7 @@ def doubt(feature: Feature, value: Any) -> str | None:
 #: What a German sentence may begin with that is no noun; "Ihr" and "Sie" have their capitals everywhere.
 _NO_NOUN = re.compile(
     "(Alle|Das|Dem|Den|Der|Die|Eine?[mnr]?|Jemanden|Keine?n?|Wer|Am|An|Auf|Aus|Beim?|Bis|Für|Im|In|Mit|Nach|Über|Unter|Vo[mn]|Vor"
-    "|Zu[mr]?|Höchstens|Mehr|Mindestens|Neue[rs]?|Nicht|Nur|Weniger)"
+    "|Zu[mr]?|Höchstens|Mehr|Mindestens|Neue[rs]?|Nicht|Noch|Nur|Weniger)"
 )
 
 

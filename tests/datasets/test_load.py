@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import reap
 from reap.datasets import available, german, load, names, synthetic
 from reap.datasets.catalogue import find
 from reap.datasets.loading import curated
-from reap.language import speaking
+from reap.language import LANGUAGES, speaking
 from reap.space import ActionSpace, Change
 from reap.space.infer import _span
 from reap.space.phrases import NAMES, OWN_NAMES, Counted
@@ -327,3 +328,21 @@ def test_a_missing_table_says_which_file_to_put_where(tmp_path, monkeypatch):
         load("gmc")
     monkeypatch.delenv("REAP_DATA")
     assert not find("gmc").present
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_german_changes_say_each_level_once_and_no_time_that_cannot_be(code):
+    """Not "200 DM in the account (200 DM or more)", "more savings (below 100 DM)", or a first year that takes 18 months."""
+    space = load("german").space
+    with speaking(code):
+        for name, before in (("status", "below 0 DM"), ("savings", "none or unknown")):
+            feature = space.feature(name)
+            for after in feature.levels[feature.levels.index(before) + 1 : 5]:
+                change = Change.of(feature, before, after)
+                numbers = set(re.findall(r"\d[\d.,]*", change.after_text))
+                said = numbers & set(re.findall(r"\d[\d.,]*", change.title))
+                assert change.after_text in change.title or not said, change.title
+                assert not change.title.startswith(("more", "mehr", "más")), change.title
+        stay = Change.of(space.feature("employment"), "less than 1 year", "1 to 4 years")
+        assert str(stay.months) in stay.text
+        assert not re.search(r"\b1 (year|Jahr|año)\b", stay.text.split("(")[0]), stay.text

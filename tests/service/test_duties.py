@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 import reap
+from reap.language import speaking
 from reap.service.brand import Brand, contrast
 from reap.service.settings import Settings
 
@@ -207,8 +208,8 @@ def test_pages_speak_the_persons_language_and_read_numbers_by_it(service, token)
     fresh = {"Accept-Language": "de", "Cookie": ""}
     state = service.client.post(f"/api/v1/sessions/{token}/constraints", json=wish, headers=fresh).json()
     assert [w["text"] for w in state["wishes"]] in (
-        ["Kreditbetrag ist höchstens 5.000 DM"],
-        ["Importe del préstamo es como máximo 5.000 DM"],
+        ["Kreditbetrag: höchstens 5.000 DM"],
+        ["Importe del préstamo: como máximo 5.000 DM"],
     )
 
 
@@ -272,3 +273,10 @@ def test_anonymity_is_a_setting_and_is_stated(serve, tmp_path, german, german_mo
     plain = serve(f"sqlite:///{tmp_path}/b.db")
     assert "averages of" not in plain.client.get("/operator", auth=("o", ADMIN)).text
     assert Settings(anonymity=5).anonymity == 5
+
+
+def test_the_start_says_what_this_is_about(service, german):
+    page = service.client.get("/", headers={"Accept-Language": "de"}).text
+    with speaking("de"):
+        assert german.space.about in page
+    assert "1970er" in page

@@ -79,3 +79,32 @@ def test_a_plan_on_paper_is_one_light_page(browser, service, german, german_reje
 def sheets(pdf: bytes) -> int:
     """The pages of a PDF, as it counts them itself."""
     return max(int(n) for n in re.findall(rb"/Count (\d+)", pdf))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", ["en", "de", "es"])
+def test_the_words_of_a_choice_are_not_cut_on_a_phone(browser, service, row, code):
+    token = service.start(row)["token"]
+    page = browser.new_page(base_url=service.url, viewport={"width": 320, "height": 640}, locale=code)
+    page.goto(f"/s/{token}/changes")
+    page.locator("input[name=changeable]").first.check()
+    cut = page.evaluate(
+        """() => { const list = document.querySelector('.tick select'), style = getComputedStyle(list);
+        const pen = document.createElement('canvas').getContext('2d'); pen.font = style.font;
+        const room = list.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 16; // its arrow
+        return [...list.options].map(o => o.text).filter(words => pen.measureText(words).width > room); }"""
+    )
+    page.close()
+    assert cut == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("code", "shown"), [("en", "1,250 DM"), ("de", "1.250 DM"), ("es", "1.250 DM")])
+def test_a_slider_says_numbers_as_the_page_does(browser, service, row, code, shown):
+    token = service.start(row)["token"]
+    page = browser.new_page(base_url=service.url, viewport={"width": 360, "height": 640}, locale=code)
+    page.goto(f"/s/{token}/what-if")
+    page.locator("#t-amount").fill("1250")
+    said = page.locator("output[for='t-amount']").text_content()
+    page.close()
+    assert said == shown

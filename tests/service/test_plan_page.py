@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
 from datetime import date
 
@@ -12,7 +13,7 @@ import pytest
 import reap
 from reap.service.case import Case
 from reap.service.offers import name_of
-from reap.service.plan_views import changes
+from reap.service.plan_views import _explain, changes
 from reap.service.settings import Settings
 
 from .conftest import running
@@ -138,6 +139,7 @@ def test_where_nothing_holds_the_plan_of_today_is_offered_said_as_such(
         assert "No plan that is sure to hold" in page
         assert only["changes"][0].split("“")[0][:20] in page
         assert "Or one of these" not in page
+        assert "asks for less" not in page  # than what? there is no other plan
         chosen = here.client.post(f"/api/v1/sessions/{token}/choice", json={"plan": only["id"]})
         assert chosen.status_code == 200
         assert "may not hold" in here.client.get(f"/s/{token}/print").text
@@ -164,3 +166,43 @@ def test_what_the_actions_bring_adds_up(german_engine, german_rejected):
                 assert said[:-1] == [""] * (len(said) - 1)
                 assert said[-1].endswith("together")
     assert joint
+
+
+@pytest.mark.slow
+def test_a_refused_plan_that_is_chosen_after_all_is_not_called_refused(service, row):
+    token = service.start(row, questions=1)["token"]
+    sentence = "You said that this plan is not for you"
+    for _ in range(12):
+        page = service.client.get(f"/s/{token}/plan").text
+        if sentence in page:
+            break
+        forms = re.findall(r'action="/s/[^"]*/refuse".*?</form>', page, re.DOTALL)
+        service.client.post(f"/s/{token}/refuse", data=_hidden(forms[0]))
+    assert sentence in page
+    form = re.findall(r'action="/s/[^"]*/choose".*?</form>', page, re.DOTALL)[0]
+    service.client.post(f"/s/{token}/choose", data=_hidden(form))
+    chosen = service.client.get(f"/s/{token}/plan").text
+    assert "You chose this plan on" in chosen
+    assert sentence not in chosen
+
+
+def _hidden(form):
+    return dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
+
+
+@pytest.mark.slow
+def test_nobody_is_told_that_answers_would_help_once_nothing_is_asked(
+    service, german, german_rejected, talkative
+):
+    subject = german_rejected.iloc[[talkative[0]]]
+    started = service.start(german.space.values(german.space.vector(subject)), questions=1)
+    token, state = started["token"], started["state"]
+    live = service.app.state.desk
+    with live.open(token) as talk:  # as unsure as can be, whatever was answered
+        sure = dataclasses.replace(live.plan(talk).confidence, within=0.1)
+        unsure = dataclasses.replace(live.plan(talk), confidence=sure)
+        assert "more answers would help" in _explain(live, talk, unsure).confidence.text
+    while state["question"] is not None:
+        state = service.answer(token, state).json()["state"]
+    with live.open(token) as talk:
+        assert _explain(live, talk, unsure).confidence.text == "we are still guessing"

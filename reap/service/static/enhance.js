@@ -66,7 +66,9 @@ for (const form of document.querySelectorAll("form[data-whatif]")) {
   };
   form.addEventListener("input", (event) => {
     const output = form.querySelector(`[data-output="${CSS.escape(event.target.id)}"]`);
-    if (output) output.textContent = `${Number(event.target.value).toLocaleString(form.dataset.language)} ${output.dataset.unit}`;
+    // Spanish would write 3950 without its mark, which the page sets everywhere.
+    const shown = Number(event.target.value).toLocaleString(form.dataset.language, { useGrouping: "always" });
+    if (output) output.textContent = `${shown} ${output.dataset.unit}`;
     clearTimeout(timer);
     timer = setTimeout(update, 120);
   });
