@@ -234,9 +234,9 @@ class Question:
                 takes = _("Both take {time}.") if two else _("All of them take {time}.")
                 if asked:
                     takes = (
-                        _("Together with either option, this takes {time}.")
+                        _("Each option takes {time} in all.")
                         if two
-                        else _("Together with any of them, this takes {time}.")
+                        else _("Each of them takes {time} in all.")
                     )
                 said.append(takes.format(time=ngettext("{n} month", "{n} months", months).format(n=months)))
             else:

@@ -137,7 +137,7 @@ def test_what_all_ask_for_is_joined_by_and(space):
     question = asked(space, {"debts": 4, "rent": 4, "hours": 4}, {"debts": 4, "rent": 4, "hours": 5})
     assert (
         question.also
-        == "Both options: pay off 1 of 5 debts and look for a rent of 4. Together with either option, this takes 2 months."
+        == "Both options: pay off 1 of 5 debts and look for a rent of 4. Each option takes 2 months in all."
     )
 
 
@@ -159,8 +159,7 @@ def test_the_same_time_stands_above_the_options(space):
     assert asked(again, *same).ready == ("", "")
     assert asked(space, *same).also == "Both take 2 months."
     assert (
-        asked(space, *both).also
-        == "Both options: look for a rent of 4. Together with either option, this takes 2 months."
+        asked(space, *both).also == "Both options: look for a rent of 4. Each option takes 2 months in all."
     )
     assert asked(space, *same, {"hours": 5, "rent": 4}).also == "All of them take 2 months."
     assert asked(again, *same).also == "Both options: ask again in 2 months."
