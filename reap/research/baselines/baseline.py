@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
@@ -51,10 +51,24 @@ def free(space: ActionSpace) -> ActionSpace:
     features = []
     for feature in space.features:
         kept = {name: getattr(feature, name) for name in DESCRIPTION}
+        kept["phrases"] = _timeless(feature.phrases)
+        kept["translations"] = {
+            language: {word: _timeless(said) if word == "phrases" else said for word, said in words.items()}
+            for language, words in feature.translations.items()
+        }
         if feature.kind == "integer":
             kept["kind"] = "numeric"  # whole numbers are a step of 1
         features.append(Feature(**kept))
     return ActionSpace(features, title=space.title, encoded=space.encoded)
+
+
+def _timeless(phrases: Mapping[str, Any]) -> dict[str, Any]:
+    """Return phrases without those that mention how long a change takes: here nothing takes any time."""
+    return {
+        key: phrase
+        for key, phrase in phrases.items()
+        if not isinstance(phrase, str) or "{months" not in phrase
+    }
 
 
 @dataclass(eq=False, repr=False)

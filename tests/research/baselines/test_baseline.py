@@ -11,6 +11,7 @@ import pytest
 from sklearn.base import clone
 
 import reap
+from reap.datasets.loading import curated
 from reap.research.baselines import FACE, PEAR, DiCE, Wachter
 from reap.research.baselines.baseline import DESCRIPTION, free
 from reap.space import ActionSpace, Feature
@@ -91,3 +92,11 @@ def test_the_same_plan_has_its_own_effort_under_each_matrix():
     assert one.along
     assert np.array_equal(one.path, two.path)
     assert two.effort == pytest.approx(2 * one.effort)
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in reap.datasets.available()])
+def test_every_space_of_ours_can_be_freed_whatever_its_phrases_mention(name):
+    space = curated(name)
+    assert any("{months" in str(feature.phrases) for feature in curated("gmc").features)
+    assert len(free(space).features) == len(space.features)
+    assert not any("{months" in f"{f.phrases}{f.translations}" for f in free(space).features)
