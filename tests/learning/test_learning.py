@@ -179,26 +179,23 @@ GUESSES = {"random": lambda rng: int(rng.integers(2)), "left": lambda rng: 0}
 
 
 @cache
-def learnt_from_600(seed, guess=None):
-    """Return what 600 people teach; of whom, where ``guess`` is given, the last 60 answer without looking."""
-    people = crowd(HARD, 540 if guess else 600, 100_000 * seed)
+def learnt(seed, guess=None):
+    """Return what 540 people teach; with 60 more, where ``guess`` is given, who answer without looking."""
+    people = crowd(HARD, 540, 100_000 * seed)
     if guess:
         people += crowd(HARD, 60, 100_000 * seed + 50_000, guess=GUESSES[guess])
     return reap.learn(people, RULES, matrices=270)
 
 
-#: Measured: 12.2 % without the people who guess, 11.2 % with those who answer at random, 11.0 % with those who always say left.
-BETTER = pytest.mark.xfail(reason="this draw moves the first plan by a point or more, to the better")
-
-
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("seed", "guess"),
-    [(1, "random"), (1, "left"), *(pytest.param(2, guess, marks=BETTER) for guess in ("random", "left"))],
-)
+@pytest.mark.parametrize("guess", GUESSES)
+@pytest.mark.parametrize("seed", [1, 2])
 def test_a_poisoned_tenth_moves_excess_by_less_than_a_point(seed, guess):
-    """A tenth of 600 people answer without looking: who they are is found, and the first plans stay as good, or as bad."""
-    before, after = learnt_from_600(seed), learnt_from_600(seed, guess)
+    """A tenth of 600 people answer without looking: who they are is found, and the first plans stay as good, or as bad.
+
+    Measured on the second draw: 11.5 % without them, 11.4 % with those who answer at random, 11.3 % with those who say left.
+    """
+    before, after = learnt(seed), learnt(seed, guess)
     assert before.guessing < 0.02
     assert after.guessing == pytest.approx(0.1, abs=3 * after.guessing_sd)
     assert abs(first_excess(expected(after)) - first_excess(expected(before))) < 0.01
