@@ -68,8 +68,8 @@ class Ahead:
                 context.run(self._do, came, live, work)
             except LateError:
                 pass
-            except Exception:  # the person's own request meets it again, and says so
-                logger.debug("work ahead failed", exc_info=True)
+            except Exception as error:  # the person's own request meets it again, and says so
+                logger.warning("work ahead failed: %s", type(error).__name__)
             del context, live, work  # a session that is over leaves the memory at once
 
     def _do(self, came: float, live: Live, work: Callable[[], None]) -> None:

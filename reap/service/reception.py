@@ -94,6 +94,7 @@ class Reception:
                 minds=self.settings.minds,
             )
             str(session.ask())  # in words too: what cannot be said is not stored
+            work = session.ahead()
             _clock.check()  # who has been told that it took too long has no session
         started, asked = session.events
         seconds = time.perf_counter() - begin
@@ -116,7 +117,7 @@ class Reception:
         live = Live(kept, entries=entries, line=list(entries), copy=session)
         with self._directory:
             self._live[kept.id] = live
-        if (work := session.ahead()) is not None:
+        if work is not None:
             self._ahead.add(live, work)
         return token
 

@@ -17,8 +17,8 @@ from reap.recourse.targets.problem import Problem
 _STARTS, _SEARCHES = 6, 3
 #: Effort of some numbers is next to free where the eigenvalues of its matrix differ by this factor.
 _NARROW = 1e6
-#: Of more matrices than this nobody is told the plan of each: they only show which plans there are.
-_MANY = 8
+#: Of more matrices than this, a few that are so do not get their slopes followed: at most this share of them.
+_MANY, _RARE = 8, 0.25
 #: Steps below this share of the range are as good as continuous.
 _FINE = 0.02
 
@@ -69,17 +69,16 @@ class Boundary:
         """Return for which matrices (b, d, d) to follow the slope, (b,).
 
         Where every support was looked at, single steps from there on find as much, unless some combination of numbers is
-        next to free: then the least effort lies in a narrow valley that steps do not follow. Of many matrices a few are so, and
-        following them would take a third of the time of all.
+        next to free: then the least effort lies in a narrow valley that steps do not follow. Of the many matrices that a belief
+        draws for a question a few are so, and following them would take a third of the time of all.
         """
         columns = self.problem.numbers.columns
         if not self.problem.smooth or len(columns) == 0:
             return np.zeros(len(A), dtype=bool)
         if not self.pool.dense:
             return np.ones(len(A), dtype=bool)
-        if len(A) > _MANY:
-            return np.zeros(len(A), dtype=bool)
-        return np.asarray(np.linalg.cond(A[:, columns[:, None], columns]) > _NARROW)
+        narrow = np.asarray(np.linalg.cond(A[:, columns[:, None], columns]) > _NARROW)
+        return narrow & (len(A) <= _MANY or narrow.mean() > _RARE)
 
     def _descend(self, best: Best, matrix: Ints, rows: Array, scores: Array) -> tuple[Ints, Array, Array]:
         """Return what a walk along the boundary within the supports of the starts rounds to: matrices, rows, logits."""
