@@ -12,7 +12,7 @@ import numpy as np
 from reap._errors import InputError
 from reap._typing import Array, Ints, Seed
 from reap.belief.answers import Answers, People, choice_probabilities, moves_of, people
-from reap.belief.cuts import as_moves
+from reap.belief.cuts import as_moves, one_step
 from reap.belief.learned_prior import LearnedPrior
 from reap.belief.particles import Particles
 from reap.belief.prior import Difficulties, Prior, PriorLike, opened
@@ -20,6 +20,8 @@ from reap.effort import grams
 
 #: Options whose efforts are taken at once, so that a large pool needs little memory.
 _CHUNK = 2048
+#: Sets of options whose efforts are remembered: of plans, of parts of them, and of both before a search.
+_REMEMBERED = 3
 #: Numbers in all particles together: about 8 s of processor time an answer, 1 GB in all.
 _LARGEST = 30_000_000
 
@@ -108,6 +110,8 @@ class Posterior:
         self._beside = np.arange(dimension, dimension + beside)
         self._seed = random_state
         self._answers = Answers()
+        #: Efforts of options that were asked for last, since the last answer: a round asks for the same ones several times.
+        self._known: dict[bytes, Array] = {}
         self._columns = _columns(columns, dimension)
         who, prior = people(lapse, sharpness), opened(prior)
         if isinstance(prior, LearnedPrior):
@@ -149,14 +153,14 @@ class Posterior:
             raise InputError(f"the answer compares {len(options)} option(s); give at least 2.")
         begin = time.monotonic()
         moves = [V[:, self._columns] for V in moves_of(options, self.dimension)]
-        self._answers = self._answers.add(moves, same=same)
+        self._answers, self._known = self._answers.add(moves, same=same), {}
         deadline = np.inf if self._time_limit is None else begin + self._time_limit
         self._cloud.learn(self._answers, self._rng(), deadline=deadline)
 
     def copy(self) -> Self:
         """Return an independent copy; cheap, since arrays are replaced and never written to."""
         other = copy.copy(self)
-        other._cloud = self._cloud.copy()
+        other._cloud, other._known = self._cloud.copy(), {}
         return other
 
     @property
@@ -225,13 +229,25 @@ class Posterior:
         return np.maximum(np.hstack(parts), 0.0) if parts else np.empty((len(self._cloud), 0))
 
     def _efforts(self, options: Sequence[Array] | Array) -> Array:
-        single = isinstance(options, np.ndarray) and options.ndim == 2
-        moves = [as_moves(option, self.dimension) for option in ([options] if single else options)]
-        columns, flat = self._cloud.over(np.vstack(moves)[:, self._columns])
-        inside = [V[:, self._columns[columns]] for V in moves]
-        # ⟨A, VᵀV⟩ of all particles and options in one product of flat matrices
-        squares = grams(inside[0] if single else inside).reshape(len(options), -1)
-        return np.asarray((flat @ squares.T.astype(flat.dtype, copy=False)).astype(float, copy=False))
+        moves = one_step(options, self.dimension)
+        if moves is not None:
+            known = self._known.get(name := moves.tobytes())
+            if known is None:
+                columns, flat = self._cloud.over(moves[:, self._columns])
+                known = self._product(flat, grams(moves[:, self._columns[columns]]))
+                while len(self._known) >= _REMEMBERED:
+                    self._known.pop(next(iter(self._known)))
+                self._known[name] = known
+            return known
+        listed = [as_moves(option, self.dimension)[:, self._columns] for option in options]
+        columns, flat = self._cloud.over(np.vstack(listed))
+        return self._product(flat, grams([V[:, columns] for V in listed]))
+
+    @staticmethod
+    def _product(flat: Array, squares: Array) -> Array:
+        """Return `⟨A, VᵀV⟩` `(n, m)` of flat matrices `(n, k·k)` and Gram matrices `(m, k, k)` in one product."""
+        squares = squares.reshape(len(squares), -1).astype(flat.dtype, copy=False)
+        return np.asarray((flat @ squares.T).astype(float, copy=False))
 
     def choice_probabilities(self, options: Sequence[Array] | Array) -> Array:
         """Return how likely each of k options, shown side by side, is to be chosen `(k,)`; slips are counted in.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -44,14 +45,33 @@ def belief(
         factors = np.ones(space.dimension)
         for name, level in difficulties.items():
             factors[space.slices[name]] = FACTORS[level]
-    return Posterior(
-        space.dimension,
+    said = None if factors is None else tuple(factors.tolist())
+    columns = None if space.movable is None else tuple(space.movable)
+    return _unasked(
+        space.dimension, prior, said, columns, minds.columns(space) if minding else 0, seed
+    ).copy()
+
+
+@lru_cache(maxsize=8)
+def _unasked(
+    dimension: int,
+    prior: LearnedPrior | None,
+    difficulties: tuple[float, ...] | None,
+    columns: tuple[int, ...] | None,
+    beside: int,
+    seed: int,
+) -> Posterior:
+    """Return the belief before any answer, with its matrices: all people of a service begin with the same one."""
+    belief = Posterior(
+        dimension,
         prior="people" if prior is None else prior,
-        difficulties=factors,
-        columns=space.movable,
-        beside=minds.columns(space) if minding else 0,
+        difficulties=difficulties,
+        columns=columns,
+        beside=beside,
         random_state=seed,
     )
+    belief.estimate()  # makes the matrices, so that copies share them
+    return belief
 
 
 def checked(

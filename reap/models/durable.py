@@ -157,7 +157,9 @@ class SmoothMinimum(Smooth):
 
     @cached_property
     def _stages(self) -> list[OneByOne | Stacked]:
-        return [together(some) for some in stages(self.rule.asked(self.members))]
+        # Nobody knows a retraining to the seventh digit: what might have been is read in single precision, today's model is not.
+        today, *others = (together(some) for some in stages(self.rule.asked(self.members)))
+        return [today, *(one.rounded() if isinstance(one, Stacked) and one.weights else one for one in others)]
 
 
 @dataclass(frozen=True, eq=False)

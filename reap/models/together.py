@@ -6,7 +6,7 @@ Scored one after the other, small batches cost mostly the calls: twenty linear m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -62,8 +62,14 @@ class Stacked:
 
     def logits(self, Z: Array) -> Array:
         """Return the logits of all members, (m, n)."""
+        Z = Z.astype(self.first.dtype, copy=False)
         outs = [self._forward(Z[rows])[-1][:, :, 0] for rows in _blocks(len(Z))]
         return self.signs[:, None] * np.concatenate(outs, axis=1)
+
+    def rounded(self) -> Stacked:
+        """Return the same in single precision, for logits to six digits in half the time."""
+        first, *weights = (weight.astype(np.float32) for weight in (self.first, *self.weights))
+        return replace(self, first=first, weights=weights, biases=[b.astype(np.float32) for b in self.biases])
 
     def pull(self, Z: Array, weights: Array) -> Array:
         """Return `Σ_i w_i ∂logit_i` (n, d) for weights (m, n), by backpropagation through all members together."""

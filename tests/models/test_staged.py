@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 import reap
 from reap.models import on_vectors, wrap
 from reap.models.durable import durable, retrained
+from reap.models.network import Network
 from reap.models.trees import read
 from reap.models.trees.several import Several, several
 
@@ -48,8 +49,10 @@ def test_what_reaches_the_least_has_its_logit_and_the_rest_has_less(members, sha
     both = durable(members[0], members[1:], share=share)
     Z = np.random.default_rng(seed).random((count, both.space.dimension))
     exact, found = both.logit(Z), both.from_least(Z, least)
-    sure = np.abs(exact - least) > 1e-9  # products of other sizes are rounded in another way
-    assert np.allclose(found[sure & (exact >= least)], exact[sure & (exact >= least)], atol=1e-9)
+    # products of other sizes are rounded in another way, and retrained networks are asked in single precision
+    near = 1e-4 if isinstance(members[0].kernel, Network) and members[0].kernel.weights[1:] else 1e-9
+    sure = np.abs(exact - least) > near
+    assert np.allclose(found[sure & (exact >= least)], exact[sure & (exact >= least)], atol=near)
     assert (found[sure & (exact < least)] < least).all()
 
 
