@@ -31,6 +31,8 @@ from reap.space import Limits
 
 #: Matrices drawn for a warm-up, which does not count.
 WARM = 8
+#: Plans whose parts are asked about, the most promising.
+PROMISING = 25
 #: How many of a round's matrices also ask for plans that are easier to bear, and with how many changes at most.
 BEARABLE, FEWER = 8, (1, 2)
 
@@ -167,8 +169,8 @@ class Asking(Acts):
             return None
         efforts = known.efforts(pool.moves)
         wins = np.bincount(efforts.argmin(axis=1), minlength=len(pool))
-        order = np.lexsort((efforts.mean(axis=0), -wins))
-        return Parts(self.space, self.limits, [pool[i] for i in order], self._sizes)
+        promising = np.sort(np.lexsort((efforts.mean(axis=0), -wins))[:PROMISING])
+        return pool.parts(self.limits, promising)
 
     def _scored(self, plans: Sequence[Plan]) -> list[Plan]:
         """Return parts of plans with the model's scores."""

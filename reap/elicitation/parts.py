@@ -20,8 +20,8 @@ from reap.elicitation.verdicts import noticed
 from reap.plan import Plan
 from reap.space import ActionSpace, Limits
 
-#: Plans whose parts are asked about, changes in a part at most, and the largest number of parts.
-PLANS, CHANGES, PARTS = 25, 2, 80
+#: Changes in a part at most, and the largest number of parts.
+CHANGES, PARTS = 2, 80
 
 
 class Parts:
@@ -35,7 +35,7 @@ class Parts:
     limits : Limits
         What the person cannot or will not do: a part must be legal by itself.
     plans : sequence of Plan
-        The most promising first.
+        Whose parts they are.
     sizes : (e,) array, optional
         As in ``Pool``.
 
@@ -50,7 +50,7 @@ class Parts:
     ) -> None:
         self._space = space.tighten(limits)
         self._start = plans[0].path[0]
-        targets = [plan.path[-1] for plan in plans[:PLANS] if not plan.along]
+        targets = [plan.path[-1] for plan in plans if not plan.along]
         ends = self._ends(targets)
         self._whole = np.isin(row_keys(ends), row_keys(np.array(targets))) if len(ends) else np.zeros(0, bool)
         unknown = np.full(2, np.nan)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from reap import effort
-from reap._typing import Array, Bools
+from reap._typing import Array, Bools, Ints
 from reap.belief import Belief
 from reap.elicitation.comparisons import ROWS, WORTH_A_ROW, Comparisons
 from reap.elicitation.minds import beside, extended
@@ -20,7 +20,7 @@ from reap.questions.losing import Losing
 from reap.questions.saving import Saving
 from reap.questions.strategy import Sampled
 from reap.recourse.targets.order import undominated
-from reap.space import ActionSpace
+from reap.space import ActionSpace, Limits
 
 #: Where a search for plans saved a smaller share of the expected effort, the engine is not asked again for what people choose.
 SAVED = 0.005
@@ -81,6 +81,14 @@ class Pool:
         self.moves = self.priced(self.plans)
         self._places = {key(plan): i for i, plan in enumerate(self.plans)}
         self._comparisons: Comparisons | None = None
+        self._parts: tuple[Limits, list[int], Parts] | None = None
+
+    def parts(self, limits: Limits, some: Ints) -> Parts:
+        """Return what can be asked about of some of the plans, by their places (k,); made once, while both stay the same."""
+        if self._parts is None or self._parts[:2] != (limits, some.tolist()):
+            made = Parts(self.space, limits, [self.plans[i] for i in some], self.sizes)
+            self._parts = limits, some.tolist(), made
+        return self._parts[2]
 
     def priced(self, plans: Sequence[Plan]) -> list[Array]:
         """Return what effort is counted of, plan by plan: its moves, with the columns beside them."""

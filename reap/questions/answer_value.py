@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -124,9 +125,7 @@ class Worth:
         self._weighted, self._who, self._losing = weighted, who, losing
         self._total: Array = weighted.sum(axis=0)
         self.single = least(self._total, losing)
-        ratios = np.linspace(-1.0, 1.0, _STEPS + 1)
-        each = choice_probabilities(np.stack([1 - ratios, 1 + ratios], axis=-1) / 2, who)[:, 0]
-        self._table: Array = each @ who.share
+        self._table: Array = _chances(tuple(who.sharpness), tuple(who.slip)) @ who.share
 
     def __len__(self) -> int:
         return len(self._weighted)
@@ -166,6 +165,14 @@ class Worth:
                 best = _open(taken, np.stack([self._losing.after(some) for some in losers]))
             gains[at] = 1 - best.sum() / self.single
         return gains
+
+
+@lru_cache(maxsize=8)
+def _chances(sharpness: tuple[float, ...], slip: tuple[float, ...]) -> Array:
+    """Return the chance (steps, t) that each of t kinds of people takes the first, by the relative difference of efforts."""
+    ratios = np.linspace(-1.0, 1.0, _STEPS + 1)
+    who = People(np.array(sharpness), np.array(slip), np.ones(len(slip)))
+    return choice_probabilities(np.stack([1 - ratios, 1 + ratios], axis=-1) / 2, who)[:, 0]
 
 
 def _open(efforts: Array, gone: Bools) -> Array:
