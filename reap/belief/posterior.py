@@ -49,7 +49,7 @@ class Posterior:
         are three, (κ, lapse) = (200, .01), (50, .1), (20, .3), of shares .6, .3, .1.
     sharpness : float, optional
         κ, the slope by which relative differences of effort decide an answer.
-    particles : int, default 500
+    particles : int, default 300
         Number of matrices kept.
     columns : sequence of int, optional
         The columns that can move at all; nothing can be learnt about the others, which keep an average effort of 1
@@ -83,7 +83,7 @@ class Posterior:
         difficulties: Difficulties | None = None,
         lapse: float | None = None,
         sharpness: float | None = None,
-        particles: int = 500,
+        particles: int = 300,
         columns: Sequence[int] | Ints | None = None,
         beside: int = 0,
         time_limit: float | None = None,

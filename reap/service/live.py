@@ -45,6 +45,8 @@ class Live:
         The plan in words, with the revision at which it was stored and the language.
     offers : ((int, str), list of Plan), optional
         The plans to choose from, of the same revision and language.
+    told : dict of options to list of str
+        What the options of questions that were answered are about, by where they lead.
     """
 
     kept: Kept
@@ -58,6 +60,7 @@ class Live:
     spoken: str = "en"
     explained: tuple[tuple[int, str], PlanOut] | None = None
     offers: tuple[tuple[int, str], list[Plan]] | None = None
+    told: dict[tuple[bytes, ...], list[str]] = field(default_factory=dict)
 
     @property
     def session(self) -> Elicitation:
@@ -119,4 +122,4 @@ class Live:
 
     def forget(self) -> None:
         """Know nothing, so that the next look at the log makes everything again."""
-        self.copy, self.entries, self.line, self.foreseen = None, [], [], None
+        self.copy, self.entries, self.line, self.foreseen, self.told = None, [], [], None, {}

@@ -58,7 +58,7 @@ def state(desk: Desk, live: Live) -> out.State:
         status=_status(session, accepted),
         question=None if question is None else _question(question),
         progress=_progress(session),
-        answers=_answers(session),
+        answers=_answers(live),
         wishes=_wishes(session),
         screening=_screening(session),
         subject=session.space.values(z),
@@ -218,7 +218,16 @@ def _progress(session: Elicitation) -> out.Progress:
     )
 
 
-def _answers(session: Elicitation) -> list[out.Given]:
+def _answers(live: Live) -> list[out.Given]:
+    """Return what was answered so far; what an option was about is put into words once."""
+    session = live.session
+
+    def about(question: Question) -> list[str]:
+        name = tuple(option.path.tobytes() for option in question.options)
+        if name not in live.told:
+            live.told[name] = [_short(question, i) for i in range(len(question.options))]
+        return live.told[name]
+
     return [
         out.Given(
             position=position,
@@ -226,7 +235,7 @@ def _answers(session: Elicitation) -> list[out.Given]:
             choice=choice,
             words=words(question, choice),
             impossible=impossible,
-            options=[_short(question, i) for i in range(len(question.options))],
+            options=about(question),
         )
         for position, ((question, choice), impossible) in enumerate(
             zip(session.history, session.impossible, strict=True)
