@@ -42,15 +42,21 @@ class Comparisons:
         self._columns, self._own = columns, np.array(own)
         self._differ = np.maximum.reduceat(gaps > 1e-9, columns, axis=-1)[..., self._own]
         felt = np.maximum.reduceat(gaps >= self._least, columns, axis=-1)[..., self._own]
+        # "35 months instead of 36" is not felt either, however far the other option goes
+        sizes = np.abs(self._changes)
+        slight = (sizes > 1e-9) & (sizes < self._least)
+        slight = np.logical_or.reduceat(slight, columns, axis=-1)[:, self._own]
+        felt &= ~(slight[:, None] | slight[None])
         self.rows: Array = (self._differ & ~self._entailed(space, start, ends)).sum(axis=-1).astype(float)
         free = np.repeat(self._own, np.diff([*columns, space.dimension]))
-        below = asks_no_more(self._changes[:, free], self._changes[:, free])
+        asked = with_included(space, self._changes)
+        below = asks_no_more(asked[:, free], asked[:, free])
         if any(feature.deed for feature in space.features):
-            doings = self._doings(space, start, ends, free)
+            doings = self._doings(space, start, ends, asked, free)
             below |= asks_no_more(doings, doings)
         self._fair: Bools = (felt == self._differ).all(axis=-1) & ~below & ~below.T
 
-    def _doings(self, space: ActionSpace, start: Array, ends: Array, free: Bools) -> Array:
+    def _doings(self, space: ActionSpace, start: Array, ends: Array, asked: Array, free: Bools) -> Array:
         """Return what a person does for each option, (n, c): how long they do what one deed brings about, and all other changes.
 
         Whoever pays on time for a year makes up for one late payment and for another: that is one doing, not two.
@@ -65,7 +71,7 @@ class Comparisons:
                 moved |= (np.abs(self._changes[:, block]) > 1e-9).any(axis=1)
                 free[block] = False
             columns.append(np.maximum(months[:, own].max(axis=1), moved))
-        return np.column_stack([self._changes[:, free], *columns])
+        return np.column_stack([asked[:, free], *columns])
 
     def _entailed(self, space: ActionSpace, start: Array, ends: Array) -> Bools:
         """Return which features (n, n, own) two options change, if at all, only because a rule asks for it."""
@@ -98,3 +104,32 @@ class Comparisons:
         gaps = np.abs(self._changes[None] - np.stack([first, second])[:, None])  # (2, n, d)
         near: Bools = np.asarray((gaps < self._least)[..., apart].all(axis=-1))
         return np.asarray(same_rows & near[0, :, None] & near[1])
+
+
+def with_included(space: ActionSpace, changes: Array) -> Array:
+    """Return changes (n, d) in which a level that ``includes`` others takes these too.
+
+    Whoever keeps 200 DM in an account keeps it above 0: seen so, the first asks for all of the second and more, although
+    the levels of a category have no order.
+
+    Examples
+    --------
+    >>> from reap.space import Feature
+    >>> levels = ("none", "some", "much")
+    >>> space = ActionSpace([Feature("savings", "categorical", levels=levels, includes=[("much", "some")])])
+    >>> with_included(space, np.array([[-1.0, 0.0, 1.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])).tolist()
+    [[-1.0, 1.0, 1.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]]
+    """
+    taken = changes
+    for feature in space.features:
+        first = space.slices[feature.name].start
+        pairs = [
+            (first + feature.levels.index(a), first + feature.levels.index(b)) for a, b in feature.includes
+        ]
+        for _ in pairs:  # "1,000" includes "500", and that "100": a chain is no longer than the list
+            for more, less in pairs:
+                too = (taken[:, more] > 0) & (taken[:, less] == 0)
+                if too.any():
+                    taken = taken.copy()
+                    taken[too, less] = taken[too, more]
+    return taken

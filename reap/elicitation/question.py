@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
+from reap.elicitation import lasting
 from reap.language import _, listed, ngettext
 from reap.plan import Plan
 from reap.space import Change
-from reap.space.deeds import sentences
+from reap.space.deeds import doings
 from reap.space.meaning import Meaning, in_time
 from reap.space.words import lowered
 
@@ -136,7 +137,7 @@ class Question:
         """What all options come to: that they lead to a yes and ask for nothing else, or that they are parts of plans."""
         two, yes = len(self.options) == 2, self.options[0].space.yes
         if not self.whole:
-            return _("These are only steps. For a yes you may have to do more besides.")
+            return _("These are only steps. More may be needed for a yes.")
         if yes:
             said = _("Either way, {yes}.") if two else _("Whichever you choose, {yes}.")
         else:
@@ -199,17 +200,20 @@ class Question:
         """
         meaning = self.options[0].space.meaning if self.whole else Meaning()
         return tuple(
-            self._done(meaning, option.months) if took else ""
+            self._done(meaning, option) if took else ""
             for option, took in zip(self.options, self.times, strict=True)
         )
 
-    def _done(self, meaning: Meaning, months: int) -> str:
-        """Return when an option is done; what both ask for takes its time, too."""
+    def _done(self, meaning: Meaning, option: Plan) -> str:
+        """Return when an option is done; what both ask for takes its time, too, and so does waiting."""
+        months, waiting = option.months, self._unclear(option) and lasting.waits(option)
         if months and self.shared and not meaning.said("ready"):
-            return ngettext("All of it takes {n} month", "All of it takes {n} months", months).format(
+            said = ngettext("All of it takes {n} month", "All of it takes {n} months", months).format(
                 n=months
             )
-        return meaning.after(months)
+        else:
+            said = meaning.after(months)
+        return _("{ready}; the rest of that time is waiting").format(ready=said) if waiting else said
 
     @cached_property
     def shared(self) -> tuple[Change, ...]:
@@ -224,8 +228,11 @@ class Question:
     def also(self) -> str:
         """What every option asks for, and when it is done where that is the same, to stand above them; empty without either."""
         two = len(self.options) == 2
-        both = _("Both options: {changes}.") if two else _("All options: {changes}.")
-        asked = listed(map(lowered, self._sentences(self.shared)))
+        both = (
+            _("Both options include this: {changes}.") if two else _("All options include this: {changes}.")
+        )
+        slowest = {name: months for each in self.slowest for name, months in each.items()}
+        asked = listed(map(lowered, lasting.sentences(self._doings(self.shared), slowest)))
         said = [both.format(changes=asked)] if asked else []
         months = self.options[0].months
         if months and not self.times[0]:
@@ -241,12 +248,21 @@ class Question:
                 said.append(takes.format(time=ngettext("{n} month", "{n} months", months).format(n=months)))
             else:
                 ready = meaning.after(months)
-                said.append(f"{ready}." if said else both.format(changes=lowered(ready)))
+                said.append(f"{ready}." if said else _("{ready}, whichever you choose.").format(ready=ready))
         return " ".join(said)
 
-    def _sentences(self, changes: Iterable[Change]) -> list[str]:
+    @cached_property
+    def slowest(self) -> tuple[Mapping[str, int], ...]:
+        """Of each option what must say how long it takes, since another doing says a shorter time; else nothing."""
+        return tuple(lasting.slowest(o) if self._unclear(o) else {} for o in self.options)
+
+    def _unclear(self, option: Plan) -> bool:
+        own = (change for change in option.changes if change.feature not in self.entailed)
+        return lasting.unclear(option, self._doings(own))
+
+    def _doings(self, changes: Iterable[Change]) -> list[list[Change]]:
         space = self.options[0].space
-        return sentences(changes, lambda name: space.feature(name).deed)
+        return doings(changes, lambda name: space.feature(name).deed)
 
     @property
     def same_target(self) -> bool:
@@ -261,8 +277,10 @@ class Question:
                 lines.append(f"  {name}: " + " ".join(f"{step}." for step in option.steps))
             return "\n".join(lines)
         lines += filter(None, [self.also])
-        for name, title, own, ready in zip(self.names, self.titles, self.apart, self.ready, strict=True):
-            asked = [lowered(said) if i else said for i, said in enumerate(self._sentences(own))]
+        each = zip(self.names, self.titles, self.apart, self.slowest, self.ready, strict=True)
+        for name, title, own, slowest, ready in each:
+            asked = lasting.sentences(self._doings(own), slowest)
+            asked = [lowered(said) if i else said for i, said in enumerate(asked)]
             said = [_("{change}, and").format(change=change) for change in asked[:-1]] + asked[-1:]
             if len(asked) > 2:  # one or two changes say themselves what they are; more have a name
                 said.insert(0, title[:1].upper() + title[1:])

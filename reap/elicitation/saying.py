@@ -36,6 +36,8 @@ def screened(
     named = list(dict.fromkeys(changeable))
     for name in (*named, *levels):
         space.feature(name)
+        if not offered:
+            raise InputError(f"{name!r} cannot change: within the limits nothing can; relax one first")
         if name not in offered:
             raise InputError(f"{name!r} is not for this person to change; offered are: {', '.join(offered)}")
     for name, level in levels.items():

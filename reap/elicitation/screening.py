@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from reap._errors import InputError
 from reap._typing import Array
 from reap.space import ActionSpace, Feature
 
 
 def movable(space: ActionSpace, z: Array) -> list[Feature]:
-    """Return the actions that are open to somebody who stands at z (d,), in the order of the table."""
-    lower, upper = space.box(z)
+    """Return the actions that are open to somebody who stands at z (d,), in the order of the table.
+
+    None where limits leave some feature no value: then nothing is legal, whatever else changes, and a plan says why.
+    """
+    try:
+        lower, upper = space.box(z)
+    except InputError:
+        return []
 
     def is_open(feature: Feature) -> bool:
         columns = space.slices[feature.name]

@@ -111,7 +111,10 @@ class State(History):
 
     @property
     def changeable(self) -> list[str]:
-        """The actions that this person could change at all, whatever the screening says: what to ask about in it."""
+        """The actions that this person could change at all, whatever the screening says: what to ask about in it.
+
+        None where the limits leave some feature no value; ``recommend`` then says which limit would have to go.
+        """
         return changeable(self.space.tighten(self._stated), self._z)
 
     @property

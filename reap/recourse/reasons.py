@@ -10,9 +10,16 @@ additive model (a scorecard, a logistic regression) it is the exact difference i
 ``f(r) − f(x)``. Where factors work together it may be zero for each of them alone: a forest that wants both. Those come after
 the others, by what a typical accepted person would lose with the person's value,
 
-    within(j) = f(r) − f(r[j←x]).
+    within(j) = f(r) − f(r[j←x]),
 
-Both take 2m + 2 scores for m factors that differ, in one batch; nothing is drawn at random.
+unless the typical value would lower the score.
+
+A reason must not contradict the space. Most accepted people of German credit have no account at the bank, and nobody is told to
+close one; some model likes small savings. Where the typical value would help but lies against what the feature may do, the
+person is compared with the best level that it may take, "better: 200 DM or more". Without one that raises the score it is no
+reason for them.
+
+All of it takes one batch of about 2m + 2 scores for m factors that differ; nothing is drawn at random.
 """
 
 from __future__ import annotations
@@ -41,18 +48,21 @@ class Reason:
     feature, label : str
     value, typical : object
         The person's value and that of the typical accepted person, in units; None where it is missing.
+    better : object
+        The value that the person is compared with: the typical one, unless the feature may not become that.
     contribution : float
-        What the logit gains where this factor alone is typical.
+        What the logit gains where this factor alone is better.
     score : float
         The model's score then, in its own unit.
     text : str
-        "Duration: 48 months (typical of accepted people: 18 months)".
+        "Duration: 48 months (typical of accepted people: 18 months)", "Savings: below 100 DM (better: 1,000 DM or more)".
     """
 
     feature: str
     label: str
     value: Any
     typical: Any
+    better: Any
     contribution: float
     score: float
     text: str
@@ -116,22 +126,64 @@ def reasons(classifier: Classifier, z: Array, reference: Array | None, n: int = 
             "of which the model accepts some"
         )
     space = classifier.space
+    mine, theirs = space.values(z), space.values(reference)
     other = ~((z == reference) | (np.isnan(z) & np.isnan(reference)))
     differ = [f for f in space.features if other[space.slices[f.name]].any()]
     if not differ:
         return []
-    m = len(differ)
+    barred = [may_not_become(f, mine[f.name], theirs[f.name]) for f in differ]
+    levels = [(j, level) for j, f in enumerate(differ) if barred[j] for level in _open(f, mine[f.name])]
     put_right, put_wrong = _swapped(space, differ, z, reference), _swapped(space, differ, reference, z)
-    rows = np.stack([*put_right, z, *put_wrong, reference])
-    logits, scores = classifier.logit(rows), classifier.score(put_right)
-    alone, within = logits[:m] - logits[m], logits[-1] - logits[m + 1 : -1]
-    first = [j for j in np.argsort(-alone, kind="stable") if alone[j] > _NOISE]
-    then = [j for j in np.argsort(-within, kind="stable") if within[j] > _NOISE and j not in first]
-    mine, theirs = space.values(z), space.values(reference)
-    return [
-        _reason(differ[j], mine[differ[j].name], theirs[differ[j].name], alone[j], scores[j])
-        for j in [*first, *then][:n]
-    ]
+    allowed = _levels(space, [(differ[j], level) for j, level in levels], z)
+    m, rows = len(differ), np.concatenate([put_right, z[None], put_wrong, reference[None], allowed])
+    logits, scores = classifier.logit(rows), classifier.score(rows)
+    alone, within = logits[:m] - logits[m], logits[2 * m + 1] - logits[m + 1 : 2 * m + 1]
+    usual = [(alone[j], scores[j], theirs[f.name]) for j, f in enumerate(differ)]
+    found = {j: usual[j] for j in range(m) if alone[j] > _NOISE and not barred[j]}
+    for row, (j, level) in enumerate(levels, 2 * m + 2):
+        gain = logits[row] - logits[m]
+        if alone[j] > _NOISE and gain > max(_NOISE, found.get(j, (0.0,))[0]):  # of several levels the best
+            found[j] = gain, scores[row], level
+    first = sorted(found, key=lambda j: -found[j][0])
+    still = [abs(alone[j]) <= _NOISE and not barred[j] for j in range(m)]
+    then = [int(j) for j in np.argsort(-within, kind="stable") if within[j] > _NOISE and still[j]]
+    found |= {j: usual[j] for j in then}
+    return [_reason(differ[j], mine, theirs, *found[j]) for j in [*first, *then][:n]]
+
+
+def may_not_become(feature: Feature, value: Any, other: Any) -> bool:
+    """Return whether a change from one value to another is against what the space says of a feature that may change.
+
+    Examples
+    --------
+    >>> savings = Feature("savings", "ordinal", levels=("none", "some", "much"), direction="up")
+    >>> may_not_become(savings, "some", "none"), may_not_become(savings, "some", "much")
+    (True, False)
+    """
+    if not feature.is_action or value is None or other is None:
+        return False
+    if not feature.is_number:
+        if (value, other) in feature.forbidden:
+            return True
+        value, other = feature.levels.index(value), feature.levels.index(other)
+    return bool(other < value if feature.direction == "up" else feature.direction == "down" and other > value)
+
+
+def _open(feature: Feature, value: Any) -> list[Any]:
+    """Return the other levels that a feature may take; none of a number, of which nobody can say how far is better."""
+    return [level for level in feature.levels if level != value and not may_not_become(feature, value, level)]
+
+
+def _levels(space: ActionSpace, levels: list[tuple[Feature, Any]], base: Array) -> Array:
+    """Return the base (k, d), in each row one feature at another level."""
+    rows = np.repeat(base[None], len(levels), axis=0)
+    codes = space.encoding.codes_of(rows)
+    for row, (feature, level) in zip(codes, levels, strict=True):
+        row[space.names.index(feature.name)] = feature.levels.index(level)
+    vectors = space.encoding.vectors(codes)
+    for row, made, (feature, _level) in zip(rows, vectors, levels, strict=True):
+        row[space.slices[feature.name]] = made[space.slices[feature.name]]
+    return rows
 
 
 def _swapped(space: ActionSpace, features: list[Feature], base: Array, other: Array) -> Array:
@@ -142,12 +194,26 @@ def _swapped(space: ActionSpace, features: list[Feature], base: Array, other: Ar
     return rows
 
 
-def _reason(feature: Feature, value: Any, usual: Any, contribution: float, score: float) -> Reason:
-    text = words(feature, value, usual)
-    return Reason(feature.name, feature.label, value, usual, float(contribution), float(score), text)
+def _reason(
+    feature: Feature,
+    mine: dict[str, Any],
+    theirs: dict[str, Any],
+    contribution: float,
+    score: float,
+    better: Any,
+) -> Reason:
+    name = feature.name
+    text = words(feature, mine[name], theirs[name], better)
+    return Reason(
+        name, feature.label, mine[name], theirs[name], better, float(contribution), float(score), text
+    )
 
 
-def words(feature: Feature, value: Any, usual: Any) -> str:
+def words(feature: Feature, value: Any, typical: Any, better: Any) -> str:
     """Return a reason as a person reads it, in the language in use."""
-    said = _("{label}: {value} (typical of accepted people: {typical})")
-    return said.format(label=feature.label, value=feature.show(value), typical=feature.show(usual))
+    said = (
+        _("{label}: {value} (typical of accepted people: {better})")
+        if better == typical
+        else _("{label}: {value} (better: {better})")
+    )
+    return said.format(label=feature.label, value=feature.show(value), better=feature.show(better))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Literal
 
-from reap.elicitation import Question
+from reap.elicitation import Question, lasting
 from reap.language import _
 from reap.service.schemas import Cell, Compared
 from reap.space import Change, Feature
@@ -31,6 +31,10 @@ def compared(question: Question) -> list[Compared]:
         here = now[feature.name]
         seen = [here, *(change.after for change in asked if change)]
         cells = [_cell(feature, here, change, seen) for change in asked]
+        cells = [
+            _slow(cell, change, slow)
+            for cell, change, slow in zip(cells, asked, question.slowest, strict=True)
+        ]
         if others:
             names = [feature.name, *(other.name for other in others)]
             together = [[changes[name] for name in names if name in changes] for changes in own]
@@ -43,6 +47,13 @@ def compared(question: Question) -> list[Compared]:
         ]
         rows.append(Compared(label=_("When"), now="", cells=cells))
     return rows
+
+
+def _slow(cell: Cell, change: Change | None, slowest: Mapping[str, int]) -> Cell:
+    """Return a cell that says how long its change takes, where that must be said."""
+    if change is None or change.feature not in slowest:
+        return cell
+    return cell.model_copy(update={"text": lasting.takes([change], slowest[change.feature])})
 
 
 def _deed(cell: Cell, done: Sequence[Change]) -> Cell:

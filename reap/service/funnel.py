@@ -17,6 +17,7 @@ from reap.service.desk import Desk
 from reap.service.log import Entry
 from reap.service.store import Store
 from reap.service.tables import EVENTS, SESSIONS
+from reap.space.vocabulary import doubtful
 
 #: Days of which the sessions are counted one by one.
 _DAYS = 30
@@ -156,7 +157,7 @@ def _day(day: str, logs: list[list[Entry]]) -> Day:
 
 
 class Summary(BaseModel):
-    """What an operator sees."""
+    """What an operator sees; ``doubtful``: columns that are scored though the law may protect them."""
 
     sessions: int
     finished: int
@@ -167,6 +168,7 @@ class Summary(BaseModel):
     data: str
     version: str
     title: str
+    doubtful: list[str]
 
 
 def summary(desk: Desk) -> Summary:
@@ -205,6 +207,7 @@ def summary(desk: Desk) -> Summary:
         data=desk.case.data,
         version=__version__,
         title=desk.case.heading,
+        doubtful=[feature.label for feature in doubtful(desk.space.features)],
     )
 
 

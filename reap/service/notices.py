@@ -63,10 +63,16 @@ def notice(desk: Desk, live: Live, brand: Brand) -> list[Part]:
                 ),
             )
         )
-        reasons = [reason.text for reason in views.reasons(desk, live)]
+        reasons = views.reasons(desk, live)
         parts.append(("part", _("Principal reasons, the most important first")))
         if reasons:
-            parts.append(("list", reasons))
+            parts.append(("list", [reason.text for reason in reasons]))
+            # What counted is a reason, lawful or not: left out, the notice would be false. But it must not go by unsaid.
+            if traits := [reason.label for reason in reasons if reason.doubtful]:
+                said = _(
+                    "The law may forbid that this counts: {traits}. Ask us to have a person look at the decision."
+                )
+                parts.append(("text", said.format(traits=language.listed(traits))))
         else:
             parts.append(("text", _("The reasons cannot be stated by comparison; please ask us.")))
     parts.append(("part", _("What this rests on")))

@@ -23,7 +23,6 @@ from reap.service.desk import Desk
 from reap.service.log import Entry
 from reap.service.render import Form, key_of, number, page, text
 from reap.service.tables import Kept
-from reap.space.vocabulary import doubtful
 
 router = APIRouter(include_in_schema=False)
 
@@ -66,7 +65,6 @@ def _operator(request: Request, desk: Desk, days: int, status: int = 200, error:
         decisions=reviews.DECISIONS,
         settings=request.app.state.settings,
         anonymity=funnel.anonymity(desk),
-        traits=[feature.label for feature in doubtful(desk.space.features)],
         prior="" if desk.priors.current is None else gain(desk.priors.current),
         error=error,
         active="",

@@ -26,7 +26,6 @@ from reap.service.screening_pages import router as screening_router
 from reap.service.what_if_pages import router as what_if_router
 from reap.service.wish_pages import router as wish_router
 from reap.space import Feature
-from reap.space.vocabulary import doubtful
 
 __all__ = ["error_page", "router"]
 router = APIRouter(include_in_schema=False)
@@ -117,7 +116,6 @@ def overview(request: Request, desk: D, token: str) -> Response:
         notes.returned(desk, live)
         state = views.state(desk, live)
         found = [] if state.accepted else views.reasons(desk, live)
-        traits = {feature.name for feature in doubtful(desk.space.features)}
         picked, said = choices.chosen(desk, live), reviews.answers(live)
     shown = [(f.label, f.show(state.subject[f.name])) for f in desk.space.features]
     return page(
@@ -127,7 +125,7 @@ def overview(request: Request, desk: D, token: str) -> Response:
         token=token,
         shown=shown,
         reasons=found,
-        traits=[reason.label for reason in found if reason.feature in traits],
+        traits=[reason.label for reason in found if reason.doubtful],
         chosen=picked,
         answered=said,
         active="situation",

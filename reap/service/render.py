@@ -105,7 +105,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
         scale=request.app.state.desk.case.scale,
         needed=request.app.state.desk.case.scale.needed,
         failed=status >= 400,
-        here=request.url.path if request.method in ("GET", "HEAD") and status == 200 else "",
+        here=_here(request, template),
         language=language.current(),
         **values,
     )
@@ -113,6 +113,16 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
     if COOKIE not in request.cookies:
         answer.headers.append("set-cookie", settings.cookie(COOKIE, nonce, 30))
     return answer
+
+
+def _here(request: Request, template: str) -> str | None:
+    """Return where the same is said in another language: this very page (empty); of a form that failed, where it leads back to.
+
+    None for a form that is shown again: what was typed would be lost.
+    """
+    if request.method in ("GET", "HEAD"):
+        return ""  # a link "?lang=de" stays at the address, whatever that is
+    return (session_of(request) or "/") if template == "error.html" else None
 
 
 def error_page(

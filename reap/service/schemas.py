@@ -126,11 +126,15 @@ class Screening(BaseModel):
 
 
 class Reason(BaseModel):
-    """A principal reason of a refusal, compared with people who are accepted."""
+    """A principal reason of a refusal, compared with people who are accepted.
+
+    ``doubtful``: it looks like a trait that the law may keep out of a decision, such as sex or age.
+    """
 
     feature: str
     label: str
     text: str
+    doubtful: bool
 
 
 class Progress(BaseModel):

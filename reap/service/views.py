@@ -17,6 +17,7 @@ from reap.service.live import Live
 from reap.service.refusals import TrialsError
 from reap.service.wishes import sentences
 from reap.space import Feature
+from reap.space.vocabulary import doubtful
 from reap.space.words import lowered
 
 
@@ -113,19 +114,11 @@ def _screened(session: Elicitation) -> dict[str, Any]:
     return dict(said or {"changeable": None, "difficulty": {}})
 
 
-def _offered(session: Elicitation) -> list[str]:
-    """Return what the screening offers; nothing where wishes leave a feature no value: the plan's page says which."""
-    try:
-        return session.changeable
-    except InputError:
-        return []
-
-
 def _screening(session: Elicitation) -> out.Screening:
     said, space = _screened(session), session.space
     return out.Screening(
         answered=session.screened,
-        offered=[out.Named(feature=name, label=space.feature(name).label) for name in _offered(session)],
+        offered=[out.Named(feature=name, label=space.feature(name).label) for name in session.changeable],
         changeable=said["changeable"],
         difficulty=said["difficulty"],
     )
@@ -135,7 +128,7 @@ def _wishes(session: Elicitation) -> list[out.Wish]:
     """Return what the person wished for; what the screening left out is one sentence, not one for each feature."""
     said = _screened(session)
     named = said["changeable"]
-    aside = () if named is None else tuple(name for name in _offered(session) if name not in named)
+    aside = () if named is None else tuple(name for name in session.changeable if name not in named)
     found = [
         out.Wish(feature=name, text=text, limit=limit)
         for name, text, limit in sentences(session.space, session.limits, session.difficulties, aside)
@@ -154,7 +147,10 @@ def reasons(desk: Desk, live: Live, n: int = 4) -> list[out.Reason]:
         found = desk.case.engine.reasons(here, n)
     except InputError:  # the engine knows nobody who is accepted
         return []
-    return [out.Reason(feature=r.feature, label=r.label, text=r.text) for r in found]
+    traits = {feature.name for feature in doubtful(desk.space.features)}
+    return [
+        out.Reason(feature=r.feature, label=r.label, text=r.text, doubtful=r.feature in traits) for r in found
+    ]
 
 
 def _question(question: Question) -> out.Asked:

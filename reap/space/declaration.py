@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 KINDS = ("numeric", "integer", "ordinal", "categorical", "binary")
 DIRECTIONS = ("any", "up", "down", "both")
 CLOCKS = ("months", "years")
+#: What is said of two levels.
+_PAIRS = {"forbidden": "(from, to)", "includes": "(more, less)"}
 
 
 def settle(feature: Feature) -> None:
@@ -34,18 +36,20 @@ def settle(feature: Feature) -> None:
         raise unknown(f"direction for {feature.name!r}", feature.direction, DIRECTIONS)
     if not isinstance(feature.name, str) or not feature.name:
         raise InputError(f"the name of a feature is {feature.name!r}; it must be text")
-    for key in ("levels", "columns", "forbidden"):
+    for key in ("levels", "columns", *_PAIRS):
         if isinstance(getattr(feature, key), str) or not hasattr(getattr(feature, key), "__iter__"):
             raise InputError(f"{key} of {feature.name!r} is {getattr(feature, key)!r}; give a list")
     put("levels", tuple(plain(level) for level in feature.levels))
     put("columns", tuple(feature.columns))
-    if any(
-        isinstance(pair, str) or np.size(np.asarray(pair, dtype=object)) != 2 for pair in feature.forbidden
-    ):
+    for key, pair in _PAIRS.items():
+        given = getattr(feature, key)
+        if any(isinstance(one, str) or np.size(np.asarray(one, dtype=object)) != 2 for one in given):
+            raise InputError(f"{key} of {feature.name!r} is {list(given)!r}; give pairs {pair}")
+        put(key, tuple((plain(a), plain(b)) for a, b in given))
+    if feature.includes and feature.kind != "categorical":
         raise InputError(
-            f"forbidden of {feature.name!r} is {list(feature.forbidden)!r}; give pairs (from, to)"
+            f"{feature.name!r} is {feature.kind}, and its values have an order; includes is for categories"
         )
-    put("forbidden", tuple((plain(a), plain(b)) for a, b in feature.forbidden))
     put("label", feature.__dict__["label"] or feature.name)
     paced = feature.pace is not None
     put("translations", check_translations(feature.name, feature.levels, feature.translations, paced))
@@ -185,7 +189,7 @@ def _check_levels(feature: Feature) -> None:
         )
     if feature.derived is not None:
         raise InputError(f"{feature.name!r} is derived and must be a number, not {feature.kind}")
-    for pair in feature.forbidden:
+    for pair in (*feature.forbidden, *feature.includes):
         for level in pair:
             if level not in feature.levels:
                 raise unknown(f"level of {feature.name!r}", level, feature.levels)

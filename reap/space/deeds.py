@@ -30,13 +30,19 @@ def sentences(changes: Iterable[Change], deed: Callable[[str], str]) -> list[str
     >>> sentences([Change.of(late, 2, 1), Change.of(late, 3, 1)], lambda name: "pay")
     ['Pay on time for 24 months (to make up for 1 delay and 2 delays)']
     """
+    return [together(doing) for doing in doings(changes, deed)]
+
+
+def doings(changes: Iterable[Change], deed: Callable[[str], str]) -> list[list[Change]]:
+    """Return what a person does: changes, those that have the same deed together."""
     done: dict[str, list[Change]] = {}
     for change in changes:
         done.setdefault(deed(change.feature) or f"\0{change.feature}", []).append(change)
-    return [_together(together) for together in done.values()]
+    return list(done.values())
 
 
-def _together(changes: list[Change]) -> str:
+def together(changes: list[Change]) -> str:
+    """Return one doing as a sentence without a full stop."""
     parts = [str(change).removesuffix(")").partition(" (") for change in changes]
     longest = max(range(len(changes)), key=lambda i: changes[i].months)
     brought = [brings for _, _, brings in parts if brings]

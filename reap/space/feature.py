@@ -72,6 +72,9 @@ class Feature:
         a function with a name of its own, and one that is to be written to a file a formula.
     forbidden : sequence of (from, to)
         Transitions between levels that cannot be made.
+    includes : sequence of (more, less)
+        Levels of a category that ask for all of another and more: "200 DM or more" includes "0 to 200 DM". No question
+        compares the two.
     phrases : mapping
         Advice in the lender's own words, by "up", "down" or "change": "Repay over {after:month|months}". Fields:
         before, after, by, unit; a field with two words after it says the number and the word that fits, after "=" the
@@ -110,6 +113,7 @@ class Feature:
     missing: bool = False
     derived: str | Callable[[Any], Any] | None = None
     forbidden: tuple[tuple[Any, Any], ...] = ()
+    includes: tuple[tuple[Any, Any], ...] = ()
     phrases: Mapping[str, Any] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     dtype: str | None = None

@@ -31,6 +31,7 @@ _HEADER = """\
 #   range      = …          what was seen
 #   span       = …          the scale of effort: leave it as it is once people have answered questions
 #   derived    = "a / b"    follows from others;  missing = true: may be empty;  forbidden = [["own", "rent"]]
+#   includes   = [["500 or more", "100 or more"]]   levels of a category of which the first asks for all of the second and more
 #   phrases    = { up = "Repay over {after:month|months}", more = "longer loan" }   advice, and names in questions, in your words
 # Words in other languages: [features.NAME.de] with label, unit ("Monat|Monate"), levels (in the same order), phrases.
 # Under [space] go what a yes means (yes = "the bank would lend you the money"), to whom it is said (about = "You asked …"),

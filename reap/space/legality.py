@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from reap._errors import InputError
-from reap._typing import Array, Bools
+from reap._typing import Array, Bools, Ints
 from reap.space.derived import Derived
 from reap.space.inputs import names_of
 from reap.space.limits import Limits, checked
@@ -117,14 +117,18 @@ class Legality(Timing):
         >>> space.entailed(space.encode(X)[0], ends).tolist()
         [[False, True], [False, False], [False, False]]
         """
+        return self.entailing(z0, Z) >= 0
+
+    def entailing(self, z0: Array, Z: Array) -> Ints:
+        """Return, for what is ``entailed``, the place of the feature whose change asks for it, (n, f); −1 for all else."""
         old, new = self._encoding.codes_of(self._vectors(z0)), self._encoding.codes_of(self._vectors(Z))
-        found = np.zeros((len(new), len(self.features)), dtype=bool)
-        asking = np.zeros_like(found)
+        found = np.full((len(new), len(self.features)), -1)
+        asking = np.zeros(found.shape, dtype=bool)
         for rule in self._parsed:
             if isinstance(rule, Implication):
                 when, then = rule.when.index, rule.then.index
-                some = rule.entails(old, new) & ~found[:, when] & ~asking[:, then]
-                found[:, then] |= some
+                some = rule.entails(old, new) & (found[:, when] < 0) & ~asking[:, then]
+                found[some, then] = when
                 asking[:, when] |= some
         return found
 

@@ -43,6 +43,7 @@ class Change:
     after_text: str
     title: str
     months: int = 0
+    says_months: bool = False
 
     def __str__(self) -> str:
         return self.text
@@ -67,6 +68,7 @@ class Change:
             after_text=new,
             title=_title(feature, after, rises, known=None not in (before, after)),
             months=_months(feature, before, after),
+            says_months="{months" in (feature.phrase(rises, after) or ""),
         )
 
 

@@ -145,11 +145,11 @@ def test_one_and_none_read_well():
     """Neither "1 of your 1 payments" nor "until 0 of 3 are left"."""
     late = curated("gmc").feature("NumberOfTimes90DaysLate")
     assert str(Change.of(late, 3, 2)) == (
-        "Pay all bills on time for 12 months (to make up for 1 of your 3 payments that were 90 days or more late)"
+        "Pay all bills on time for 12 months (then the bank no longer counts 1 of your 3 payments that were 90 days or more late)"
     )
-    assert str(Change.of(late, 1, 0)).endswith("for your payment that was 90 days or more late)")
+    assert str(Change.of(late, 1, 0)).endswith("counts your payment that was 90 days or more late)")
     assert str(Change.of(late, 2, 0)) == (
-        "Pay all bills on time for 24 months (to make up for your 2 payments that were 90 days or more late)"
+        "Pay all bills on time for 24 months (then the bank no longer counts your 2 payments that were 90 days or more late)"
     )
     debt = curated("gmc").feature("DebtRatio")
     assert "to 50 % of your income (now 81 %)" in str(Change.of(debt, 0.8123, 0.5))

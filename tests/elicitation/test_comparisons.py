@@ -56,6 +56,39 @@ def test_a_difference_nobody_feels_is_not_asked():
     assert burden[0, 2] == 3
 
 
+def test_a_change_nobody_feels_is_not_shown_however_far_the_other_goes():
+    slight, far, shared, other = ends(
+        (49.0, 20, "none", "own"),
+        (30.0, 20, "none", "rent"),
+        (49.0, 30, "none", "rent"),
+        (50.0, 20, "skilled", "rent"),
+    )
+    burden = Comparisons(SPACE, START, np.stack([slight, far, shared, other])).burden(3, [])
+    assert np.isinf(burden[0, 1])  # 49 instead of 50, beside 30
+    assert np.isinf(burden[0, 3])
+    assert burden[0, 2] == 2  # what both ask for is no difference
+    assert burden[1, 3] == 2
+
+
+def test_a_level_that_includes_another_is_not_compared_with_it():
+    """Whoever keeps 200 DM in the account keeps it above 0: levels without an order all the same."""
+    space = reap.datasets.load("german").space
+    row = reap.datasets.load("german").X.iloc[[0]].assign(status="below 0 DM", guarantor="none")
+    start = space.encode(row)[0]
+    some, much, with_help = (
+        space.encode(row.assign(status=status, guarantor=helper))[0]
+        for status, helper in (
+            ("0 to 200 DM", "none"),
+            ("200 DM or more", "none"),
+            ("0 to 200 DM", "guarantor"),
+        )
+    )
+    burden = Comparisons(space, start, np.stack([some, much, with_help])).burden(3, [])
+    assert np.isinf(burden[0, 1])
+    assert np.isinf(burden[0, 2])
+    assert burden[1, 2] == 2  # more money, or less and a guarantor: that is a choice
+
+
 def test_no_more_rows_than_allowed():
     pair = ends((40.0, 10, "none", "own"), (30.0, 20, "skilled", "rent"))
     compared = Comparisons(SPACE, START, pair)

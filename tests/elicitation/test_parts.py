@@ -115,7 +115,7 @@ def test_a_part_that_lost_says_nothing_about_what_may_be_recommended():
 
 def test_the_words_do_not_promise_a_yes():
     two = Question("1-1", 1, (plan(a=3), plan(d=3)), whole=False)
-    assert "These are only steps. For a yes you may have to do more besides." in str(two)
+    assert "These are only steps. More may be needed for a yes." in str(two)
     assert "lead to a yes" not in str(two)
 
 

@@ -62,6 +62,21 @@ def test_another_screening_replaces_the_first(session):
     assert session.changeable == offered[:-1]
 
 
+def test_limits_that_leave_no_value_leave_nothing_to_change_and_the_plan_says_why(
+    german_engine, german_rejected
+):
+    levels = german_engine.space.feature("status").levels
+    session = german_engine.elicit(
+        german_rejected.iloc[0], limits=german_engine.space.limits(exclude={"status": levels[:3]})
+    )
+    assert session.changeable == []
+    with pytest.raises(InputError, match="'amount' cannot change: within the limits nothing can; relax one"):
+        session.screen(["amount"])
+    session.screen(None)
+    assert session.ask() is None
+    assert "No value of 'Checking account' is left to choose" in str(session.recommend())
+
+
 def test_a_limit_of_the_screening_can_be_released(session):
     offered = session.changeable
     session.screen(offered[:1])

@@ -9,6 +9,7 @@ import reap
 from reap.elicitation import Question
 from reap.plan import Plan
 from reap.service.compared import compared
+from tests.space.test_meaning import lasting
 
 LATE = {"kind": "integer", "range": (0, 9), "direction": "down", "pace": "1 every 12 months", "deed": "pay"}
 NOW = {"short": 2, "long": 3, "job": "none"}
@@ -39,3 +40,12 @@ def test_one_feature_of_a_deed_keeps_its_scale():
     (late, _, _) = compared(question({"short": 1}, {"job": "some"}))
     assert late.cells[0].text == "Pay on time for 12 months (to make up for 1 short delay)"
     assert late.cells[0].bar is not None
+
+
+def test_what_takes_all_of_the_time_says_so_where_another_says_a_shorter_one():
+    question = lasting({"debts": 3, "hours": 5}, {"hours": 8})
+    assert [row.cells[0].text for row in compared(question)] == [
+        "Pay off 2 of 5 debts, which takes 4 months",
+        "Work 5 hours for 2 months",
+        "This takes 4 months",
+    ]

@@ -280,3 +280,14 @@ def test_the_start_says_what_this_is_about(service, german):
     with speaking("de"):
         assert german.space.about in page
     assert "1970er" in page
+
+
+def test_an_error_can_be_read_in_another_language(service, token):
+    """The way there is the page itself; of a form that failed, where it leads back to."""
+    nowhere = service.client.get("/s/nobody/plan")
+    assert nowhere.status_code == 404
+    assert 'href="?lang=de"' in nowhere.text
+    assert "Sprache" in service.client.get("/s/nobody/plan?lang=de").text
+    foreign = service.client.post(f"/s/{token}/answer", data={}, headers={"Accept-Language": "en"})
+    assert foreign.status_code == 403
+    assert f'href="/s/{token}?lang=es"' in foreign.text

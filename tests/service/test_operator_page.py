@@ -59,7 +59,7 @@ def test_a_trait_that_the_law_may_protect_is_named_to_the_operator_and_to_whoeve
     service, german, german_rejected, brief_engine
 ):
     page = text_of(service.client.get("/operator", auth=OPERATOR).text)
-    assert "Scored, though the law may protect it Personal status, Age" in page
+    assert "Scored, though the law may protect it Personal status, Age Where it is among the reasons" in page
     told = {True: 0, False: 0}
     for place in range(12):
         person = german_rejected.iloc[[place]]
@@ -68,6 +68,12 @@ def test_a_trait_that_the_law_may_protect_is_named_to_the_operator_and_to_whoeve
         said = text_of(service.client.get(f"/s/{token}").text)
         assert (f"The law may forbid that this counts: {', '.join(named)}." in said) == bool(named)
         assert ("The law may forbid" in said) == bool(named)
+        notice = text_of(service.client.get(f"/s/{token}/notice").text)
+        beside = f"The law may forbid that this counts: {' and '.join(named)}. Ask us to have a person look"
+        assert (beside in notice) == bool(named)
+        assert ("The law may forbid" in notice) == bool(named)
+        given = service.client.get(f"/api/v1/sessions/{token}/reasons").json()
+        assert [reason["label"] for reason in given if reason["doubtful"]] == named
         told[bool(named)] += 1
     assert all(told.values())  # somebody is refused for such a trait, and somebody is not
 

@@ -20,9 +20,9 @@ def test_what_one_deed_brings_is_one_sentence_with_the_longest_time():
         [Change.of(ninety, 3, 1), income, Change.of(sixty, 1, 0)], lambda n: space.feature(n).deed
     )
     assert said == [
-        "Pay all bills on time for 24 months (to make up for 2 of your 3 payments that were 90 days or more late "
+        "Pay all bills on time for 24 months (then the bank no longer counts 2 of your 3 payments that were 90 days or more late "
         "and your payment that was 60 to 89 days late)",
-        "Earn 1,500 $ a month (now 1,000 $)",
+        "Earn $1,500 a month (now $1,000)",
     ]
 
 

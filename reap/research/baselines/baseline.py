@@ -31,6 +31,7 @@ DESCRIPTION = (
     "unit",
     "notice",
     "deed",
+    "includes",
     "missing",
     "phrases",
     "translations",
