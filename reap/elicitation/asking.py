@@ -241,7 +241,7 @@ class Asking(Acts):
         return None if find is None else partial(find, self._x, matrices, self.limits)
 
     def _drawn(self, belief: advice.Sampled, samples: int, revision: int | None = None) -> Array:
-        """Return matrices (1 + samples, d, d) that may be the person's at a revision, the present one by default; the estimate first."""
+        """Return matrices (1 + samples, d, d) that may be the person's at a revision (the present one), the estimate first."""
         rng = np.random.default_rng([self.seed, self.revision if revision is None else revision])
         sampled = [belief.estimate()[None], belief.sample(samples, random_state=rng)]
         return self._of_changes(np.concatenate(sampled))
