@@ -159,7 +159,10 @@ class SmoothMinimum(Smooth):
     def _stages(self) -> list[OneByOne | Stacked]:
         # Nobody knows a retraining to the seventh digit: what might have been is read in single precision, today's model is not.
         today, *others = (together(some) for some in stages(self.rule.asked(self.members)))
-        return [today, *(one.rounded() if isinstance(one, Stacked) and one.weights else one for one in others)]
+        return [
+            today,
+            *(one.rounded() if isinstance(one, Stacked) and one.weights else one for one in others),
+        ]
 
 
 @dataclass(frozen=True, eq=False)
