@@ -68,8 +68,11 @@ class Stacked:
 
     def rounded(self) -> Stacked:
         """Return the same in single precision, for logits to six digits in half the time."""
-        first, *weights = (weight.astype(np.float32) for weight in (self.first, *self.weights))
-        return replace(self, first=first, weights=weights, biases=[b.astype(np.float32) for b in self.biases])
+        single: Any = np.float32
+        first, *weights = (weight.astype(single) for weight in (self.first, *self.weights))
+        return replace(
+            self, first=first, weights=weights, biases=[bias.astype(single) for bias in self.biases]
+        )
 
     def pull(self, Z: Array, weights: Array) -> Array:
         """Return `Σ_i w_i ∂logit_i` (n, d) for weights (m, n), by backpropagation through all members together."""
