@@ -32,7 +32,7 @@ PEOPLE = {
     "causal": 2.0,
     "alike-50": 3.0,
 }
-#: Families for people who hardly differ from one another: `(1−ρ)B + ρI`, B ``gaussian``; all but the first for learnt priors only.
+#: Families for people who hardly differ from each other: `(1−ρ)B + ρI`, B ``gaussian``; all but the first only for learnt priors.
 ALIKE = {"alike-50": 0.5, "alike-80": 0.8, "alike-95": 0.95}
 #: The part of the identity added to the matrices of the family "scaled", beside their own trace.
 RIDGE = 0.3

@@ -82,7 +82,8 @@ def people_by_hand(n, d, rng):
     cause = (u[:, :, None] > u[:, None, :]) & (np.abs(G) > 0.6745)  # a change brings later ones about
     C = np.eye(d) - np.where(cause, G, 0.0)
     A[family == 5] = (C.transpose(0, 2, 1) @ C)[family == 5]
-    A[family == 6] = (scaled(G.transpose(0, 2, 1) @ G) + np.eye(d))[family == 6]  # half of it the same for every column
+    half = scaled(G.transpose(0, 2, 1) @ G) + np.eye(d)  # the other half is the same for every column
+    A[family == 6] = half[family == 6]
     return scaled(A)
 
 
