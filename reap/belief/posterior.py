@@ -40,7 +40,7 @@ class Posterior:
         Number of encoded columns `d`.
     prior : str, (d,) sequence, LearnedPrior or Path, default "people"
         "people" (a mixture), one of its families ("gaussian", "positive", "rank-one", "diagonal",
-        "scaled", "causal"), what past sessions taught (`reap.learn`, or a file that `reap learn` wrote), or the
+        "scaled", "causal", "alike-50"), what past sessions taught (`reap.learn`, or a file that `reap learn` wrote), or the
         difficulties alone, which then scale the mixture.
     difficulties : (d,) sequence, optional
         How hard each column is to change: positive factors, or words from "very easy" to "very hard".

@@ -37,7 +37,8 @@ class Prior:
       of `u` (features share a direction, whichever way each is coded);
     - ``rank-one``: `A ∝ g_1 g_1ᵀ` (a single dominant concern);
     - ``diagonal``: `A ∝ D`;  ``scaled``: `A ∝ D^½ (Σ g_i g_iᵀ) D^½`, plus 30 % of the identity;
-    - ``causal``: `A ∝ (I−W)ᵀ(I−W)`, W from half of the `g_ij`, the larger ones, where `u_i > u_j`: changes bring others about.
+    - ``causal``: `A ∝ (I−W)ᵀ(I−W)`, W from half of the `g_ij`, the larger ones, where `u_i > u_j`: changes bring others about;
+    - ``alike-50``: half ``gaussian``, half the identity: columns are nearly alike.
 
     A learnt prior has shares of its own, and `A = RᵀBR` with B of a family; a few of its people are those of "people".
     Stated difficulties `s` turn every `A` into `diag(s)^½ A diag(s)^½`.

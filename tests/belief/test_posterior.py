@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reap._errors import InputError
 from reap.belief.posterior import Posterior
 
-FAMILIES = ["gaussian", "positive", "rank-one", "diagonal", "scaled", "causal"]
+FAMILIES = ["gaussian", "positive", "rank-one", "diagonal", "scaled", "causal", "alike-50"]
 
 
 def truthful(A, options):
@@ -78,15 +78,18 @@ def test_one_other_option_may_come_bare_or_in_a_list():
 
 
 def test_answers_bring_the_mean_nearer_to_the_truth():
-    rng = np.random.default_rng(3)
-    d = 4
-    G = rng.standard_normal((d, d))
-    A = G @ G.T * d / np.sum(G**2)
-    belief = Posterior(d)
-    start = np.linalg.norm(belief.mean - A)
-    for _ in range(25):
-        belief.update(*truthful(A, list(rng.standard_normal((4, d)))))
-    assert np.linalg.norm(belief.mean - A) < 0.4 * start
+    """On average over people: of one of them 25 answers may leave a tenth of the distance, or two thirds."""
+    d, left = 4, []
+    for seed in range(3, 9):
+        rng = np.random.default_rng(seed)
+        G = rng.standard_normal((d, d))
+        A = G @ G.T * d / np.sum(G**2)
+        belief = Posterior(d)
+        start = np.linalg.norm(belief.mean - A)
+        for _ in range(25):
+            belief.update(*truthful(A, list(rng.standard_normal((4, d)))))
+        left.append(np.linalg.norm(belief.mean - A) / start)
+    assert np.mean(left) < 0.4
 
 
 def test_contradictions_without_lapses_stay_finite():

@@ -26,7 +26,7 @@ GUESSING, PLACES = 0.02, 0.5
 #: Rounds at most, and a change of all shares that is none: those of guessing people are the last to settle.
 _ROUNDS, _STILL, _LEAST = 2_000, 1e-6, 1e-12
 #: Every family that a learnt prior may use, with its weight before any answer.
-FAMILIES = {**PEOPLE, **dict.fromkeys(ALIKE, 0.5)}
+FAMILIES = {**PEOPLE, **{name: 0.5 for name in ALIKE if name not in PEOPLE}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Shares:
 
     @classmethod
     def default(cls, extra: int = 0) -> Shares:
-        """Return the shares of the default prior: nobody of the families for people who are alike."""
+        """Return the shares of the default prior: nobody of the families that only a learnt prior uses."""
         weights = np.array([PEOPLE.get(name, 0.0) for name in FAMILIES])
         return cls(weights / weights.sum(), people().share, minders=np.full(extra, 1 - ABSENT))
 

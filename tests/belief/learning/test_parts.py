@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from reap.belief.answers import people
+from reap.belief.families import PEOPLE
 from reap.belief.learning import Comparison, Past, fit
 from reap.belief.learning.coordinates import Coordinates
 from reap.belief.learning.marginal import Marginal
@@ -113,6 +114,16 @@ def test_shares_follow_the_answers_and_stay_near_the_start_without_any():
     assert (
         few.spread(logs[:20], np.full((20, 2), -9.0)).kinds > sure.spread(logs, np.full((500, 2), -9.0)).kinds
     ).all()
+
+
+def test_learning_starts_from_the_default_mixture():
+    """A family of the default keeps its weight there; those that only a learnt prior uses are a little more."""
+    weights = np.array([PEOPLE.get(name, 0.0) for name in FAMILIES])
+    start, default = Shares.start().families, Shares.default().families
+    np.testing.assert_allclose(default, weights / weights.sum())
+    np.testing.assert_allclose(start[weights > 0] / start[weights > 0].sum(), default[weights > 0])
+    assert (start[weights == 0] > 0).all()
+    assert start[weights == 0].sum() < 0.1
 
 
 def test_who_guesses_is_found_and_teaches_nothing():
