@@ -13,12 +13,12 @@ from math import comb
 
 import numpy as np
 
-from reap._typing import Array, Ints
+from reap._typing import Array, Bools, Ints
 from reap.recourse.targets.trees.blend import Blend
 from reap.recourse.targets.trees.effects import Floats
 from reap.recourse.targets.trees.ladders import DOWN, FORCED, LEVEL, OWN, UP, Ladder
 from reap.recourse.targets.trees.marks import Marks
-from reap.recourse.targets.trees.minimal import minimal
+from reap.recourse.targets.trees.minimal import least_of, minimal, spread
 from reap.recourse.targets.trees.tables import Tables
 
 #: Values of a side that triples are tried on, at least; more where that takes no more cells and products than these.
@@ -40,7 +40,7 @@ def accepted_cells(
         found.append(marks.at((k,), [whole[k]], np.nonzero(good)))
     if changes >= 2:
         blend.index(2)
-        for a, b in combinations(range(len(ladders)), 2):
+        for a, b in np.argwhere(np.triu(blend.pair_bounds() >= goal, 1)).tolist():
             scores = blend.two(a, b)
             if scores.max() >= goal:
                 good = minimal(scores >= goal, [ladders[a].sides, ladders[b].sides])[1:, 1:]
@@ -52,6 +52,10 @@ def accepted_cells(
         if not any(map(len, found)):
             return found[0], triples.closest()
     return np.concatenate(found), found[0]
+
+
+#: Kinds of blocks: values of a number or ordered levels, levels, levels of which the person must take one.
+_ORDERED, _LEVELS, _FORCED = range(3)
 
 
 class Triples:
@@ -66,7 +70,7 @@ class Triples:
         self.leaves = blend.index(3)
         self.half = self._half()
         self.size = 2 * self.half + 1
-        blocks: list[tuple[int, int, Ints]] = []  # kind (0 ordered, 1 levels, 2 forced), ladder, rungs
+        blocks: list[tuple[int, int, Ints]] = []  # kind, ladder, rungs
         for k, ladder in enumerate(ladders):
             blocks += [(kind, k, rungs) for kind, rungs in self._blocks(k, ladder)]
         blocks.sort(key=lambda block: block[:2])
@@ -98,8 +102,8 @@ class Triples:
             rungs[0] = 0
             for begin, way in zip((1, 1 + self.half), ways, strict=True):
                 rungs[begin : begin + len(way)] = way
-            out.append((0, rungs))
-        for kind, side in ((1, LEVEL), (2, FORCED)):
+            out.append((_ORDERED, rungs))
+        for kind, side in ((_LEVELS, LEVEL), (_FORCED, FORCED)):
             levels = ladder.side(side)
             for begin in range(0, len(levels), 2 * self.half):
                 part = levels[begin : begin + 2 * self.half]
@@ -110,15 +114,59 @@ class Triples:
         return out
 
     def found(self) -> Ints:
-        """Return the minimal cells (n, 3) in which all three change."""
+        """Return the minimal cells (n, 3) in which all three change.
+
+        Few of the cells are looked at: where two of the changes are enough none of a third is minimal, and where two are bounded
+        away from the goal whatever the third (``Tables.reach``) none is accepted.
+        """
         out = [np.zeros((0, 3), dtype=np.intp)]
-        for kinds, blocks, scores in self._scores(self._promising(self.goal)):
-            accepted = scores >= self.goal
-            some = np.flatnonzero(accepted.any(axis=(1, 2, 3)))
-            good = minimal(accepted[some], [self.sides[kind] for kind in kinds])
-            t, *at = np.nonzero(good[:, 1:, 1:, 1:])
-            out.append(self._marked(blocks[some[t]], np.stack(at, axis=1) + 1))
+        for kinds, blocks in self._alike(self._promising(self.goal)):
+            t, *at = self._open(kinds, blocks)
+            least = least_of(t, np.stack(at, axis=1), [self.sides[kind] for kind in kinds])
+            out.append(self._marked(blocks[t[least]], np.stack(at, axis=1)[least]))
         return np.concatenate(out)
+
+    def _open(self, kinds: Ints, blocks: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+        """Return accepted cells of triples of blocks (n, 3) of some kinds, no two of whose changes are enough.
+
+        They are given by the place of their triple and by those of their values.
+        """
+        forest, (x, y, z) = self.blend.forest, blocks.T
+        open_ = forest.blend([table.reach(blocks) for table in self._tables]) >= self.goal
+        open_ &= self._moves[x][:, :, None] & self._moves[y][:, None, :]
+        if kinds[2] != _FORCED:
+            open_ &= ~self._enough[x, y]
+        t, a, b = np.nonzero(open_)
+        if len(t) == 0:
+            return t, a, b, t
+        some = blocks[t]
+        x, y, z = some.T
+        accepted = forest.blend([table.cells(some, a, b) for table in self._tables]) >= self.goal
+        accepted &= self._moves[z]
+        if kinds[1] != _FORCED:
+            accepted &= ~self._enough[x, z, a]
+        if kinds[0] != _FORCED:
+            accepted &= ~self._enough[y, z, b]
+        row, c = np.nonzero(accepted)
+        return t[row], a[row], b[row], c
+
+    @cached_property
+    def _moves(self) -> Bools:
+        """Which places of blocks are changes, (R, K): neither the first nor padding."""
+        moves = self.real.copy()
+        moves[:, 0] = False
+        return moves
+
+    @cached_property
+    def _enough(self) -> Bools:
+        """Which values of two blocks are enough without a third, or nearer ones are, (R, R, K, K)."""
+        pairs = self.blend.forest.blend([table.start + table.both for table in self._tables]) >= self.goal
+        pairs &= self.real[:, None, :, None] & self.real[None, :, None, :]
+        for kind, sides in enumerate(self.sides):
+            own = np.flatnonzero(self.kind == kind)
+            pairs[own] = spread(pairs[own], sides, 2)
+            pairs[:, own] = spread(pairs[:, own], sides, 3)
+        return np.asarray(pairs)
 
     def closest(self) -> Ints:
         """Return the cells (n, 3) of the highest scores, one a triple of blocks."""
@@ -147,20 +195,22 @@ class Triples:
 
     def _scores(self, triples: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
         """Yield the kinds (3,) of triples of blocks (n, 3), those of one kind together, and their scores, (n, K, K, K)."""
-        pattern = self.kind[triples]
+        for kinds, some in self._alike(triples):
+            scores = self.blend.forest.blend([table.scores(*some.T) for table in self._tables])
+            if not self.blend.forest.plain:  # padding is low in every member, but a calibrator may level it
+                a, b, c = (self.real[i] for i in some.T)
+                real = a[:, :, None, None] & b[:, None, :, None] & c[:, None, None, :]
+                scores = np.where(real, scores, -np.inf)
+            yield kinds, some, scores
+
+    def _alike(self, triples: Ints) -> Iterator[tuple[Ints, Ints]]:
+        """Yield the kinds (3,) of triples of blocks (n, 3), and those of one kind together, so many that they stay in cache."""
+        code = self.kind[triples] @ (9, 3, 1)
         part = max(1, _CHUNK // self.size**3)
-        for kinds in np.unique(pattern, axis=0):
-            group = triples[(pattern == kinds).all(axis=1)]
+        for kinds in np.unique(code):
+            group = triples[code == kinds]
             for begin in range(0, len(group), part):
-                some = group[begin : begin + part]
-                scores = self.blend.forest.blend([table.scores(*some.T) for table in self._tables])
-                if (
-                    not self.blend.forest.plain
-                ):  # padding is low in every member, but a calibrator may level it
-                    a, b, c = (self.real[i] for i in some.T)
-                    real = a[:, :, None, None] & b[:, None, :, None] & c[:, None, None, :]
-                    scores = np.where(real, scores, -np.inf)
-                yield kinds, some, scores
+                yield self.kind[group[0]], group[begin : begin + part]
 
     @cached_property
     def _tables(self) -> list[Tables]:

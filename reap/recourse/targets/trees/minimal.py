@@ -37,16 +37,10 @@ def minimal(accepted: Bools, sides: list[Ints]) -> Bools:
         return out
     places = np.ix_(*(np.arange(n) for n in accepted.shape[:begin]), *kept)
     inside = accepted[places]
-    covered = inside.copy()
+    covered = inside
     axes = [(begin + i, side[some]) for i, (side, some) in enumerate(zip(sides, kept, strict=True))]
     for axis, side in axes:
-        view = np.moveaxis(covered, axis, 0)
-        for way in (UP, DOWN):
-            last = view[:1]
-            for place in np.flatnonzero(side == way):
-                here = view[place : place + 1]
-                last = np.logical_or(here, last, out=here)
-        view[side == LEVEL] |= view[0]
+        covered = spread(covered, side, axis)
     for axis, side in axes:
         view, before = np.moveaxis(covered, axis, 0), np.moveaxis(inside, axis, 0)
         for way in (UP, DOWN):
@@ -54,6 +48,46 @@ def minimal(accepted: Bools, sides: list[Ints]) -> Bools:
             before[chain[1:]] &= ~view[chain[:-1]]
         before[side == LEVEL] &= ~view[0]
     out[places] = inside
+    return out
+
+
+def spread(accepted: Bools, side: Ints, axis: int) -> Bools:
+    """Return which cells are accepted or have an accepted one on the way to them along one axis; ``side``: of its rungs."""
+    out = accepted.copy()
+    view = np.moveaxis(out, axis, 0)
+    for way in (UP, DOWN):
+        chain = np.concatenate([[0], np.flatnonzero(side == way)])
+        if len(chain) > 1:
+            view[chain] = np.logical_or.accumulate(view[chain], axis=0)
+    view[side == LEVEL] |= view[0]
+    return out
+
+
+def least_of(group: Ints, cells: Ints, sides: list[Ints]) -> Bools:
+    """Return which accepted cells (n, r), in groups (n,), have no other of their group on the way to them, (n,).
+
+    The same as ``minimal`` of one array a group, where all else is refused: for few cells of many groups.
+    """
+    names, group = np.unique(group, return_inverse=True)
+    covered = np.zeros((*(len(side) for side in sides), len(names)), dtype=bool)
+    covered[(*cells.T, group)] = True
+    for axis, side in enumerate(sides):
+        view = np.moveaxis(covered, axis, 0)
+        for way in (UP, DOWN):
+            last = view[0]
+            for place in np.flatnonzero(side == way):  # groups lie side by side: whole slices at once
+                last = np.logical_or(view[place], last, out=view[place])
+        view[side == LEVEL] |= view[0]
+    out = np.ones(len(cells), dtype=bool)
+    for axis, side in enumerate(sides):
+        before = np.full(len(side), -1)
+        for way in (UP, DOWN):
+            chain = np.concatenate([[0], np.flatnonzero(side == way)])
+            before[chain[1:]] = chain[:-1]
+        before[side == LEVEL] = 0
+        nearer = cells.copy()
+        nearer[:, axis] = before[cells[:, axis]]
+        out &= (nearer[:, axis] < 0) | ~covered[(*nearer.T, group)]
     return out
 
 
