@@ -79,7 +79,6 @@ def test_the_closest_cells_are_those_of_all_triples(name):
         grid = trees.searches[0].grid
         triples = Triples(grid.blend, grid.ladders, grid.marks, grid.goal)
         every = triples._bounded()[0]
-        triples._fill(every)
         tops = np.concatenate(
             [s[:, 1:, 1:, 1:].reshape(len(s), -1).max(axis=1) for *_, s in triples._scores(every)]
         )

@@ -139,9 +139,9 @@ class Triples:
         t, a, b = np.nonzero(open_)
         if len(t) == 0:
             return t, a, b, t
-        some = blocks[t]
-        x, y, z = some.T
-        accepted = forest.blend([table.cells(some, a, b) for table in self._tables]) >= self.goal
+        which, near = np.unique(t, return_inverse=True)
+        x, y, z = blocks[t].T
+        accepted = forest.blend([table.cells(blocks[which], near, a, b) for table in self._tables]) >= self.goal
         accepted &= self._moves[z]
         if kinds[1] != _FORCED:
             accepted &= ~self._enough[x, z, a]
@@ -178,7 +178,6 @@ class Triples:
             if len(tops) == _CLOSEST and bound[begin] < tops[-1]:
                 break
             some = triples[begin : begin + _AT_ONCE]
-            self._fill(some)
             for _, blocks, scores in self._scores(some):
                 flat = scores[:, 1:, 1:, 1:].reshape(len(blocks), -1)
                 best = np.argsort(-flat.max(axis=1), kind="stable")[:_CLOSEST]
@@ -196,7 +195,7 @@ class Triples:
     def _scores(self, triples: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
         """Yield the kinds (3,) of triples of blocks (n, 3), those of one kind together, and their scores, (n, K, K, K)."""
         for kinds, some in self._alike(triples):
-            scores = self.blend.forest.blend([table.scores(*some.T) for table in self._tables])
+            scores = self.blend.forest.blend([table.scores(some) for table in self._tables])
             if not self.blend.forest.plain:  # padding is low in every member, but a calibrator may level it
                 a, b, c = (self.real[i] for i in some.T)
                 real = a[:, :, None, None] & b[:, None, :, None] & c[:, None, None, :]
@@ -223,28 +222,15 @@ class Triples:
         triples = np.stack([x, y, z], axis=1)[apart]
         if len(triples) == 0:
             return triples, np.zeros(0)
-        bound = self._bound(triples, rough=True)
+        bound = np.asarray(self.blend.forest.blend([table.bound(triples) for table in self._tables]))
         order = np.argsort(-bound, kind="stable")
         return triples[order], bound[order]
-
-    def _bound(self, triples: Ints, *, rough: bool) -> Floats:
-        return np.asarray(
-            self.blend.forest.blend([table.bound(triples, rough=rough) for table in self._tables])
-        )
-
-    def _fill(self, triples: Ints) -> None:
-        for table in self._tables:
-            table.fill(triples)
 
     def _promising(self, goal: float) -> Ints:
         """Return the triples of blocks (n, 3) that could reach a goal, by a bound on their effects, in their order."""
         triples, bound = self._bounded()
         triples = triples[bound >= goal]
-        triples = triples[np.lexsort(triples.T[::-1])]
-        if len(triples) == 0:
-            return triples
-        self._fill(triples)
-        return np.asarray(triples[self._bound(triples, rough=False) >= goal])
+        return np.asarray(triples[np.lexsort(triples.T[::-1])])
 
 
 def _records(curves: Array, weights: Array, rungs: Ints, count: int) -> Ints:
