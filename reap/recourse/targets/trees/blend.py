@@ -68,9 +68,9 @@ class Blend:
         return float(self.forest.blend([np.array([part.bound(ladders, rungs)]) for part in self.parts])[0])
 
     def curves(self, k: int) -> Array:
-        """Return what each value of a ladder adds to raw scores, alone and beside each value of every other, (curves, n)."""
+        """Return what each value of a ladder adds to raw scores, alone and beside each value of every other, (n, curves)."""
         out = []
         for part in self.parts:
-            one = part.one[k][None]
-            out += [one, *(one + part.two(g, k) for g in range(len(self.sizes)) if g != k)]
-        return np.concatenate(out)
+            one = part.one[k][:, None]
+            out += [one, *(one + part.two(k, g) for g in range(len(self.sizes)) if g != k)]
+        return np.concatenate(out, axis=1)

@@ -96,7 +96,7 @@ class Triples:
         ways = []
         for side in (UP, DOWN):
             rungs = ladder.side(side)
-            ways.append(_records(gains[:, rungs], ladder.weights[rungs], rungs, self.half))
+            ways.append(_records(gains[rungs], ladder.weights[rungs], rungs, self.half))
         if any(len(way) for way in ways):
             rungs = np.full(self.size, -1)
             rungs[0] = 0
@@ -234,14 +234,14 @@ class Triples:
 
 
 def _records(curves: Array, weights: Array, rungs: Ints, count: int) -> Ints:
-    """Return at most ``count`` rungs: where some curve (c, n) reaches a new high by the greatest jumps, then the weightiest.
+    """Return at most ``count`` rungs: where some curve (n, c) reaches a new high by the greatest jumps, then the weightiest.
 
     The others matter too: it may take three changes together to get anything at all.
     """
     if len(rungs) <= count:
         return rungs
-    top = np.maximum.accumulate(np.maximum(curves, 0.0), axis=1)
-    jump = np.diff(top, axis=1, prepend=0.0)
-    value = jump.max(axis=0) + 0.25 * jump.mean(axis=0)
-    value += 1e-9 * (top[:, -1].max() + 1e-3) * weights / weights.max()
+    top = np.maximum.accumulate(np.maximum(curves, 0.0), axis=0)
+    jump = np.diff(top, axis=0, prepend=0.0)
+    value = jump.max(axis=1) + 0.25 * jump.mean(axis=1)
+    value += 1e-9 * (top[-1].max() + 1e-3) * weights / weights.max()
     return rungs[np.sort(np.argsort(-value, kind="stable")[:count])]
