@@ -36,8 +36,9 @@ def accepted_cells(
     whole = [np.arange(len(ladder)) for ladder in ladders]
     found = [np.zeros((0, 3), dtype=np.intp)]
     for k in range(len(ladders)):
-        good = minimal(blend.one(k) >= goal, [ladders[k].sides])
-        found.append(marks.at((k,), [whole[k]], np.nonzero(good)))
+        accepted = blend.one(k) >= goal
+        if accepted.any():
+            found.append(marks.at((k,), [whole[k]], np.nonzero(minimal(accepted, [ladders[k].sides]))))
     if changes >= 2:
         blend.index(2)
         for a, b in np.argwhere(np.triu(blend.pair_bounds() >= goal, 1)).tolist():
@@ -141,7 +142,9 @@ class Triples:
             return t, a, b, t
         which, near = np.unique(t, return_inverse=True)
         x, y, z = blocks[t].T
-        accepted = forest.blend([table.cells(blocks[which], near, a, b) for table in self._tables]) >= self.goal
+        accepted = (
+            forest.blend([table.cells(blocks[which], near, a, b) for table in self._tables]) >= self.goal
+        )
         accepted &= self._moves[z]
         if kinds[1] != _FORCED:
             accepted &= ~self._enough[x, z, a]

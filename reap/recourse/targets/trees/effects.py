@@ -145,9 +145,7 @@ class Effects:
                 some = group[begin : begin + size]
                 inside = np.arange(width) < count[some, None]
                 leaf = sets.leaf[np.where(inside, sets.begin[which[some], None] + np.arange(width), 0)]
-                D = [
-                    self.leaves.differences_of(leaf, ladders[some, i], rungs[some, i]) for i in range(order)
-                ]
+                D = [self.leaves.differences_of(leaf, ladders[some, i], rungs[some, i]) for i in range(order)]
                 D[0] *= np.where(inside, self._values[leaf], 0.0)[:, :, None]
                 rest = D[1]
                 if order == 3:

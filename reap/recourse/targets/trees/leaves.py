@@ -67,7 +67,9 @@ class Leaves:
     def differences_of(self, leaves: Ints, ladders: Ints, rungs: Ints) -> npt.NDArray[np.float32]:
         """Return the same of sets (s, n) of leaves, each for a ladder (s,) and rungs (s, K) of its own: (s, n, K)."""
         bits = _bits(self.masks[leaves, ladders[:, None]])
-        found = bits[np.arange(len(leaves))[:, None, None], np.arange(leaves.shape[1])[:, None], rungs[:, None]]
+        found = bits[
+            np.arange(len(leaves))[:, None, None], np.arange(leaves.shape[1])[:, None], rungs[:, None]
+        ]
         return (found - bits[:, :, :1]).astype(np.float32)
 
     def users(self, ladder: int) -> Ints:
@@ -135,7 +137,9 @@ def walk(forest: Forest, ladders: list[Ladder], now: Array, changes: int) -> Lea
 
 def _bits(words: Words) -> npt.NDArray[np.int8]:
     """Return the bits of words (…,), lowest first: (…, 64)."""
-    return np.unpackbits(words.astype("<u8")[..., None].view(np.uint8), axis=-1, bitorder="little").view(np.int8)
+    return np.unpackbits(words.astype("<u8")[..., None].view(np.uint8), axis=-1, bitorder="little").view(
+        np.int8
+    )
 
 
 def _word(bits: Bools) -> Words:

@@ -48,7 +48,7 @@ def minimal(accepted: Bools, sides: list[Ints]) -> Bools:
             view &= ahead | (before < 0).reshape(-1, *[1] * (view.ndim - 1))
         at = np.nonzero(least)
         out[(*at, chain[first[at]])] = True
-    return out[0]
+    return np.asarray(out[0])
 
 
 def _chains(side: Ints) -> list[Ints]:
@@ -84,7 +84,7 @@ def _lowest(values: Any, side: Ints, axis: int) -> Any:
 
 def spread(accepted: Bools, side: Ints, axis: int) -> Bools:
     """Return which cells are accepted or have an accepted one on the way to them along one axis; ``side``: of its rungs."""
-    return ~_lowest(~accepted, side, axis)
+    return np.asarray(~_lowest(~accepted, side, axis))
 
 
 def least_of(group: Ints, cells: Ints, sides: list[Ints]) -> Bools:

@@ -91,7 +91,7 @@ class Tables:
         np.minimum(bound, lift[x, z][:, :, None] + peak[y, z][:, None, :], out=bound)
         bound += self.both[x, y]
         bound += (self.start + SLACK + self._most(triples))[:, None, None]
-        return bound
+        return np.asarray(bound)
 
     @cached_property
     def _thirds(self) -> tuple[Floats, Floats]:
