@@ -184,16 +184,18 @@ class Effects:
 
     def scores(self, ladders: tuple[int, ...], rungs: list[Ints]) -> Floats:
         """Return the raw scores of all combinations of rungs of one, two or three ladders in rising order."""
-        total = np.full([len(r) for r in rungs], self.start, dtype=np.float32)
-        axes = range(len(ladders))
+        one = [self.one[k][r].astype(np.float32) for k, r in zip(ladders, rungs, strict=True)]
+        if len(ladders) == 1:
+            return np.asarray(np.float32(self.start) + one[0])
 
-        def add(values: Floats, some: tuple[int, ...]) -> None:
-            total[...] += values.reshape([len(rungs[i]) if i in some else 1 for i in axes])
+        def two(i: int, j: int) -> Floats:
+            return self.two(ladders[i], ladders[j])[np.ix_(rungs[i], rungs[j])]
 
-        for i in axes:
-            add(self.one[ladders[i]][rungs[i]], (i,))
-        for i, j in combinations(axes, 2):
-            add(self.two(ladders[i], ladders[j])[np.ix_(rungs[i], rungs[j])], (i, j))
-        if len(ladders) == 3:
-            add(self.three((ladders[0], ladders[1], ladders[2]), rungs), (0, 1, 2))
+        both = np.float32(self.start) + one[0][:, None] + one[1] + two(0, 1)
+        if len(ladders) == 2:
+            return np.asarray(both)
+        total = self.three((ladders[0], ladders[1], ladders[2]), rungs)
+        total += both[:, :, None]
+        total += two(0, 2)[:, None]
+        total += one[2] + two(1, 2)
         return total

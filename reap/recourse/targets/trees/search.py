@@ -106,12 +106,15 @@ class Search:
         grid = self.grid
         found = self.cells
         efforts = grid.efforts(A, found)
+        solved = [found[:0]]
         for support in self._supports(A, found, efforts):
             if self.problem.late:
                 break
-            found = np.concatenate([found, grid.solve(support)])
-        found = _distinct(found)
-        efforts = grid.efforts(A, found)
+            solved.append(grid.solve(support))
+        new = _distinct(np.concatenate(solved))
+        found = np.concatenate([found, new])
+        first = np.unique(_codes(found), return_index=True)[1]
+        found, efforts = found[first], np.concatenate([efforts, grid.efforts(A, new)], axis=1)[:, first]
         if self.problem.space.rules:
             near = _least(efforts, 10 * _OFFERED)
             near = near[self.problem.legal(grid.rows(found[near]))]
