@@ -15,7 +15,6 @@ import reap
 from reap import effort
 from reap._arrays import unique_rows
 from reap.checks.worlds import random_matrices
-from reap.models.estimator import Estimator
 from reap.models.trees import read
 from reap.recourse.targets.order import asks_no_more, undominated
 from reap.recourse.targets.problem import Problem
@@ -309,19 +308,3 @@ def test_who_is_accepted_by_the_model_alone_needs_no_plan():
     plan = engine.plans(person, np.eye(2))[0]
     assert plan.status == "already_accepted"
     assert plan.scores[0] == 1.0
-
-
-def test_a_first_plan_asks_the_pipeline_once(monkeypatch):
-    X, y = people(300)
-    model = piped(make("boosting"), X).fit(X, y)
-    engine = reap.Recourse(model, reap.ActionSpace.from_frame(X)).fit(X)
-    rejected = X[~engine.classifier_.accepts(engine.space.encode(X))]
-    rows, asked = [], Estimator.probability
-    monkeypatch.setattr(Estimator, "probability", lambda self, Z: rows.append(len(Z)) or asked(self, Z))
-    plan = engine.plans(rejected.iloc[[0]], np.eye(engine.space.dimension))[0]
-    assert plan.valid
-    assert rows == [len(plan.path)]
-    shown = model.predict_proba(engine.space.decode(plan.path)[list(X.columns)])[:, 1]
-    np.testing.assert_array_equal(plan.scores, shown)
-    engine.plans(rejected.iloc[[0]], np.eye(engine.space.dimension))
-    assert len(rows) == 1
