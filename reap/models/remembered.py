@@ -34,6 +34,11 @@ class Remembered:
         self._known: LRUCache[bytes, float] = LRUCache(_KEPT)
         self._lock = threading.Lock()
 
+    def knows(self, z: Array) -> bool:
+        """Return whether a vector (d,) is among the last ones."""
+        with self._lock:
+            return np.ascontiguousarray(z).tobytes() in self._known
+
     def score(self, Z: Array) -> Array:
         """Return what the model returns of vectors (n, d), (n,); see ``Classifier.score``."""
         if len(Z) > _MANY:

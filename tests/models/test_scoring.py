@@ -68,7 +68,7 @@ def test_any_mixture_of_rows_is_scored_alike(histogram, seed, count):
     assert np.abs(reader.classifier.probability(Z) - classifier.probability(Z)).max() <= 1e-9
 
 
-def test_a_plan_asks_the_pipeline_twice(monkeypatch):
+def test_a_plan_asks_the_pipeline_once(monkeypatch):
     X, y = people()
     model = piped(make("histogram"), X).fit(X, y)
     engine = reap.Recourse(model, reap.ActionSpace.from_frame(X)).fit(X)
@@ -83,4 +83,9 @@ def test_a_plan_asks_the_pipeline_twice(monkeypatch):
     person = X[model.predict(X) == 0].iloc[[0]]
     plan = engine.plans(person, np.eye(engine.space.dimension))[0]
     assert plan.valid
-    assert len(calls) == 2  # the person as they are, and the plan as it is shown
+    assert calls == [len(plan.path)]  # the person as they are, and the plan as it is shown
+    shown = engine.space.decode(plan.path)[list(X.columns)]
+    np.testing.assert_array_equal(plan.scores, model.predict_proba(shown)[:, 1])
+    calls.clear()
+    engine.plans(person, np.eye(engine.space.dimension))
+    assert calls == []

@@ -292,3 +292,19 @@ def test_the_model_itself_is_asked_about_somebody_of_whom_the_reading_is_wrong()
     plan = engine.plans(person, np.eye(2))[0]
     assert plan.valid
     assert engine.classifier_.accepts(plan.path[-1:])[0]
+
+
+def test_who_is_accepted_by_the_model_alone_needs_no_plan():
+    X, _ = shares_with_outliers()
+    X["share"] = X["share"].clip(0, 3)
+    X.loc[X.index % 3 == 0, "share"] += 2
+    y = ((X["share"] > 2.5) | (X["income"] > 6000)).astype(int)
+    model = DecisionTreeClassifier(random_state=0).fit(X, y)
+    known = X[X["share"] < 2]  # nobody beyond the edge: it is not read
+    space = reap.ActionSpace.from_frame(known)
+    engine = reap.Recourse(model, space).fit(known)
+    person = pd.Series({"share": 2.9, "income": 2000.0})
+    assert not engine.reader_.classifier.accepts(space.vector(person)[None])[0]
+    plan = engine.plans(person, np.eye(2))[0]
+    assert plan.status == "already_accepted"
+    assert plan.scores[0] == 1.0

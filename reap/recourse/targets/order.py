@@ -11,7 +11,7 @@ from reap._typing import Array, Bools, Ints
 
 #: Encoded changes smaller than this are rounding.
 _RESOLUTION = 1e-9
-#: Entries (rows × rows × columns) of one comparison; larger sets are compared in parts.
+#: Entries (rows × rows, or pairs of rows × columns) of one comparison; larger sets are compared in parts.
 _ENTRIES = 4_000_000
 
 
@@ -29,9 +29,22 @@ def asks_no_more(changes: Array, others: Array) -> Bools:
     """
     if len(changes) * 8 < len(others):  # few changes of few columns each: only those columns need a look
         return np.array([_extends(others, change) for change in changes], dtype=bool).reshape(-1, len(others))
-    mine, theirs = changes[:, None], others[None]
-    no_farther = (mine * theirs > 0) & (np.abs(mine) <= np.abs(theirs) + _RESOLUTION)
-    return np.asarray(((np.abs(mine) <= _RESOLUTION) | no_farther).all(axis=-1))
+    # most pairs move different columns, or to different sides: one product of zeros and ones tells, the rest is compared
+    moved = ~(np.abs(changes) <= _RESOLUTION)
+    mine = np.concatenate([moved & (changes > 0), moved & (changes < 0)], axis=1).astype(np.float32)
+    theirs = np.concatenate([others > 0, others < 0], axis=1).astype(np.float32)
+    out = mine @ theirs.T == moved.sum(axis=1)[:, None]
+    size, limit = np.abs(changes), np.abs(others) + _RESOLUTION
+    if 8 * np.count_nonzero(out) > out.size:
+        for k in np.flatnonzero(moved.any(axis=0)):
+            out &= size[:, k, None] <= limit[:, k]
+        return np.asarray(out)
+    i, j = np.nonzero(out)
+    part = max(1, _ENTRIES // max(1, changes.shape[1]))
+    for begin in range(0, len(i), part):
+        a, b = i[begin : begin + part], j[begin : begin + part]
+        out[a, b] = (size[a] <= limit[b]).all(axis=1)
+    return np.asarray(out)
 
 
 def _extends(others: Array, change: Array) -> Bools:
@@ -79,11 +92,12 @@ def undominated(changes: Array) -> Bools:
     count = len(changes)
     changes = changes[:, (np.abs(changes) > _RESOLUTION).any(axis=0)]
     kept = np.ones(count, dtype=bool)
-    part = max(1, _ENTRIES // max(1, count * changes.shape[1]))
+    part = max(1, _ENTRIES // max(1, count))
     earlier = np.arange(count)
     for begin in range(0, count, part):
         mine = changes[begin : begin + part]
-        below, above = asks_no_more(changes, mine), asks_no_more(mine, changes).T
+        below = asks_no_more(changes, mine)
+        above = below.T if len(mine) == count else asks_no_more(mine, changes).T
         first = earlier[:, None] < earlier[None, begin : begin + part]
         kept[begin : begin + part] = ~(below & (~above | first)).any(axis=0)
     return kept

@@ -28,7 +28,7 @@ _KEPT = 128
 #: Where no plan of few changes exists this many more counts are tried one by one, before any number is allowed.
 _MORE = 3
 #: How far a probability that was read may be from the model's own: rounding is far below.
-_MISREAD = 1e-5
+MISREAD = 1e-5
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Search:
 
         Others are served at the same time: who comes anew, which takes longest, keeps nobody waiting.
         """
-        key = subject.z.tobytes(), repr(limits or None)
+        key = _key(subject, limits)
         with self._lock:
             kept = self._known.get(key)
         if kept is None:
@@ -72,6 +72,11 @@ class Search:
         with kept.lent():
             kept.problem.deadline = deadline
             yield kept
+
+    def forget(self, subject: Subject, limits: Limits | None) -> None:
+        """Let the targets of a subject within limits be made anew."""
+        with self._lock:
+            self._known.pop(_key(subject, limits), None)
 
     def _found(self, subject: Subject, deadline: float) -> Targets:
         """Return the targets of a subject with few changes, then with one more at a time, then with any number.
@@ -105,7 +110,7 @@ class Search:
         if self.reader is None:
             return self.classifier, None
         read = float(self.classifier.score(subject.z[None])[0])
-        if abs(read - subject.score) > _MISREAD:
+        if abs(read - subject.score) > MISREAD:
             return self.reader.asked, None
         return self.classifier, self.reader
 
@@ -117,6 +122,10 @@ class Search:
         if reader.quick and row_count(problem, problem.max_changes) <= QUICK:
             return Boundary(problem, self.rows, rng, QUICK)
         return Trees(problem, reader, self.rows, rng, futile)
+
+
+def _key(subject: Subject, limits: Limits | None) -> tuple[bytes, str]:
+    return subject.z.tobytes(), repr(limits or None)
 
 
 def sooner(space: ActionSpace, classifier: Classifier, z0: Array) -> ActionSpace:

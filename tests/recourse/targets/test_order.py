@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reap.recourse.targets.order import Changes, asks_no_more
+from reap.recourse.targets.order import Changes, asks_no_more, undominated
 
 
 @settings(max_examples=200, deadline=None)
@@ -18,3 +18,17 @@ def test_many_against_one_is_every_pair(seed, d, n):
     one = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], d)
     expected = np.flatnonzero(asks_no_more(changes, one[None])[:, 0]) if n else np.zeros(0)
     assert Changes(changes).asking_no_more(one).tolist() == expected.tolist()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 30), st.integers(1, 30), st.floats(0, 1))
+def test_what_asks_no_more_by_the_definition(seed, d, n, m, still):
+    rng = np.random.default_rng(seed)
+    values = [-1.0, -0.5, 0.5, 1.0, 1e-12, -1e-12, 1.5e-9, 0.8e-9]
+    changes, others = (rng.choice(values, (k, d)) * (rng.random((k, d)) > still) for k in (n, m))
+    mine, theirs = changes[:, None], others[None]
+    near = (mine * theirs > 0) & (np.abs(mine) <= np.abs(theirs) + 1e-9)
+    np.testing.assert_array_equal(asks_no_more(changes, others), ((np.abs(mine) <= 1e-9) | near).all(axis=2))
+    below = asks_no_more(changes, changes)
+    earlier = np.arange(n)[:, None] < np.arange(n)
+    np.testing.assert_array_equal(undominated(changes), ~(below & (~below.T | earlier)).any(axis=0))

@@ -17,7 +17,7 @@ from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.trees import Trees
 from reap.recourse.targets.trees.cells import Triples
 from reap.recourse.targets.trees.ladders import DOWN, FORCED, LEVEL, OWN, UP
-from reap.recourse.targets.trees.minimal import minimal
+from reap.recourse.targets.trees.minimal import least_of, minimal, spread
 from tests.models.ensembles import blended, make, people, piped
 
 MODELS = ("forest", "boosting", "isotonic")
@@ -46,18 +46,74 @@ def nearer_cells(cell, sides):
     return [tuple(c) for c in np.stack(np.meshgrid(*ways, indexing="ij"), axis=-1).reshape(-1, len(cell))]
 
 
+def random_sides(rng, axes):
+    counts = rng.integers(0, 3, size=(axes, 4))
+    return [np.repeat([OWN, UP, DOWN, LEVEL, FORCED], [1, *some]) for some in counts]
+
+
 @given(st.integers(0, 10_000), st.integers(1, 3), st.floats(0.0, 0.6))
 def test_minimal_cells_by_their_definition(seed, axes, share):
     rng = np.random.default_rng(seed)
-    sides = []
-    for _ in range(axes):
-        counts = rng.integers(0, 3, size=4)
-        sides.append(np.repeat([OWN, UP, DOWN, LEVEL, FORCED], [1, *counts]))
+    sides = random_sides(rng, axes)
     accepted = rng.random([len(side) for side in sides]) < share
     found = minimal(accepted, sides)
     for cell in np.ndindex(*accepted.shape):
         others = [c for c in nearer_cells(cell, sides) if c != cell]
         assert found[cell] == (accepted[cell] and not any(accepted[c] for c in others))
+
+
+@given(st.integers(0, 10_000), st.integers(1, 3), st.floats(0.0, 0.6))
+def test_few_cells_of_many_groups_are_minimal_as_whole_arrays_are(seed, axes, share):
+    rng = np.random.default_rng(seed)
+    sides = random_sides(rng, axes)
+    accepted = rng.random([4, *(len(side) for side in sides)]) < share
+    accepted[1] = False  # a group without any cell
+    group, *cells = np.nonzero(accepted)
+    found = np.zeros_like(accepted)
+    least = least_of(group, np.stack(cells, axis=1), sides)
+    found[(group[least], *(place[least] for place in cells))] = True
+    np.testing.assert_array_equal(found, minimal(accepted, sides))
+
+
+@given(st.integers(0, 10_000), st.floats(0.0, 0.6))
+def test_what_is_enough_is_enough_for_all_beyond(seed, share):
+    rng = np.random.default_rng(seed)
+    sides = random_sides(rng, 2)
+    accepted = rng.random([len(side) for side in sides]) < share
+    found = spread(spread(accepted, sides[0], 0), sides[1], 1)
+    for cell in np.ndindex(*accepted.shape):
+        assert found[cell] == any(accepted[c] for c in nearer_cells(cell, sides))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_triples_are_those_of_all_their_cells(name):
+    count = 0
+    for trees, _ in searched(name):
+        grid = trees.searches[0].grid
+        triples = Triples(grid.blend, grid.ladders, grid.marks, grid.goal)
+        expected = set()
+        for kinds, blocks, scores in triples._scores(triples._bounded()[0]):
+            good = minimal(scores >= triples.goal, [triples.sides[kind] for kind in kinds])
+            t, *at = np.nonzero(good[:, 1:, 1:, 1:])
+            marks = triples._marked(blocks[t], np.stack(at, axis=1) + 1)
+            expected |= {tuple(cell) for cell in np.sort(marks, axis=1).tolist()}
+        found = np.sort(triples.found(), axis=1).tolist()
+        assert len(found) == len(expected)
+        assert {tuple(cell) for cell in found} == expected
+        count += len(found)
+    assert count > 0
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_effects_made_together_are_those_made_one_by_one(name):
+    for trees, _ in searched(name, 1):
+        for effects in trees.searches[0].grid.blend.parts:
+            names, rng = effects.index(3).names, np.random.default_rng(0)
+            assert len(names) > 3
+            rungs = rng.integers(0, effects.sizes[names][:, :, None], (*names.shape, 4))
+            together = effects.threes(names[:, ::-1], rungs[:, ::-1]).transpose(0, 3, 2, 1)
+            for ladders, some, made in zip(names.tolist(), rungs, together, strict=True):
+                np.testing.assert_allclose(made, effects.three(tuple(ladders), list(some)), atol=1e-6)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -79,7 +135,6 @@ def test_the_closest_cells_are_those_of_all_triples(name):
         grid = trees.searches[0].grid
         triples = Triples(grid.blend, grid.ladders, grid.marks, grid.goal)
         every = triples._bounded()[0]
-        triples._fill(every)
         tops = np.concatenate(
             [s[:, 1:, 1:, 1:].reshape(len(s), -1).max(axis=1) for *_, s in triples._scores(every)]
         )

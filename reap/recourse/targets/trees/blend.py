@@ -8,7 +8,7 @@ import numpy as np
 
 from reap._typing import Array, Ints
 from reap.models.trees import Forest
-from reap.recourse.targets.trees.effects import Effects, Floats
+from reap.recourse.targets.trees.effects import SLACK, Effects, Floats
 from reap.recourse.targets.trees.leaves import Leaves
 
 
@@ -39,7 +39,7 @@ class Blend:
 
     def index(self, order: int) -> int:
         """Note which leaves take part in every effect of an order; return how many, all effects together."""
-        return sum(part.count(some) for part in self.parts for some in part.index(order))
+        return sum(len(part.index(order).leaf) for part in self.parts)
 
     def one(self, k: int) -> Array:
         """Return the scores of each value of a ladder alone, (n,)."""
@@ -50,6 +50,15 @@ class Blend:
         parts = [p.start + p.one[a][:, None] + p.one[b] + p.two(a, b) for p in self.parts]
         return np.asarray(self.forest.blend(parts))
 
+    def pair_bounds(self) -> Array:
+        """Return what values of every two ladders a < b can score together at most, (m, m)."""
+        out = []
+        for part in self.parts:
+            place, table = part.pairs
+            one = np.array([values.max() for values in part.one])
+            out.append(part.start + one[:, None] + one + table.max(axis=(1, 2))[place] + SLACK)
+        return np.asarray(self.forest.blend(out))
+
     def scores(self, ladders: tuple[int, ...], rungs: list[Ints]) -> Floats:
         """Return the scores of all combinations of rungs of one, two or three ladders in rising order."""
         return np.asarray(self.forest.blend([part.scores(ladders, rungs) for part in self.parts]))
@@ -59,9 +68,9 @@ class Blend:
         return float(self.forest.blend([np.array([part.bound(ladders, rungs)]) for part in self.parts])[0])
 
     def curves(self, k: int) -> Array:
-        """Return what each value of a ladder adds to raw scores, alone and beside each value of every other, (curves, n)."""
+        """Return what each value of a ladder adds to raw scores, alone and beside each value of every other, (n, curves)."""
         out = []
         for part in self.parts:
-            one = part.one[k][None]
-            out += [one, *(one + part.two(g, k) for g in range(len(self.sizes)) if g != k)]
-        return np.concatenate(out)
+            one = part.one[k][:, None]
+            out += [one, *(one + part.two(k, g) for g in range(len(self.sizes)) if g != k)]
+        return np.concatenate(out, axis=1)

@@ -13,12 +13,12 @@ from math import comb
 
 import numpy as np
 
-from reap._typing import Array, Ints
+from reap._typing import Array, Bools, Ints
 from reap.recourse.targets.trees.blend import Blend
 from reap.recourse.targets.trees.effects import Floats
 from reap.recourse.targets.trees.ladders import DOWN, FORCED, LEVEL, OWN, UP, Ladder
 from reap.recourse.targets.trees.marks import Marks
-from reap.recourse.targets.trees.minimal import minimal
+from reap.recourse.targets.trees.minimal import least_of, minimal, spread
 from reap.recourse.targets.trees.tables import Tables
 
 #: Values of a side that triples are tried on, at least; more where that takes no more cells and products than these.
@@ -36,11 +36,12 @@ def accepted_cells(
     whole = [np.arange(len(ladder)) for ladder in ladders]
     found = [np.zeros((0, 3), dtype=np.intp)]
     for k in range(len(ladders)):
-        good = minimal(blend.one(k) >= goal, [ladders[k].sides])
-        found.append(marks.at((k,), [whole[k]], np.nonzero(good)))
+        accepted = blend.one(k) >= goal
+        if accepted.any():
+            found.append(marks.at((k,), [whole[k]], np.nonzero(minimal(accepted, [ladders[k].sides]))))
     if changes >= 2:
         blend.index(2)
-        for a, b in combinations(range(len(ladders)), 2):
+        for a, b in np.argwhere(np.triu(blend.pair_bounds() >= goal, 1)).tolist():
             scores = blend.two(a, b)
             if scores.max() >= goal:
                 good = minimal(scores >= goal, [ladders[a].sides, ladders[b].sides])[1:, 1:]
@@ -52,6 +53,10 @@ def accepted_cells(
         if not any(map(len, found)):
             return found[0], triples.closest()
     return np.concatenate(found), found[0]
+
+
+#: Kinds of blocks: values of a number or ordered levels, levels, levels of which the person must take one.
+_ORDERED, _LEVELS, _FORCED = range(3)
 
 
 class Triples:
@@ -66,7 +71,7 @@ class Triples:
         self.leaves = blend.index(3)
         self.half = self._half()
         self.size = 2 * self.half + 1
-        blocks: list[tuple[int, int, Ints]] = []  # kind (0 ordered, 1 levels, 2 forced), ladder, rungs
+        blocks: list[tuple[int, int, Ints]] = []  # kind, ladder, rungs
         for k, ladder in enumerate(ladders):
             blocks += [(kind, k, rungs) for kind, rungs in self._blocks(k, ladder)]
         blocks.sort(key=lambda block: block[:2])
@@ -92,14 +97,14 @@ class Triples:
         ways = []
         for side in (UP, DOWN):
             rungs = ladder.side(side)
-            ways.append(_records(gains[:, rungs], ladder.weights[rungs], rungs, self.half))
+            ways.append(_records(gains[rungs], ladder.weights[rungs], rungs, self.half))
         if any(len(way) for way in ways):
             rungs = np.full(self.size, -1)
             rungs[0] = 0
             for begin, way in zip((1, 1 + self.half), ways, strict=True):
                 rungs[begin : begin + len(way)] = way
-            out.append((0, rungs))
-        for kind, side in ((1, LEVEL), (2, FORCED)):
+            out.append((_ORDERED, rungs))
+        for kind, side in ((_LEVELS, LEVEL), (_FORCED, FORCED)):
             levels = ladder.side(side)
             for begin in range(0, len(levels), 2 * self.half):
                 part = levels[begin : begin + 2 * self.half]
@@ -110,15 +115,61 @@ class Triples:
         return out
 
     def found(self) -> Ints:
-        """Return the minimal cells (n, 3) in which all three change."""
+        """Return the minimal cells (n, 3) in which all three change.
+
+        Few of the cells are looked at: where two of the changes are enough none of a third is minimal, and where two are bounded
+        away from the goal whatever the third (``Tables.reach``) none is accepted.
+        """
         out = [np.zeros((0, 3), dtype=np.intp)]
-        for kinds, blocks, scores in self._scores(self._promising(self.goal)):
-            accepted = scores >= self.goal
-            some = np.flatnonzero(accepted.any(axis=(1, 2, 3)))
-            good = minimal(accepted[some], [self.sides[kind] for kind in kinds])
-            t, *at = np.nonzero(good[:, 1:, 1:, 1:])
-            out.append(self._marked(blocks[some[t]], np.stack(at, axis=1) + 1))
+        for kinds, blocks in self._alike(self._promising(self.goal)):
+            t, *at = self._open(kinds, blocks)
+            least = least_of(t, np.stack(at, axis=1), [self.sides[kind] for kind in kinds])
+            out.append(self._marked(blocks[t[least]], np.stack(at, axis=1)[least]))
         return np.concatenate(out)
+
+    def _open(self, kinds: Ints, blocks: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+        """Return accepted cells of triples of blocks (n, 3) of some kinds, no two of whose changes are enough.
+
+        They are given by the place of their triple and by those of their values.
+        """
+        forest, (x, y, z) = self.blend.forest, blocks.T
+        open_ = forest.blend([table.reach(blocks) for table in self._tables]) >= self.goal
+        open_ &= self._moves[x][:, :, None] & self._moves[y][:, None, :]
+        if kinds[2] != _FORCED:
+            open_ &= ~self._enough[x, y]
+        t, a, b = np.nonzero(open_)
+        if len(t) == 0:
+            return t, a, b, t
+        which, near = np.unique(t, return_inverse=True)
+        x, y, z = blocks[t].T
+        accepted = (
+            forest.blend([table.cells(blocks[which], near, a, b) for table in self._tables]) >= self.goal
+        )
+        accepted &= self._moves[z]
+        if kinds[1] != _FORCED:
+            accepted &= ~self._enough[x, z, a]
+        if kinds[0] != _FORCED:
+            accepted &= ~self._enough[y, z, b]
+        row, c = np.nonzero(accepted)
+        return t[row], a[row], b[row], c
+
+    @cached_property
+    def _moves(self) -> Bools:
+        """Which places of blocks are changes, (R, K): neither the first nor padding."""
+        moves = self.real.copy()
+        moves[:, 0] = False
+        return moves
+
+    @cached_property
+    def _enough(self) -> Bools:
+        """Which values of two blocks are enough without a third, or nearer ones are, (R, R, K, K)."""
+        pairs = self.blend.forest.blend([table.start + table.both for table in self._tables]) >= self.goal
+        pairs &= self.real[:, None, :, None] & self.real[None, :, None, :]
+        for kind, sides in enumerate(self.sides):
+            own = np.flatnonzero(self.kind == kind)
+            pairs[own] = spread(pairs[own], sides, 2)
+            pairs[:, own] = spread(pairs[:, own], sides, 3)
+        return np.asarray(pairs)
 
     def closest(self) -> Ints:
         """Return the cells (n, 3) of the highest scores, one a triple of blocks."""
@@ -130,7 +181,6 @@ class Triples:
             if len(tops) == _CLOSEST and bound[begin] < tops[-1]:
                 break
             some = triples[begin : begin + _AT_ONCE]
-            self._fill(some)
             for _, blocks, scores in self._scores(some):
                 flat = scores[:, 1:, 1:, 1:].reshape(len(blocks), -1)
                 best = np.argsort(-flat.max(axis=1), kind="stable")[:_CLOSEST]
@@ -147,20 +197,22 @@ class Triples:
 
     def _scores(self, triples: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
         """Yield the kinds (3,) of triples of blocks (n, 3), those of one kind together, and their scores, (n, K, K, K)."""
-        pattern = self.kind[triples]
+        for kinds, some in self._alike(triples):
+            scores = self.blend.forest.blend([table.scores(some) for table in self._tables])
+            if not self.blend.forest.plain:  # padding is low in every member, but a calibrator may level it
+                a, b, c = (self.real[i] for i in some.T)
+                real = a[:, :, None, None] & b[:, None, :, None] & c[:, None, None, :]
+                scores = np.where(real, scores, -np.inf)
+            yield kinds, some, scores
+
+    def _alike(self, triples: Ints) -> Iterator[tuple[Ints, Ints]]:
+        """Yield the kinds (3,) of triples of blocks (n, 3), and those of one kind together, so many that they stay in cache."""
+        code = self.kind[triples] @ (9, 3, 1)
         part = max(1, _CHUNK // self.size**3)
-        for kinds in np.unique(pattern, axis=0):
-            group = triples[(pattern == kinds).all(axis=1)]
+        for kinds in np.unique(code):
+            group = triples[code == kinds]
             for begin in range(0, len(group), part):
-                some = group[begin : begin + part]
-                scores = self.blend.forest.blend([table.scores(*some.T) for table in self._tables])
-                if (
-                    not self.blend.forest.plain
-                ):  # padding is low in every member, but a calibrator may level it
-                    a, b, c = (self.real[i] for i in some.T)
-                    real = a[:, :, None, None] & b[:, None, :, None] & c[:, None, None, :]
-                    scores = np.where(real, scores, -np.inf)
-                yield kinds, some, scores
+                yield self.kind[group[0]], group[begin : begin + part]
 
     @cached_property
     def _tables(self) -> list[Tables]:
@@ -173,39 +225,26 @@ class Triples:
         triples = np.stack([x, y, z], axis=1)[apart]
         if len(triples) == 0:
             return triples, np.zeros(0)
-        bound = self._bound(triples, rough=True)
+        bound = np.asarray(self.blend.forest.blend([table.bound(triples) for table in self._tables]))
         order = np.argsort(-bound, kind="stable")
         return triples[order], bound[order]
-
-    def _bound(self, triples: Ints, *, rough: bool) -> Floats:
-        return np.asarray(
-            self.blend.forest.blend([table.bound(triples, rough=rough) for table in self._tables])
-        )
-
-    def _fill(self, triples: Ints) -> None:
-        for table in self._tables:
-            table.fill(triples)
 
     def _promising(self, goal: float) -> Ints:
         """Return the triples of blocks (n, 3) that could reach a goal, by a bound on their effects, in their order."""
         triples, bound = self._bounded()
         triples = triples[bound >= goal]
-        triples = triples[np.lexsort(triples.T[::-1])]
-        if len(triples) == 0:
-            return triples
-        self._fill(triples)
-        return np.asarray(triples[self._bound(triples, rough=False) >= goal])
+        return np.asarray(triples[np.lexsort(triples.T[::-1])])
 
 
 def _records(curves: Array, weights: Array, rungs: Ints, count: int) -> Ints:
-    """Return at most ``count`` rungs: where some curve (c, n) reaches a new high by the greatest jumps, then the weightiest.
+    """Return at most ``count`` rungs: where some curve (n, c) reaches a new high by the greatest jumps, then the weightiest.
 
     The others matter too: it may take three changes together to get anything at all.
     """
     if len(rungs) <= count:
         return rungs
-    top = np.maximum.accumulate(np.maximum(curves, 0.0), axis=1)
-    jump = np.diff(top, axis=1, prepend=0.0)
-    value = jump.max(axis=0) + 0.25 * jump.mean(axis=0)
-    value += 1e-9 * (top[:, -1].max() + 1e-3) * weights / weights.max()
+    top = np.maximum.accumulate(np.maximum(curves, 0.0), axis=0)
+    jump = np.diff(top, axis=0, prepend=0.0)
+    value = jump.max(axis=1) + 0.25 * jump.mean(axis=1)
+    value += 1e-9 * (top[-1].max() + 1e-3) * weights / weights.max()
     return rungs[np.sort(np.argsort(-value, kind="stable")[:count])]

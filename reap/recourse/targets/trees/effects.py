@@ -9,7 +9,8 @@ Only leaves that use all of u, and miss nothing outside u, take part in f_u.
 
 from __future__ import annotations
 
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,13 @@ import numpy.typing as npt
 
 from reap._typing import Array, Ints
 from reap.recourse.targets.trees.leaves import Leaves
+from reap.recourse.targets.trees.sets import Sets
 
 Floats = npt.NDArray[np.floating[Any]]
 #: What bounds have beyond what they bound: effects are added in single precision, and a calibrator may jump.
 SLACK = 1e-4
+#: Products of leaves and values made at a time, so that they stay in the processor's cache.
+_PRODUCTS = 400_000
 
 
 class Effects:
@@ -46,35 +50,21 @@ class Effects:
         self.leaves, self.sizes = leaves, sizes
         self.start = base + float(leaves.values[leaves.needed == 0].sum())
         self._known: dict[tuple[int, ...], Ints] = {}
-        self._sets: dict[int, list[tuple[int, ...]]] = {}  # by the order of effects
-        self._most: dict[tuple[int, ...], float] = {}
+        self._sets: dict[int, Sets] = {}  # by the order of effects
         self._two: dict[tuple[int, int], Floats] = {}
         self._values = leaves.values.astype(np.float32)
         self.index(1)
         self.one = [self._first(k) for k in range(len(sizes))]
 
-    def index(self, order: int) -> list[tuple[int, ...]]:
-        """Note which leaves take part in every effect of an order; return the sets of ladders that have one."""
+    def index(self, order: int) -> Sets:
+        """Note which leaves take part in every effect of an order."""
         if order not in self._sets:
-            leaf, ladders = _members(self.leaves, order)
-            place = np.lexsort(ladders.T[::-1])
-            leaf, ladders = leaf[place], ladders[place]
-            new = np.flatnonzero((ladders[1:] != ladders[:-1]).any(axis=1)) + 1
-            first = ladders[np.concatenate([[0], new])] if len(leaf) else ladders
-            self._sets[order] = [tuple(some) for some in first.tolist()]
-            self._known.update(zip(self._sets[order], np.split(leaf, new), strict=False))
-            if len(leaf):
-                parts = np.add.reduceat(self._parts(leaf, order), np.concatenate([[0], new]))
-                self._most.update(zip(self._sets[order], parts.tolist(), strict=True))
+            self._sets[order] = Sets.of(self.leaves, order, self._parts)
         return self._sets[order]
-
-    def count(self, ladders: tuple[int, ...]) -> int:
-        """Return how many leaves take part in an effect."""
-        return len(self._taking_part(ladders))
 
     def _taking_part(self, ladders: tuple[int, ...]) -> Ints:
         if len(ladders) in self._sets:
-            return self._known.get(ladders, np.zeros(0, dtype=np.intp))
+            return self._sets[len(ladders)].leaves_of(ladders)
         if ladders not in self._known:
             leaf = min((self.leaves.users(k) for k in ladders), key=len)
             some = leaf[:, None], np.array(ladders)
@@ -87,14 +77,31 @@ class Effects:
         D = self.leaves.differences(leaf, k, np.arange(self.sizes[k]))
         return np.asarray(self.leaves.values[leaf] @ D)
 
+    @cached_property
+    def pairs(self) -> tuple[Ints, Floats]:
+        """What values of every two ladders add beyond each alone, (n, w, w), and the place of each pair, (m, m), a < b.
+
+        All ladders are as long as the longest here, what is beyond their end means nothing; pairs without an effect share one.
+        """
+        sets, m, width = self.index(2), len(self.sizes), int(self.sizes.max())
+        place = np.zeros((m, m), dtype=np.intp)
+        place[tuple(sets.names.T)] = 1 + np.arange(len(sets.names))
+        rungs = np.broadcast_to(np.arange(width), (len(sets.names), 2, width))
+        table = self._products(2, np.arange(len(sets.names)), sets.names, rungs)
+        return place, np.concatenate([np.zeros((1, width, width), dtype=np.float32), table])
+
     def two(self, a: int, b: int) -> Floats:
         """Return what values of two ladders add together beyond each alone, (n_a, n_b)."""
         if a > b:
             return self.two(b, a).T
         if (a, b) not in self._two:
-            leaf = self._taking_part((a, b))
-            D, E = (self.leaves.differences(leaf, k, np.arange(self.sizes[k])) for k in (a, b))
-            self._two[a, b] = (D * self._values[leaf, None]).T @ E
+            if 2 in self._sets:
+                place, table = self.pairs
+                self._two[a, b] = table[place[a, b], : self.sizes[a], : self.sizes[b]]
+            else:
+                leaf = self._taking_part((a, b))
+                D, E = (self.leaves.differences(leaf, k, np.arange(self.sizes[k])) for k in (a, b))
+                self._two[a, b] = (D * self._values[leaf, None]).T @ E
         return self._two[a, b]
 
     def three(self, ladders: tuple[int, int, int], rungs: list[Ints]) -> Floats:
@@ -104,15 +111,55 @@ class Effects:
         both = (E[:, :, None] * F[:, None, :]).reshape(len(leaf), E.shape[1] * F.shape[1])
         return ((D * self._values[leaf, None]).T @ both).reshape([len(r) for r in rungs])
 
+    def threes(self, ladders: Ints, rungs: Ints) -> Floats:
+        """Return the same of many triples (n, 3) that have an effect, in any order, each on its own rungs (n, 3, K)."""
+        return self._products(3, self._triple[tuple(ladders.T)], ladders, rungs)
+
+    def most_of_three(self, ladders: Ints) -> Floats:
+        """Return what triples of ladders (n, 3), in any order, can add beyond their pairs at most, (n,); see ``most``."""
+        place, most = self._triple[tuple(ladders.T)], np.append(self.index(3).most, 0.0)
+        return np.asarray(most[place], dtype=np.float32)
+
+    @cached_property
+    def _triple(self) -> Ints:
+        """The place of each triple of ladders, in every order, among those with an effect; −1 for the others."""
+        names = self.index(3).names
+        place = np.full([len(self.sizes)] * 3, -1, dtype=np.intp)
+        for order in permutations(names.T):
+            place[order] = np.arange(len(names))
+        return place
+
+    def _products(self, order: int, which: Ints, ladders: Ints, rungs: Ints) -> Floats:
+        """Return the effects (n, K, …) of sets of ladders (n, order) by their places (n,), each on its own rungs (n, order, K).
+
+        ``Σ_leaves value · D_a(v_a) · …`` as one product of matrices a set; sets of about as many leaves are put together.
+        """
+        sets, K = self._sets[order], rungs.shape[2]
+        count = sets.begin[which + 1] - sets.begin[which]
+        out = np.zeros((len(which), K, K ** (order - 1)), dtype=np.float32)
+        width = 1
+        while width < 2 * count.max(initial=0):
+            group = np.flatnonzero((count <= width) & (2 * count > width))
+            size = max(1, _PRODUCTS // (width * out.shape[2]))
+            for begin in range(0, len(group), size):
+                some = group[begin : begin + size]
+                inside = np.arange(width) < count[some, None]
+                leaf = sets.leaf[np.where(inside, sets.begin[which[some], None] + np.arange(width), 0)]
+                D = [self.leaves.differences_of(leaf, ladders[some, i], rungs[some, i]) for i in range(order)]
+                D[0] *= np.where(inside, self._values[leaf], 0.0)[:, :, None]
+                rest = D[1]
+                if order == 3:
+                    rest = (D[1][:, :, :, None] * D[2][:, :, None, :]).reshape(len(some), width, -1)
+                out[some] = D[0].transpose(0, 2, 1) @ rest
+            width *= 2
+        return out.reshape(len(which), *[K] * order)
+
     def most(self, ladders: tuple[int, ...]) -> float:
         """Return what ladders together can add beyond fewer of them at most.
 
         ``D`` is 0 or 1 where the ladder must be moved to reach a leaf, else 0 or −1: the sign of each leaf's part is known.
         """
-        if len(ladders) in self._sets:
-            return self._most.get(ladders, 0.0)
-        leaf = self._taking_part(ladders)
-        return float(self._parts(leaf, len(ladders)).sum())
+        return float(self._parts(self._taking_part(ladders), len(ladders)).sum())
 
     def _parts(self, leaf: Ints, order: int) -> Floats:
         """Return what leaves (n,) can add to an effect of an order at most, (n,)."""
@@ -137,32 +184,18 @@ class Effects:
 
     def scores(self, ladders: tuple[int, ...], rungs: list[Ints]) -> Floats:
         """Return the raw scores of all combinations of rungs of one, two or three ladders in rising order."""
-        total = np.full([len(r) for r in rungs], self.start, dtype=np.float32)
-        axes = range(len(ladders))
+        one = [self.one[k][r].astype(np.float32) for k, r in zip(ladders, rungs, strict=True)]
+        if len(ladders) == 1:
+            return np.asarray(np.float32(self.start) + one[0])
 
-        def add(values: Floats, some: tuple[int, ...]) -> None:
-            total[...] += values.reshape([len(rungs[i]) if i in some else 1 for i in axes])
+        def two(i: int, j: int) -> Floats:
+            return self.two(ladders[i], ladders[j])[np.ix_(rungs[i], rungs[j])]
 
-        for i in axes:
-            add(self.one[ladders[i]][rungs[i]], (i,))
-        for i, j in combinations(axes, 2):
-            add(self.two(ladders[i], ladders[j])[np.ix_(rungs[i], rungs[j])], (i, j))
-        if len(ladders) == 3:
-            add(self.three((ladders[0], ladders[1], ladders[2]), rungs), (0, 1, 2))
+        both = np.float32(self.start) + one[0][:, None] + one[1] + two(0, 1)
+        if len(ladders) == 2:
+            return np.asarray(both)
+        total = self.three((ladders[0], ladders[1], ladders[2]), rungs)
+        total += both[:, :, None]
+        total += two(0, 2)[:, None]
+        total += one[2] + two(1, 2)
         return total
-
-
-def _members(leaves: Leaves, order: int) -> tuple[Ints, Ints]:
-    """Return leaves (n,) and sets of ladders (n, order), rising, so that the leaf takes part in the set's effect."""
-    spare = leaves.used & ~leaves.missed
-    ladder = np.arange(len(leaves.full))
-    found: list[tuple[Ints, Ints]] = [(np.zeros(0, dtype=np.intp), np.zeros((0, order), dtype=np.intp))]
-    for count in range(order + 1):
-        leaf = np.flatnonzero(leaves.needed == count)
-        some = np.nonzero(leaves.missed[leaf])[1].reshape(len(leaf), count)
-        last = np.full(len(leaf), -1)
-        for _ in range(order - count):
-            row, extra = np.nonzero(spare[leaf] & (ladder > last[:, None]))
-            leaf, some, last = leaf[row], np.column_stack([some[row], extra]), extra
-        found.append((leaf, np.sort(some, axis=1)))
-    return np.concatenate([leaf for leaf, _ in found]), np.concatenate([some for _, some in found])

@@ -51,6 +51,11 @@ class Grid:
             own = slice(self.marks.first[k] + 1, self.marks.first[k] + len(ladder))
             self.moves[own, ladder.columns] = ladder.blocks[1:] - ladder.blocks[0]
         self._solved: dict[Support, Ints] = {}
+        self._places, self._known = dict[int, int](), self.blend
+
+    def known(self, ladders: Ints, blend: Blend) -> None:
+        """Let effects among some ladders (k,) be taken from a blend of these alone, which has made them already."""
+        self._places, self._known = {int(k): i for i, k in enumerate(ladders)}, blend
 
     def rows(self, cells: Ints) -> Array:
         """Return the rows (n, d) of cells (n, 3); clocks follow, which ladders do not know: all actions share them."""
@@ -115,10 +120,13 @@ class Grid:
         if support not in self._solved:
             ladders = tuple(k for k, _ in support)
             rungs = [np.concatenate([[0], self.ladders[k].side(side)]) for k, side in support]
-            if self.blend.bound(ladders, rungs) < self.goal:
+            blend, names = self.blend, ladders
+            if all(k in self._places for k in ladders):
+                blend, names = self._known, tuple(self._places[k] for k in ladders)
+            if blend.bound(names, rungs) < self.goal:
                 self._solved[support] = np.zeros((0, 3), dtype=np.intp)
                 return self._solved[support]
-            accepted = self.blend.scores(ladders, rungs) >= self.goal
+            accepted = blend.scores(names, rungs) >= self.goal
             if self.problem.space.rules:
                 at = np.nonzero(accepted)
                 accepted[at] = self.problem.legal(self.rows(self.marks.at(ladders, rungs, at)))

@@ -178,13 +178,13 @@ class Ladders:
         """Return places of a number that matter beyond its own edges: to rules, and where derived features cross theirs."""
         n, k = self.problem.numbers, int(self.problem.numbers.feature[j])
         found = [np.zeros(0)]
-        places = np.unique(np.rint(np.linspace(n.first[j], n.last[j], _LOOKED_AT)))
         if k in self.ruled:
             own = np.rint((self.anchor[n.columns[j]] * n.scale[j] + n.base[j]) / n.unit[j])
             named = np.array(sorted(self.ruled[k])) / n.unit[j]
             few = np.unique(np.rint(np.linspace(n.first[j], n.last[j], 13)))
             found += [few, own + np.arange(-3.0, 4.0), np.floor(named + 1e-9), np.ceil(named - 1e-9)]
         if self._beside:
+            places = np.unique(np.rint(np.linspace(n.first[j], n.last[j], _LOOKED_AT)))
             rows = np.repeat(self.anchor[None], len(places), axis=0)
             rows[:, n.columns[j]] = (self._units(j, places) - n.base[j]) / n.scale[j]
             rows = self.problem.follow(rows)

@@ -52,6 +52,7 @@ class Search:
         short = [ladder.only(rungs) for ladder, rungs in zip(ladders, self.kept, strict=True)]
         self.grid = Grid(problem, reader, anchor, now, short, self.changes)
         self.cells = self._pool()
+        self._last: tuple[Array, tuple[Array, Array]] | None = None
 
     def _pool(self) -> Ints:
         """Return the minimal cells (n, 3) of the most useful ladders."""
@@ -60,6 +61,7 @@ class Search:
         if len(chosen) < len(grid.ladders):
             blend = Blend(self.reader.forest, grid.leaves.keep(chosen), blend.sizes[chosen])
             marks = type(marks)(marks.first[chosen], marks.ladder, marks.rung)
+            grid.known(chosen, blend)
         changes = 2 if self.problem.late else self.changes
         some = [grid.ladders[k] for k in chosen]
         found, self.closest = accepted_cells(blend, some, marks, grid.goal, changes)
@@ -67,7 +69,7 @@ class Search:
             grid.supports(self.closest), axis=0
         ):  # few values were tried: now all of the best supports
             found = np.concatenate([found, grid.solve(tuple((int(c) // 8, int(c) % 8) for c in code))])
-        found = np.unique(np.sort(found, axis=1), axis=0)
+        found = _distinct(found)
         fresh = np.concatenate([self.fresh, [False]])[marks.ladder[found]]
         return np.asarray(found[fresh.sum(axis=1) <= self.room])
 
@@ -89,16 +91,30 @@ class Search:
         return np.sort(np.argsort(np.minimum(ranks[0], ranks[1] + 0.5), kind="stable")[:_LADDERS])
 
     def best(self, A: Array) -> tuple[Array, Array]:
-        """Return rows (n, d) worth a look for matrices (b, d, d), and their efforts (b, n): exact by what was read."""
+        """Return rows (n, d) worth a look for matrices (b, d, d), and their efforts (b, n): exact by what was read.
+
+        The last single matrix is remembered: the pool is made for the identity, and a table of people is asked about it.
+        """
+        if self._last is not None and np.array_equal(self._last[0], A):
+            return self._last[1]
+        found = self._best(A)
+        if len(A) == 1 and not self.problem.late:
+            self._last = A, found
+        return found
+
+    def _best(self, A: Array) -> tuple[Array, Array]:
         grid = self.grid
         found = self.cells
         efforts = grid.efforts(A, found)
+        solved = [found[:0]]
         for support in self._supports(A, found, efforts):
             if self.problem.late:
                 break
-            found = np.concatenate([found, grid.solve(support)])
-        found = np.unique(np.sort(found, axis=1), axis=0)
-        efforts = grid.efforts(A, found)
+            solved.append(grid.solve(support))
+        new = _distinct(np.concatenate(solved))
+        found = np.concatenate([found, new])
+        first = np.unique(_codes(found), return_index=True)[1]
+        found, efforts = found[first], np.concatenate([efforts, grid.efforts(A, new)], axis=1)[:, first]
         if self.problem.space.rules:
             near = _least(efforts, 10 * _OFFERED)
             near = near[self.problem.legal(grid.rows(found[near]))]
@@ -117,34 +133,30 @@ class Search:
     def _supports(self, A: Array, found: Ints, efforts: Array) -> list[Support]:
         """Return the supports that are among the best of some matrix, and those with one or two other features in them."""
         grid = self.grid
-        codes, which = np.unique(grid.supports(found), axis=0, return_inverse=True)
-        least = np.full((len(A), len(codes)), np.inf)
-        for row, effort in zip(least, efforts, strict=True):
-            np.minimum.at(row, which.ravel(), effort)
-        known = [tuple((int(c) // 8, int(c) % 8) for c in code if c >= 0) for code in codes]
+        codes = grid.supports(found)
+        order = np.argsort(number := _codes(codes), kind="stable")
+        begin = np.flatnonzero(np.diff(number[order], prepend=-1))
+        codes = codes[order[begin]]
+        least = np.minimum.reduceat(efforts[:, order], begin, axis=1) if len(found) else efforts
         chosen: set[Support] = set()
-        arms = self._arms(A)
-        for effort, strong in zip(least, arms, strict=True):
-            order = np.argsort(effort, kind="stable")[:_SUPPORTS]
-            chosen |= {known[i] for i in order if effort[i] <= 9 * effort[order[0]] + 1e-12}
-            for i in order[:2]:
-                chosen |= self._extended(known[i], strong)
-            if not len(order):
-                chosen |= self._extended((), strong)
+        for effort, strong in zip(least, self._arms(A), strict=True):
+            best = np.argsort(effort, kind="stable")[:_SUPPORTS]
+            known = [tuple((int(c) // 8, int(c) % 8) for c in codes[i] if c >= 0) for i in best]
+            limit = 9 * effort[best[0]] + 1e-12 if len(best) else 0.0
+            chosen |= {support for i, support in zip(best, known, strict=True) if effort[i] <= limit}
+            for support in known[:2] or [()]:
+                chosen |= self._extended(support, strong)
         return sorted(filter(self._fits, chosen))
 
     def _arms(self, A: Array) -> list[list[tuple[int, int]]]:
         """Return for each matrix the (ladder, side) pairs that add most, squared, for their effort; and those rules name."""
         grid = self.grid
         side = np.concatenate([ladder.sides[1:] for ladder in grid.ladders])
-        names, which = np.unique(8 * grid.marks.ladder[1:] + side, return_inverse=True)
-        gain = np.maximum(grid.gains[1:], 0.0) ** 2
-        out = []
-        for effort in grid.single_efforts(A)[:, 1:]:
-            value = np.zeros(len(names))
-            np.maximum.at(value, which.ravel(), gain / (effort + 1e-9))
-            strong = names[np.argsort(-value, kind="stable")[:_EXTENDED]]
-            out.append([(int(code) // 8, int(code) % 8) for code in strong])
+        code = 8 * grid.marks.ladder[1:] + side  # rising: a ladder has one side after the other
+        begin = np.flatnonzero(np.diff(code, prepend=-1))
+        value = np.maximum(grid.gains[1:], 0.0) ** 2 / (grid.single_efforts(A)[:, 1:] + 1e-9)
+        best = np.argsort(-np.maximum.reduceat(value, begin, axis=1), axis=1, kind="stable")[:, :_EXTENDED]
+        out = [[(int(c) // 8, int(c) % 8) for c in strong] for strong in code[begin][best]]
         if self.problem.space.rules:  # a change that rules want may add nothing by itself
             out = [list(dict.fromkeys(arms + self._ruled())) for arms in out]
         return out
@@ -200,7 +212,19 @@ class Search:
         finer = Grid(self.problem, self.reader, self.anchor, self.now, ladders, self.changes)
         new = {k: i for i, k in enumerate(names)}
         some = [finer.solve(tuple((new[k], side) for k, side in support)) for support in sorted(supports)]
-        return finer, np.unique(np.sort(np.concatenate(some), axis=1), axis=0)
+        return finer, _distinct(np.concatenate(some))
+
+
+def _distinct(cells: Ints) -> Ints:
+    """Return cells (n, 3), their marks rising, each once."""
+    cells = np.sort(cells, axis=1)
+    return cells[np.unique(_codes(cells), return_index=True)[1]]
+
+
+def _codes(triples: Ints) -> Ints:
+    """Return one number for each of triples (n, 3) of numbers from −1 on, in their order."""
+    base = int(triples.max(initial=0)) + 2
+    return np.asarray((triples + 1) @ (base**2, base, 1))
 
 
 def _least(efforts: Array, count: int) -> Ints:

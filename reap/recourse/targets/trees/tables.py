@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from functools import cached_property
 
 import numpy as np
 
@@ -14,7 +14,7 @@ _NEVER = -1e9
 
 
 class Tables:
-    """Effects of R blocks of K rungs each.
+    """Effects of R blocks of K rungs each, the first of which is no change.
 
     Parameters
     ----------
@@ -30,81 +30,92 @@ class Tables:
     ----------
     one : (R, K)
     two : (R, R, K, K)
-    three : (n, K, K, K)
-        Of those triples of blocks that were asked for (``fill``) and have an effect; the first has none.
-    place : (R, R, R)
-        Where a triple's stands among them.
+    both : (R, R, K, K)
+        What two blocks add, alone and together.
     """
 
     def __init__(self, effects: Effects, of: Ints, rungs: Ints, real: Bools) -> None:
         self.start, self.of, self.rungs = np.float32(effects.start), of, rungs
-        R, K = rungs.shape
-        self.one = np.empty((R, K), dtype=np.float32)
-        self.two = np.zeros((R, R, K, K), dtype=np.float32)
-        for i, k in enumerate(of):
-            self.one[i] = np.where(real[i], effects.one[k][rungs[i]], _NEVER)
-        for i, j in combinations(range(R), 2):
-            if of[i] != of[j]:
-                self.two[i, j] = effects.two(of[i], of[j])[rungs[i][:, None], rungs[j]]
-                self.two[j, i] = self.two[i, j].T
-        self.place = np.zeros((R, R, R), dtype=np.intp)
-        self.three = np.zeros((1, K, K, K), dtype=np.float32)
-        self._effects, self._known = effects, set[tuple[int, int, int]]()
-        self._blocks = [np.flatnonzero(of == k) for k in range(len(effects.sizes))]
-        #: What triples of ladders can add beyond their pairs at most, in every order, (m, m, m).
-        self._most = np.zeros([len(effects.sizes)] * 3, dtype=np.float32)
-        ladders = np.array(effects.index(3), dtype=np.intp).reshape(-1, 3)
-        most = [effects.most(some) for some in effects.index(3)]
-        for order in permutations(ladders.T):
-            self._most[order] = most
+        self.one = np.stack([effects.one[k][r] for k, r in zip(of, rungs, strict=True)]).astype(np.float32)
+        self.one[~real] = _NEVER
+        self.two = self._pairs(effects)
+        self.both = self.one[:, None, :, None] + self.one[None, :, None, :] + self.two
+        self._effects = effects
 
-    def fill(self, triples: Ints) -> None:
-        """Let the third effects of triples of blocks (n, 3) be known."""
-        ladders = np.unique(np.sort(self.of[triples], axis=1), axis=0)
-        wanted = [tuple(some) for some in ladders[self._most[tuple(ladders.T)] > 0].tolist()]
-        parts, count = [self.three], len(self.three)
-        for some in wanted:
-            if some in self._known:
-                continue
-            self._known.add(some)
-            table = self._third(some)
-            if not table.any():
-                continue
-            for at in np.ndindex(table.shape[:3]):
-                mine = np.array([self._blocks[k][i] for k, i in zip(some, at, strict=True)])
-                order = np.argsort(mine)
-                self.place[tuple(mine[order])] = count
-                parts.append(table[at].transpose(order)[None])
-                count += 1
-        self.three = np.concatenate(parts)
+    def _pairs(self, effects: Effects) -> Floats:
+        place, table = effects.pairs
+        a, b = np.nonzero(self.of[:, None] < self.of)
+        two = np.zeros((len(self.of), len(self.of), *[self.rungs.shape[1]] * 2), dtype=np.float32)
+        ladders = place[self.of[a], self.of[b]]
+        two[a, b] = table[ladders[:, None, None], self.rungs[a][:, :, None], self.rungs[b][:, None, :]]
+        two[b, a] = two[a, b].transpose(0, 2, 1)
+        return two
 
-    def _third(self, ladders: tuple[int, int, int]) -> Floats:
-        """Return the third effects of three ladders' blocks, (n_a, n_b, n_c, K, K, K)."""
-        K = self.rungs.shape[1]
-        rungs = [self.rungs[self._blocks[k]] for k in ladders]
-        table = self._effects.three(ladders, [r.ravel() for r in rungs])
-        shape = [len(r) if i == 0 else K for r in rungs for i in (0, 1)]
-        return np.asarray(table.reshape(shape).transpose(0, 2, 4, 1, 3, 5))
+    def three(self, triples: Ints) -> tuple[Ints, Floats]:
+        """Return what triples of blocks (n, 3) add beyond their pairs, (k, K, K, K), and where each stands among these, (n,).
 
-    def bound(self, triples: Ints, *, rough: bool) -> Floats:
-        """Return what triples of blocks (n, 3) can score at most, (n,); ``rough``: before ``fill``."""
-        one, two = self.one, self.two
+        Those without an effect share the first.
+        """
+        some = self._most(triples) > 0
+        new = triples[some]
+        none = np.zeros((1, *[self.rungs.shape[1]] * 3), dtype=np.float32)
+        effects = self._effects.threes(self.of[new], self.rungs[new]) if len(new) else none[:0]
+        return np.where(some, np.cumsum(some), 0), np.concatenate([none, effects])
+
+    def _most(self, triples: Ints) -> Floats:
+        """Return what triples of blocks (n, 3) can add beyond their pairs at most, (n,)."""
+        return self._effects.most_of_three(self.of[triples])
+
+    def bound(self, triples: Ints) -> Floats:
+        """Return what triples of blocks (n, 3) can score at most, (n,)."""
         x, y, z = triples.T
-        most, pair = one.max(axis=1), two.max(axis=(2, 3))
-        both = (one[:, None, :, None] + one[None, :, None, :] + two).max(axis=(2, 3))
-        if rough:
-            top = self._most[tuple(self.of[triples].T)]
-        else:
-            top = self.three.max(axis=(1, 2, 3))[self.place[x, y, z]]
+        most, (both, pair) = self.one.max(axis=1), self._highest
         bound = both[x, y] + most[z] + pair[x, z] + pair[y, z]
         bound = np.minimum(bound, both[x, z] + most[y] + pair[x, y] + pair[y, z])
         bound = np.minimum(bound, both[y, z] + most[x] + pair[x, y] + pair[x, z])
-        return np.asarray(self.start + bound + top + SLACK)
+        return np.asarray(self.start + bound + self._most(triples) + SLACK)
 
-    def scores(self, a: Ints, b: Ints, c: Ints) -> Floats:
-        """Return the raw scores of all values of triples of blocks (n,) each, (n, K, K, K)."""
-        one, two = self.one, self.two
-        scores = (self.start + one[a][:, :, None] + one[b][:, None, :] + two[a, b])[:, :, :, None]
+    @cached_property
+    def _highest(self) -> tuple[Floats, Floats]:
+        """The highest of ``both`` and of ``two``, (R, R) each."""
+        return self.both.max(axis=(2, 3)), self.two.max(axis=(2, 3))
+
+    def reach(self, triples: Ints) -> Floats:
+        """Return what values of the first two of triples of blocks (n, 3) can score at most with any change of the third.
+
+        ``both_ab + min(max_c(one_c + two_ac) + max_c two_bc, max_c(one_c + two_bc) + max_c two_ac) + most``, (n, K, K).
+        """
+        x, y, z = triples.T
+        peak, lift = self._thirds
+        bound = peak[x, z][:, :, None] + lift[y, z][:, None, :]
+        np.minimum(bound, lift[x, z][:, :, None] + peak[y, z][:, None, :], out=bound)
+        bound += self.both[x, y]
+        bound += (self.start + SLACK + self._most(triples))[:, None, None]
+        return np.asarray(bound)
+
+    @cached_property
+    def _thirds(self) -> tuple[Floats, Floats]:
+        """What a change of a second block adds at most beside each value of a first: with what it adds alone, and without it."""
+        with_own = self.one[None, :, None, 1:] + self.two[:, :, :, 1:]
+        return with_own.max(axis=3), self.two[:, :, :, 1:].max(axis=3)
+
+    def cells(self, triples: Ints, t: Ints, a: Ints, b: Ints) -> Floats:
+        """Return the raw scores where the first two of triples of blocks (n, 3), by their places t (m,), are at places (m,) each.
+
+        The third is at all of its own: (m, K).
+        """
+        place, three = self.three(triples)
+        x, y, z = triples[t].T
+        scores = self.one[z] + (self.start + self.both[x, y, a, b])[:, None]
+        scores += self.two[x, z, a]
+        scores += self.two[y, z, b]
+        scores += three[place[t], a, b]
+        return np.asarray(scores)
+
+    def scores(self, triples: Ints) -> Floats:
+        """Return the raw scores of all values of triples of blocks (n, 3), (n, K, K, K)."""
+        one, two, (place, three), (a, b, c) = self.one, self.two, self.three(triples), triples.T
+        scores = (self.start + self.both[a, b])[:, :, :, None]
         scores = scores + two[a, c][:, :, None, :] + (one[c][:, None, :] + two[b, c])[:, None]
-        scores += self.three[self.place[a, b, c]]
+        scores += three[place]
         return np.asarray(scores)

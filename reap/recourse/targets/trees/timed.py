@@ -22,8 +22,8 @@ from reap._typing import Array, Bools, Ints
 from reap.models.trees import Reader
 from reap.models.trees.scoring import Words
 from reap.recourse.targets.problem import Problem
-from reap.recourse.targets.trees.ladders import Ladder
-from reap.recourse.targets.trees.minimal import minimal
+from reap.recourse.targets.trees.ladders import FORCED, Ladder
+from reap.recourse.targets.trees.minimal import minimal, spread
 
 #: Combinations looked at, at most; ladders are thinned to so many.
 _COMBINATIONS = 400_000
@@ -75,6 +75,8 @@ class Timed:
         moved = frozenset[int]().union(*(arm.touched for arm in self.arms))
         still = [k for k in range(len(reader.cells)) if k not in moved and k not in self.clocks]
         self._still = self.leaves.always & self._word(reader.places(problem.base[None]), still)[0]
+        #: Which combinations are enough for some ladders, or nearer ones or fewer are: nothing beyond is minimal.
+        self._enough: dict[tuple[Arm, ...], Bools] = {}
         parts = [np.zeros((0, problem.space.dimension))]
         for count in range(1, most + 1):
             for some in combinations(self.arms, count):
@@ -137,21 +139,37 @@ class Timed:
 
     def _found(self, arms: list[Arm]) -> Array:
         """Return the rows (n, d), clocks not yet moved, of the minimal combinations in which all of some ladders move."""
-        shape = [len(arm.ladder) for arm in arms]
-        rungs = np.indices([n - 1 for n in shape]).reshape(len(arms), -1).T + 1
+        open_ = self._open(arms)
+        rungs = np.stack(np.nonzero(open_), axis=1)
         months = np.stack([arm.months[rungs[:, i]] for i, arm in enumerate(arms)], axis=1)
         days = months.max(axis=1, initial=self.now)
         fine = np.flatnonzero(self._accepted(arms, rungs, days))
         if len(fine) == 0:
+            self._enough[tuple(arms)] = ~open_
             return np.zeros((0, self.problem.space.dimension))
         rungs, months, days = rungs[fine], months[fine], days[fine]
         kept = self._honest(arms, rungs, months, days)
         if self.problem.space.rules:
             kept[kept] = self.problem.legal(self.problem.follow(self._rows(arms, rungs[kept])))
-        accepted = np.zeros(shape, dtype=bool)
+        accepted = np.zeros_like(open_)
         accepted[tuple(rungs[kept].T)] = True
-        least = np.stack(np.nonzero(minimal(accepted, [arm.ladder.sides for arm in arms])), axis=1)
+        sides = [arm.ladder.sides for arm in arms]
+        least = np.stack(np.nonzero(minimal(accepted, sides)), axis=1)
+        for axis, side in enumerate(sides):
+            accepted = spread(accepted, side, axis)
+        self._enough[tuple(arms)] = accepted | ~open_
         return self._rows(arms, least)
+
+    def _open(self, arms: list[Arm]) -> Bools:
+        """Return the combinations (n_1, …) in which all of some ladders move and no part of which is known to be enough."""
+        out = np.ones([len(arm.ladder) for arm in arms], dtype=bool)
+        for axis, arm in enumerate(arms):
+            np.moveaxis(out, axis, 0)[0] = False
+            enough = self._enough.get(tuple(other for other in arms if other is not arm))
+            if enough is not None:  # a level that the person must leave is not kept by doing less
+                free = np.flatnonzero(arm.ladder.sides != FORCED)
+                np.moveaxis(out, axis, 0)[free] &= ~enough
+        return out
 
     def _honest(self, arms: list[Arm], rungs: Ints, months: Ints, days: Ints) -> Bools:
         """Return which accepted combinations need their slowest actions for more than the waiting; see ``Problem.honest``."""

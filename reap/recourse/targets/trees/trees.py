@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from reap import effort
 from reap._arrays import row_keys, unique_rows
 from reap._typing import Array, Bools
 from reap.models.trees import Reader
@@ -167,13 +168,17 @@ class Trees:
             return best
         parts = [one.best(A) for one in self.searches]
         rows = np.concatenate([self.pool.rows, *(rows for rows, _ in parts)])
-        rows = rows[unique_rows(rows)]
-        if not self.tied:
-            judge_winners(best, rows, self.full, self.pool)
+        first = unique_rows(rows)
+        rows = rows[first]
+        if not self.tied:  # then a search knows the efforts of its rows: nothing follows what it changes
+            of_pool = effort.of_changes(A, problem.moves(self.pool.rows))
+            efforts = np.concatenate([of_pool, *(efforts for _, efforts in parts)], axis=1)[:, first]
+            judge_winners(best, rows, efforts, self.full, self.pool)
             return best
         # reading knows little of rules, of derived features and of more than three changes
         rough = Best(Pool(problem, self.pool.rows[:0], self.pool.logits[:0]), A)
-        judge_winners(rough, rows[self._open(rows)], self.full, self.pool)
+        rows = rows[self._open(rows)]
+        judge_winners(rough, rows, effort.of_changes(A, problem.moves(rows)), self.full, self.pool)
         known = np.flatnonzero(rough.found)
         better, _ = search(problem, A[known], rough.rows[known], rough.scores[known])
         better = lowered(
@@ -203,15 +208,15 @@ class Trees:
         for one in self.searches:
             if len(one.cells) == 0:
                 continue
-            effort = one.grid.efforts(A, one.cells)[0]
+            efforts = one.grid.efforts(A, one.cells)[0]
             support = row_keys(one.grid.supports(one.cells).astype(float))
-            order = np.lexsort((effort, support))
+            order = np.lexsort((efforts, support))
             starts = np.flatnonzero(np.concatenate([[True], np.diff(support[order]) != 0]))
             rank = np.empty(len(order), dtype=np.intp)
             rank[order] = np.arange(len(order)) - np.repeat(
                 starts, np.diff(np.concatenate([starts, [len(order)]]))
             )
-            chosen = np.lexsort((effort, rank))[: max(20, _KEPT // len(self.searches))]
+            chosen = np.lexsort((efforts, rank))[: max(20, _KEPT // len(self.searches))]
             parts.append(one.grid.rows(one.cells[chosen]))
             parts.append(one.best(A)[0])
         rows = np.concatenate(parts) if parts else np.zeros((0, self.problem.space.dimension))

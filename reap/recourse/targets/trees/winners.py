@@ -15,10 +15,12 @@ from reap.recourse.targets.trees.ladders import Ladder
 _ROUNDS, _JUDGED = 8, 1_000
 
 
-def judge_winners(best: Best, rows: Array, ladders: list[Ladder], pool: Pool) -> None:
-    """Let the model judge the cheapest row of each matrix and what can be taken back of it, until all winners hold."""
+def judge_winners(best: Best, rows: Array, efforts: Array, ladders: list[Ladder], pool: Pool) -> None:
+    """Let the model judge the cheapest of rows (n, d) for each matrix, by their efforts (b, n), until all winners hold.
+
+    What can be taken back of a winner is judged with it.
+    """
     problem, A = best.problem, best.A
-    efforts = of_changes(A, problem.moves(rows))
     sound = np.zeros(
         len(rows), dtype=np.int8
     )  # 1 the model accepts it as it is, −1 it does not, or less is enough
@@ -53,12 +55,17 @@ def _less(problem: Problem, ladders: list[Ladder], rows: Array) -> tuple[Array, 
     """Return rows that ask for a part of what each of some rows (n, d) asks for, and of which one each is."""
     parts, of = [np.zeros((0, rows.shape[1]))], [np.zeros(0, dtype=np.intp)]
     most = max(2, _JUDGED // (3 * max(len(rows), 1)))
+    widths = [problem.space.features[ladder.feature].width for ladder in ladders]
+    owned = [ladder.columns[:width] for ladder, width in zip(ladders, widths, strict=True)]
+    moved = np.array(
+        [
+            (np.abs(rows[:, own] - ladder.blocks[0, : len(own)]) > 1e-9).any(axis=1)
+            for ladder, own in zip(ladders, owned, strict=True)
+        ]
+    ).reshape(len(ladders), len(rows))
     for i, row in enumerate(rows):
-        for ladder in ladders:
-            own = ladder.columns[: problem.space.features[ladder.feature].width]
-            width = len(own)
-            if np.abs(row[own] - ladder.blocks[0, :width]).max() <= 1e-9:
-                continue
+        for k in np.flatnonzero(moved[:, i]):
+            ladder, own, width = ladders[k], owned[k], widths[k]
             place = np.flatnonzero((np.abs(ladder.blocks[:, :width] - row[own]) <= 1e-9).all(axis=1))
             nearer = np.zeros(1, dtype=np.intp)
             if len(place):
