@@ -24,7 +24,7 @@ HEAD = f"""# {COUNT} questions
 
 A computer program has decided about you, and the answer was no. Several ways lead from there to a yes. Each asks
 something else of you, and only you know which is easier for you. So you are shown two at a time, A and B. Some
-questions are about steps only: a step may not be enough for a yes by itself, but it tells which ways are easier.
+questions show only a part of a way to a yes: your answer still tells which ways are easier for you.
 
 To every question you can answer:
 
@@ -76,6 +76,7 @@ def _about(space: reap.ActionSpace) -> str:
 def main() -> None:
     """Write the page."""
     at_hand = [entry for entry in reap.datasets.available() if entry.present]
+    at_hand.sort(key=lambda entry: entry.name == "synthetic")  # a game comes last: the others are like life
     done, page = 0, [HEAD]
     for i, entry in enumerate(at_hand):
         about, printed = questions(entry.name, -(-(COUNT - done) // (len(at_hand) - i)))
