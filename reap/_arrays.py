@@ -30,6 +30,10 @@ def symmetric(X: Array) -> Array:
     return np.asarray(0.5 * (X + transpose(X)))
 
 
+#: Numbers from here on are no 64-bit integers any more, with room to spare.
+_INTEGERS = 2.0**62
+
+
 def row_keys(rows: Array) -> Ints:
     """Return a number for each row (n, d): the same for rows that agree to 1e-9, and, but for chance, for no others.
 
@@ -39,7 +43,13 @@ def row_keys(rows: Array) -> Ints:
     >>> bool(a == b), bool(a == c)
     (True, False)
     """
-    whole = np.rint(np.where(np.isnan(rows), -1.0, rows) * 1e9).astype(np.int64)
+    scaled = np.rint(np.where(np.isnan(rows), -1.0, rows) * 1e9)
+    if max(scaled.max(initial=0.0), -scaled.min(initial=0.0)) < _INTEGERS:
+        whole = scaled.astype(np.int64)
+    else:  # what is so far out goes by all its digits
+        far = np.abs(scaled) >= _INTEGERS
+        whole = np.where(far, 0.0, scaled).astype(np.int64)
+        whole[far] = scaled[far].view(np.int64)
     return np.asarray(whole @ _odd(rows.shape[1]))
 
 

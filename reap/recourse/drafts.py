@@ -28,6 +28,8 @@ class Draft:
         One for each row: a person's plan to a row is made once, since its route does not depend on the matrix.
     which : (b,) the row of each matrix
     efforts : (b,)
+    late : bool
+        Whether the search for them was stopped at its time limit. Judging comes after, and the clock goes on.
     """
 
     subject: Subject
@@ -36,10 +38,12 @@ class Draft:
     keys: list[int]
     which: Ints
     efforts: Array
+    late: bool
 
     @classmethod
     def of(cls, subject: Subject, targets: Targets, rows: Array, efforts: Array) -> Draft:
         """Return the draft of rows (b, d), one for each matrix."""
         rows = subject.space.project(rows, subject.z, exact=False)
         keys, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
-        return cls(subject, targets, rows[first], keys.tolist(), which.ravel(), efforts)
+        late = targets.problem.late
+        return cls(subject, targets, rows[first], keys.tolist(), which.ravel(), efforts, late)

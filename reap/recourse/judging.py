@@ -74,11 +74,11 @@ class Judge:
         for (draft, k), plan in zip(new, self.acceptance.told(made, quick), strict=True):
             draft.targets.plans[_place(draft, draft.keys[k])] = plan
 
-    def nothing(self, subject: Subject, targets: Targets) -> Plan:
-        """Return the honest refusal: proven or not, and how close it came."""
+    def nothing(self, subject: Subject, targets: Targets, late: bool) -> Plan:
+        """Return the honest refusal: proven or not, stopped at its time limit (``late``) or not, and how close it came."""
         problem, complete = targets.problem, targets.pool.complete
-        status: Status = "infeasible" if complete else "time_limit" if problem.late else "none_found"
-        if not self.acceptance.exact and not problem.late:
+        status: Status = "infeasible" if complete else "time_limit" if late else "none_found"
+        if not self.acceptance.exact and not late:
             problem = Problem(
                 subject.space,
                 self.today.classifier,
@@ -107,12 +107,12 @@ class Judge:
         """Return the plan to a row (d,) on a path (s + 1, d) with its scores (s + 1,), or the honest refusal."""
         subject, targets = draft.subject, draft.targets
         if not (accepted and subject.space.allows(subject.z, row)[0]):
-            return self.nothing(subject, targets)
-        return Plan(subject.space, path, scores, note=self._note(row, targets), scale=subject.scale)
+            return self.nothing(subject, targets, draft.late)
+        return Plan(subject.space, path, scores, note=self._note(draft, row), scale=subject.scale)
 
-    def _note(self, row: Array, targets: Targets) -> str:
-        """Return what is to be said of how the plan to a row (d,) was found."""
-        said, problem, few = [], targets.problem, self.search.max_changes
+    def _note(self, draft: Draft, row: Array) -> str:
+        """Return what is to be said of how the plan to a row (d,) of a draft was found."""
+        said, problem, few = [], draft.targets.problem, self.search.max_changes
         count = problem.counts(row[None])[0]
         took = problem.space.action_months(problem.z0, row) if problem.waits else {}
         waits = problem.waits and problem.space.months(problem.z0, row)[0] > max(took.values(), default=0)
@@ -125,14 +125,14 @@ class Judge:
             said.append(_("Nothing has to change but the date. No plan that is ready sooner was found."))
         elif waits:
             said.append(_("No plan without waiting was found."))
-        if problem.late:
+        if draft.late:
             said.append(_("The search was stopped at its time limit; an easier plan may exist."))
         return " ".join(said)
 
 
 def _place(draft: Draft, key: int) -> tuple[str, bool, int]:
     """Return where the plan to a row is kept: its words depend on the language, and on whether time ran out."""
-    return current(), draft.targets.problem.late, key
+    return current(), draft.late, key
 
 
 def _spread(draft: Draft) -> list[Plan]:

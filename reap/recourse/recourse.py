@@ -265,7 +265,7 @@ class Recourse(Engine):
             return subject.verdict
         with self._search.targets(subject, limits, deadline) as targets:
             if len(targets) == 0:
-                return self._judge.nothing(subject, targets)
+                return self._judge.nothing(subject, targets, targets.problem.late)
             row, worst = whole_change.robust(targets, confidence_set)
             return self._judge.plans([Draft.of(subject, targets, row[None], np.array([worst]))])[0][0]
 
@@ -327,5 +327,5 @@ class Recourse(Engine):
             return [subject.verdict] * len(matrices)
         with self._search.targets(subject, limits, deadline) as targets:
             if len(targets) == 0:
-                return [self._judge.nothing(subject, targets)] * len(matrices)
+                return [self._judge.nothing(subject, targets, targets.problem.late)] * len(matrices)
             return Draft.of(subject, targets, *targets.least(matrices))

@@ -13,6 +13,8 @@ from reap.service.receipts import Deed
 from reap.service.tables import BUSY, NOTES, connect, now
 
 NOTED = sa.select(NOTES.c.value).where(NOTES.c.name == sa.bindparam("name"))
+#: Characters that a look at whether something can be stored takes for a moment: more than a page of SQLite has left.
+_ROOM = 10_000
 
 
 class ConflictError(Exception):
@@ -101,4 +103,5 @@ class Database:
         """Write something; raise ``UnavailableError`` where the database is away, full, or locked for seconds."""
         self.note("ready", "")
         with self.writing(patience=2) as connection:
-            connection.execute(NOTES.update().where(NOTES.c.name == "ready").values(value=now()))
+            for value in ("x" * _ROOM, now()):  # what fits where something stood tells nothing of a full disk
+                connection.execute(NOTES.update().where(NOTES.c.name == "ready").values(value=value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
@@ -15,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+import sqlalchemy as sa
 import uvicorn
 
 from reap import InputError
@@ -299,4 +301,26 @@ def test_ready_means_that_something_can_be_stored(service, tmp_path):
         assert service.client.get("/readyz").status_code == 503
         other.execute("ROLLBACK")
     other.close()
+    assert service.client.get("/readyz").status_code == 200
+
+
+def test_ready_means_that_there_is_room(service):
+    """It was 200 with a full disk."""
+    with service.store.engine.connect() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+    room = 1 << 30
+
+    @sa.event.listens_for(service.store.engine, "checkout")
+    def _limit(connection, *_):
+        connection.execute(f"PRAGMA max_page_count = {room}")
+
+    assert service.client.get("/readyz").status_code == 200
+    room = pages  # SQLite itself refuses to grow the file, with the error of a full disk
+    with service.store.engine.connect() as connection, contextlib.suppress(sa.exc.OperationalError):
+        connection.exec_driver_sql("CREATE TABLE filler (text TEXT)")
+        while True:  # pages have room inside
+            connection.exec_driver_sql("INSERT INTO filler VALUES (hex(randomblob(500)))")
+            connection.commit()
+    assert service.client.get("/readyz").status_code == 503
+    room = 1 << 30
     assert service.client.get("/readyz").status_code == 200

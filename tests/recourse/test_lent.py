@@ -1,4 +1,7 @@
-"""Who gives way while others wait for what they hold does not give way: somebody would wait for somebody who waits for them."""
+"""What is known of a person is shared by all who ask about them, each with a time of their own.
+
+Who gives way while others wait for what they hold does not give way: somebody would wait for somebody who waits for them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ import pytest
 
 import reap
 from reap import _clock
+from reap.recourse import judging
+from reap.recourse.targets.targets import Targets
 from reap.service.turns import Turns
 
 
@@ -59,3 +64,33 @@ def test_it_still_gives_way_where_nobody_waits_for_it(engine, german_rejected):
         threading.Thread(target=newcomer, daemon=True).start()
         assert not done.wait(0.5)
     assert done.wait(20)
+
+
+@pytest.mark.parametrize("passed", [True, False], ids=["over", "longer"])
+def test_the_time_of_a_search_ends_or_grows_while_its_plans_are_judged(
+    engine, german_rejected, monkeypatch, passed
+):
+    """The clock was looked at twice, and what was kept before it struck was looked for after: an error instead of plans.
+
+    The time ends between the two, or somebody who has more of it asks about the same person.
+    """
+    x, alike = german_rejected.iloc[[0]], np.eye(engine.space.dimension)[None]
+    wanted = engine.plans(x, alike)
+    engine._forget()
+    least, route = Targets.least, judging.routes
+    now, then = (np.inf, -np.inf) if passed else (-np.inf, np.inf)
+
+    def searched(self, A):
+        found = least(self, A)
+        self.problem.deadline = now
+        return found
+
+    def judged(problem, rows):
+        problem.deadline = then
+        return route(problem, rows)
+
+    monkeypatch.setattr(Targets, "least", searched)
+    monkeypatch.setattr(judging, "routes", judged)
+    (made,) = engine.plans(x, alike)
+    np.testing.assert_array_equal(made.path, wanted[0].path)
+    assert ("time limit" in made.note) is not passed

@@ -17,6 +17,7 @@ from reap import effort
 from reap.checks.known_worlds import four_things_world
 from reap.checks.worlds import random_matrices
 from reap.recourse.targets import pool
+from reap.recourse.targets.search import Search
 from tests.recourse.enumeration import MODELS, Everything, small_world, table
 
 
@@ -202,6 +203,24 @@ def test_out_of_time_is_said(hopeless):
     X, space, model = hopeless
     engine = reap.Recourse(model, space, time_limit=1e-9).fit(X)
     assert engine.plans(X.iloc[0], np.eye(2))[0].status == "time_limit"
+
+
+@pytest.mark.parametrize(("time_limit", "tried"), [(None, [3, 4, 5, None]), (1e-9, [3, None])])
+def test_once_time_is_over_numbers_of_changes_are_not_tried_one_by_one(monkeypatch, time_limit, tried):
+    """Each of them takes a while even where it stops at once: eight were most of a second with the trees of HELOC."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(50, 7)), columns=list("abcdefg"))
+    seen, source = [], Search._source
+
+    def counted(self, problem, *rest):
+        seen.append(problem.max_changes)
+        return source(self, problem, *rest)
+
+    monkeypatch.setattr(Search, "_source", counted)
+    space = reap.ActionSpace.from_frame(X)
+    engine = reap.Recourse(lambda rows: 0.2 + 0 * rows["b"], space, time_limit=time_limit).fit(X)
+    engine.plans(X.iloc[0], np.eye(7))
+    assert seen == tried
 
 
 def test_the_limit_in_the_way_is_named():

@@ -18,6 +18,8 @@ from reap.recourse.targets.reduction import reduced
 
 #: Rows looked at, at most; where there are more, nothing is.
 _ROWS = 12_000
+#: Values of a number that are looked at to each side of the start: whoever owes 10⁹ has as many, and no memory holds them.
+_VALUES = 1_000
 #: Beginnings of stretches that are taken back as far as they stay accepted: the nearest.
 _STARTS = 24
 
@@ -27,11 +29,14 @@ def stretches(problem: Problem) -> Array:
     nothing = problem.base[None][:0]
     if problem.waits or not problem.space.timed:
         return nothing
-    feature, ends = _ends(problem)
+    feature, ways = _ways(problem)
     most = min(problem.max_changes or 3, 3)
     sets = [s for k in range(1, most + 1) for s in combinations(range(len(feature)), k)]
-    if not sets or len(sets) * ends.shape[1] > _ROWS:
+    took = [problem.space.months(problem.z0, way) for way in ways]
+    months = 1.0 + max((t.max() for t in took), default=0.0)
+    if not sets or len(sets) * months > _ROWS:
         return nothing
+    ends = _ends(problem.base, ways, took, np.arange(months))
     parts = [_rows(problem, feature, ends, s) for s in sets if len({feature[i] for i in s}) == len(s)]
     d = len(problem.base)
     rows = problem.follow(np.concatenate(parts)).reshape(len(parts), -1, d)  # (supports, months, d)
@@ -45,17 +50,14 @@ def stretches(problem: Problem) -> Array:
     return np.concatenate([found, reduced(problem, eye, found)[0]])
 
 
-def _ends(problem: Problem) -> tuple[Ints, Array]:
-    """Return what the person can do, one thing a row: its feature (k,), and how far it gets in 0, 1, … months, (k, months, d).
-
-    What takes longer than there are months is not done yet: the row stays as it is.
-    """
+def _ways(problem: Problem) -> tuple[Ints, list[Array]]:
+    """Return what the person can do, one thing each: its feature (k,), and the rows (v, d) of all its values, nearest first."""
     n, base = problem.numbers, problem.base
     feature, ways = list[int](), list[Array]()
     for j, column in enumerate(n.columns):
+        known = n.some_values(j, _VALUES)
         for side in (-1, 1):
-            values = n.values(j)
-            values = np.sort(side * values[side * (values - base[column]) > 1e-9]) * side
+            values = np.sort(side * known[side * (known - base[column]) > 1e-9]) * side
             if len(values):
                 way = np.repeat(base[None], len(values), axis=0)
                 way[:, column] = values
@@ -68,13 +70,19 @@ def _ends(problem: Problem) -> tuple[Ints, Array]:
                 way[:, choice.columns] = option
                 feature.append(choice.feature)
                 ways.append(problem.follow(way))
-    took = [problem.space.months(problem.z0, way) for way in ways]
-    months = np.arange(1.0 + max((t.max() for t in took), default=0.0))
+    return np.array(feature, dtype=np.intp), ways
+
+
+def _ends(base: Array, ways: list[Array], took: list[Array], months: Array) -> Array:
+    """Return how far k ways (v, d) that take so long (v,) get in some months (t,), (k, t, d).
+
+    What takes longer than there are months is not done yet: the row (d,) stays as it is.
+    """
     ends = np.repeat(np.repeat(base[None, None], len(ways), axis=0), len(months), axis=1)
     for i, (way, t) in enumerate(zip(ways, took, strict=True)):
         done = np.searchsorted(t, months, side="right") - 1  # the farthest value that is reached by then
         ends[i, done >= 0] = way[done[done >= 0]]
-    return np.array(feature, dtype=np.intp), ends
+    return ends
 
 
 def _rows(problem: Problem, feature: Ints, ends: Array, support: tuple[int, ...]) -> Array:

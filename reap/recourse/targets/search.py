@@ -81,11 +81,12 @@ class Search:
     def _found(self, subject: Subject, deadline: float) -> Targets:
         """Return the targets of a subject with few changes, then with one more at a time, then with any number.
 
-        All of these with waiting longer than the actions take, where nothing else helps.
+        All of these with waiting longer than the actions take, where nothing else helps. Once time is over only any number.
         """
         classifier, reader = self._asked(subject)
         most = len([f for f in subject.space.features if f.is_action])
         few = [] if self.max_changes is None else range(self.max_changes, min(most, self.max_changes + _MORE))
+        found: Targets | None = None
         ways = [(sooner(subject.space, classifier, subject.z), False), (subject.space, True)]
         for space, waits in ways if subject.space.timed else ways[:1]:
             futile, tried = (
@@ -93,6 +94,8 @@ class Search:
                 list[int | None](),
             )  # changes that are known not to be enough, and what was tried
             for count in (*few, None):
+                if found is not None and found.problem.late and count is not None:
+                    continue
                 problem = Problem(space, classifier, subject.z, count, deadline, waits)
                 if problem.max_changes in tried:  # the person allows no more: it would be the same again
                     continue
@@ -103,6 +106,7 @@ class Search:
                 if found.pool.complete:  # all rows were looked at, those of more changes too
                     break
                 futile = count or 0
+        assert found is not None  # any number of changes was tried
         return found
 
     def _asked(self, subject: Subject) -> tuple[Classifier, Reader | None]:

@@ -43,9 +43,12 @@ def joint(problem: Problem, ladders: list[Ladder], changes: int) -> Array:
 
 
 def _values(problem: Problem, ladder: Ladder) -> Array:
-    """Return all values (k, w) that a ladder's feature may take beside its own."""
+    """Return all values (k, w) that a ladder's feature may take beside its own; of more than can be tried only some."""
     n = problem.numbers
     own = problem.columns(ladder.feature)
     place = np.flatnonzero(n.feature == ladder.feature)
-    values = n.values(int(place[0]))[:, None] if len(place) else ladder.blocks[1:, : own.stop - own.start]
+    if len(place):
+        values = n.some_values(int(place[0]), _JOINT)[:, None]
+    else:
+        values = ladder.blocks[1:, : own.stop - own.start]
     return np.asarray(values[np.abs(values - problem.base[own]).max(axis=1) > 1e-9])
