@@ -29,6 +29,8 @@ class Comparisons:
 
     Attributes
     ----------
+    apart : (n, n, f)
+        In which features two options differ, of those that are for the person to do.
     rows : (n, n)
         How many features two options differ in, without those that follow from others, go by themselves or are entailed.
     """
@@ -47,7 +49,8 @@ class Comparisons:
         slight = (sizes > 1e-9) & (sizes < self._least)
         slight = np.logical_or.reduceat(slight, columns, axis=-1)[:, self._own]
         felt &= ~(slight[:, None] | slight[None])
-        self.rows: Array = (self._differ & ~self._entailed(space, start, ends)).sum(axis=-1).astype(float)
+        self.apart: Bools = self._differ & ~self._entailed(space, start, ends)
+        self.rows: Array = self.apart.sum(axis=-1).astype(float)
         free = np.repeat(self._own, np.diff([*columns, space.dimension]))
         asked = with_included(space, self._changes)
         below = asks_no_more(asked[:, free], asked[:, free])

@@ -13,7 +13,7 @@ import numpy as np
 
 from reap import effort
 from reap._arrays import row_keys
-from reap._typing import Array
+from reap._typing import Array, Bools
 from reap.elicitation.comparisons import Comparisons
 from reap.elicitation.minds import beside, extended
 from reap.elicitation.verdicts import noticed
@@ -70,6 +70,11 @@ class Parts:
             return np.empty((0, 0))
         two_plans = self._whole[:, None] & self._whole  # these are compared as plans, which lead to a yes
         return np.where(two_plans, np.inf, self._compared.burden(most, asked))
+
+    @property
+    def apart(self) -> Bools | None:
+        """In which features two parts differ, (m, m, f); None where there are none."""
+        return None if self._compared is None else self._compared.apart
 
     def _ends(self, targets: Sequence[Array]) -> Array:
         """Return where the parts lead (m, d): legal, and each different from the others by what one can feel."""

@@ -18,6 +18,7 @@ from reap.plan import Plan
 from reap.questions import Choice, Strategy
 from reap.questions.losing import Losing
 from reap.questions.saving import Saving
+from reap.questions.shown import Shown
 from reap.questions.strategy import Sampled
 from reap.recourse.targets.order import undominated
 from reap.space import ActionSpace, Limits
@@ -159,14 +160,19 @@ class Pool:
         before = [each for each in asked(self.place, shown) if sorted(each) not in map(sorted, twice)]
         if any(plan.along for plan in self.plans):
             rows = np.array(self._compared().rows)
-            tries: Iterable[tuple[Array, float]] = [(np.where(rows == 0, np.inf, rows), 0.0), (rows, 0.0)]
+            tries: Iterable[tuple[Array, float, Shown | None]] = [
+                (np.where(rows == 0, np.inf, rows), 0.0, None),
+                (rows, 0.0, None),
+            ]
         else:
             tries = self._tries(self._known(shown), most, parts, twice)
         both: dict[str, Any] = {}
         if isinstance(strategy, Saving):
             both = {"losing": losing} if parts is None else {"losing": losing, "parts": parts.moves}
-        for burden, least in tries:
+        for burden, least, shown_rows in tries:
             here = burden if "parts" in both else burden[: len(self), : len(self)]
+            if isinstance(strategy, Saving):
+                both["shown"] = shown_rows
             choice = strategy.choose(self.moves, belief, asked=before, burden=here, random_state=rng, **both)
             if choice is not None and not choice.gain < least:  # a gain may be unknown, NaN
                 return choice
@@ -174,18 +180,25 @@ class Pool:
 
     def _tries(
         self, known: list[list[Array]], most: int | None, parts: Parts | None, twice: list[Sequence[int]]
-    ) -> Iterator[tuple[Array, float]]:
-        """Yield who may stand beside whom, parts after plans, and the least gain: as the rules say; then what may help else."""
+    ) -> Iterator[tuple[Array, float, Shown]]:
+        """Yield who may stand beside whom, parts after plans, the least gain, and how many rows all may differ in together.
+
+        As the rules say; then what may help else.
+        """
         compared = self._compared()
         limit = np.inf if most is None else most
         for rows, least in ((limit, 0.0), (limit + 1, WORTH_A_ROW)):
             whole = compared.burden(rows, known)
             for i, j in twice:
                 whole[i, j] = whole[j, i] = compared.rows[i, j]
+            apart = (
+                [compared.apart] if parts is None or parts.apart is None else [compared.apart, parts.apart]
+            )
+            shown = Shown(apart, rows)
             if parts is None:
-                yield whole, least
+                yield whole, least, shown
             else:
-                yield _block(whole, parts.burden(limit, known)), least
+                yield _block(whole, parts.burden(limit, known)), least, shown
 
     def burden(self, shown: Iterable[Iterable[bytes]]) -> Array:
         """Return in how many rows two plans differ, (n, n), infinite where a question would be unfair, long or asked before."""

@@ -14,6 +14,7 @@ from reap.questions.greedy import Found, pick
 from reap.questions.losing import Losing
 from reap.questions.options import Options
 from reap.questions.saving import Known, Saving, least
+from reap.questions.shown import Shown
 from reap.questions.strategy import Asked, Moves
 
 #: The largest number of plans that are asked about, and of parts of plans.
@@ -73,7 +74,7 @@ class AnswerValue(Saving):
             places = np.concatenate([places, count + np.arange(own.shape[1])])
             costs = np.hstack([costs, own])
         plans = np.append(first, np.full(len(places) - len(first), -1))
-        table = _Table(places, every.labels[places], costs, plans, every.asked(asked), burden)
+        table = _Table(places, every.labels[places], costs, plans, every.asked(asked), burden, known.shown)
         return self._grown(table, Worth(efforts * weights[:, None], who, known.losing), rng)
 
     def _grown(self, table: _Table, worth: Worth, rng: np.random.Generator) -> Found | None:
@@ -194,6 +195,7 @@ class _Table:
     plans: Ints
     asked: Asked
     burden: Array | None
+    shown: Shown | None = None
 
     @property
     def whole(self) -> Bools:
@@ -218,6 +220,8 @@ class _Table:
         left = np.setdiff1d(np.arange(len(self.places)), chosen)
         for i in chosen:
             left = left[self._meet(np.full(len(left), i), left)]
+        if self.shown is not None and len(left):
+            left = left[self.shown.fits(self.places[list(chosen)].tolist(), self.places[left])]
         names = {int(self.labels[i]) for i in chosen}
         said = [i for i in left if names | {int(self.labels[i])} in self.asked]
         return np.setdiff1d(left, said)

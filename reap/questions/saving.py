@@ -14,6 +14,7 @@ from reap.belief.answers import People, people
 from reap.questions.greedy import Found, shortlist
 from reap.questions.losing import Losing
 from reap.questions.options import Options
+from reap.questions.shown import Shown
 from reap.questions.strategy import (
     Choice,
     Moves,
@@ -46,6 +47,8 @@ class Known(NamedTuple):
         How people answer.
     losing : Losing, optional
         What answers have said of the plans kept.
+    shown : Shown, optional
+        How many rows a question may show.
     """
 
     plans: Options
@@ -55,6 +58,7 @@ class Known(NamedTuple):
     samples: Sampled
     people: People
     losing: Losing | None = None
+    shown: Shown | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,7 @@ class Saving(ABC):
         random_state: Seed = 0,
         parts: Moves = (),
         losing: Losing | None = None,
+        shown: Shown | None = None,
     ) -> Choice | None:
         """Return the question that saves most, or None where none saves `min_gain`; see `Strategy.choose`.
 
@@ -102,6 +107,8 @@ class Saving(ABC):
         losing : Losing, optional
             Which of the N plans have lost a comparison, and what another loss would do. Without it a plan that lost may be
             recommended all the same.
+        shown : Shown, optional
+            How many features more than two options may differ in together; `burden` tells of two. `Decision` does without.
         """
         samples, plans = samples_of(belief, type(self).__name__), Options(moves)
         if len(plans) < 2:
@@ -114,7 +121,7 @@ class Saving(ABC):
         if single <= 0.0:
             return None  # a plan is free for everybody: nothing to save
         known = Known(
-            plans, kept, efforts, weights, samples, getattr(belief, "people", None) or people(), losing
+            plans, kept, efforts, weights, samples, getattr(belief, "people", None) or people(), losing, shown
         )
         found = self._best(known, asked, check_burden(burden, len(plans) + len(parts)), parts, rng)
         if found is None or found.value < self.min_gain:
