@@ -107,6 +107,12 @@ def _seconds(process: psutil.Process) -> float:
     return used
 
 
+def taken() -> tuple[float, float]:
+    """Seconds that a virtual machine's host kept from its processors so far, and all that there were; nothing where none says."""
+    times = psutil.cpu_times()
+    return float(getattr(times, "steal", 0.0)), float(sum(times[:8]))
+
+
 def counted(database: str) -> list[str | None]:
     """The keys of all answers in the database, every chain checked."""
     store = Store(database)
@@ -151,9 +157,10 @@ def measure(
     people, think = (20, 1.0) if quick else (PEOPLE, THINK)
     below = None if cluster is None else psutil.Process(cluster.pid)
     with served(folder, database) as (url, server):
-        before = Spent.now(server, below)
+        before, host = Spent.now(server, below), taken()
         calm, lasted = asyncio.run(crowd(url, rows, people, think, LONGEST))
         spent = Spent.now(server, below).since(before, len(calm.nexts))
+        kept, every = (now - then for now, then in zip(taken(), host, strict=True))
         memory = sum(one.memory_info().rss for one in server.children(recursive=True)) / 1e6
         before = Spent.now(server, below)
         full, busy = asyncio.run(crowd(url, rows, 8 * WORKERS, 0.0, 4.0 if quick else FULL, again=True))
@@ -161,7 +168,10 @@ def measure(
         stored = counted(database)
     return [
         *latencies(
-            f"service, {kind}", calm, f"{len(calm.nexts)} answers of {people} people in {lasted:.0f} s"
+            f"service, {kind}",
+            calm,
+            f"{len(calm.nexts)} answers of {people} people in {lasted:.0f} s; the machine's host kept {kept / every:.0%} of "
+            "its processors' time",
         ),
         Row.limit(
             f"service, {kind}: errors",
