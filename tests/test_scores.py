@@ -167,7 +167,10 @@ def test_the_other_engines_speak_in_points_too(kind):
     assert plan.score > 560
     assert plan.scale.unit == "points"
     session = engine.elicit(x, questions=1)
-    assert session.ask() is None or session.ask().options[0].score > 560
+    question = session.ask()
+    assert question.options[0].scale.unit == "points"
+    reach = [option.score > 560 for option in question.options]
+    assert all(reach) or not question.whole  # parts of plans may end below it
     assert reap.Elicitation.from_json(session.to_json(), engine).recommend().scale.unit == "points"
 
 
