@@ -102,7 +102,7 @@ class Elicitation(Advising):
         held_out: bool = False,
         minds: bool = True,
         random_state: int = 0,
-        samples: int = 32,
+        samples: int = 24,
         center: advice.Center = "published",
         tolerance: float = 0.0,
         objective: Literal["worst-case", "minimax", "expected"] = "worst-case",

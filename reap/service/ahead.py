@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class Ahead:
-    """One thread that works ahead, in the order in which people came.
+    """One thread that works ahead, in the order in which people came, and before those who came later.
 
     Parameters
     ----------
@@ -53,9 +53,14 @@ class Ahead:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
-    def add(self, live: Live, work: Callable[[], None]) -> None:
-        """Do something for a session that was just started, unless its person comes back before it is begun."""
-        self._waiting.put((copy_context(), time.monotonic(), live, work))  # in the language of the person
+    def add(self, live: Live, work: Callable[[], None], came: float | None = None) -> None:
+        """Do something for a session that was just started, unless its person comes back before it is begun.
+
+        It goes before newcomers who came after the person (``came``): else, while many come, everybody would need it at once and
+        those who are in a session would wait for it.
+        """
+        now = time.monotonic()
+        self._waiting.put((copy_context(), now if came is None else came, live, work))  # in the person's language
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="reap-ahead", daemon=True)
@@ -76,7 +81,7 @@ class Ahead:
         def back() -> bool:
             return live.came > 0
 
-        deadline = came + self._longest
+        deadline = time.monotonic() + self._longest
         with ExitStack() as stack:
             stack.enter_context(_clock.until(deadline))
             stack.enter_context(self._newcomers.turn(came, deadline))

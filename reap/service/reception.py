@@ -118,7 +118,7 @@ class Reception:
         with self._directory:
             self._live[kept.id] = live
         if work is not None:
-            self._ahead.add(live, work)
+            self._ahead.add(live, work, came)
         return token
 
     def log(self, token: str) -> tuple[Kept, list[Entry]]:
