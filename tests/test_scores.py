@@ -168,9 +168,11 @@ def test_the_other_engines_speak_in_points_too(kind):
     assert plan.scale.unit == "points"
     session = engine.elicit(x, questions=1)
     question = session.ask()
-    assert question.options[0].scale.unit == "points"
-    reach = [option.score > 560 for option in question.options]
-    assert all(reach) or not question.whole  # parts of plans may end below it
+    assert (question is None) == (kind == "gradient")  # which knows one plan for this person
+    if question is not None:
+        assert question.options[0].scale.unit == "points"
+        reach = [option.score > 560 for option in question.options]
+        assert all(reach) or not question.whole  # parts of plans may end below it
     assert reap.Elicitation.from_json(session.to_json(), engine).recommend().scale.unit == "points"
 
 

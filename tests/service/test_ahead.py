@@ -104,4 +104,4 @@ def test_a_start_is_followed_by_work_ahead(service, case, german, german_rejecte
         if kinds[-1] == "warm-up":
             break
     assert done.wait(30), kinds
-    assert asked == [33]
+    assert asked == [25]
