@@ -60,7 +60,9 @@ class Ahead:
         those who are in a session would wait for it.
         """
         now = time.monotonic()
-        self._waiting.put((copy_context(), now if came is None else came, live, work))  # in the person's language
+        self._waiting.put(
+            (copy_context(), now if came is None else came, live, work)
+        )  # in the person's language
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="reap-ahead", daemon=True)
