@@ -93,7 +93,7 @@ def test_for_a_warm_up_nothing_is_searched_and_nothing_kept(german_engine, germa
     assert [key(option) for option in again.ask().options] == [key(option) for option in first.options]
     session.answer("left")
     assert session.ask().kind == "question"
-    assert asked == [33]
+    assert asked == [25]
     assert len(session.pool) > 1
 
 
