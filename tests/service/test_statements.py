@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 import sqlalchemy as sa
 
-from reap.service import acts
+from reap.service import acts, tables
 from reap.service.desk import Desk
 from reap.service.settings import Settings
 from reap.service.store import Store
@@ -57,3 +59,34 @@ def test_an_undo_shows_what_is_in_the_log_already(desk, seen, row):
         acts.undo(desk, live)
     assert seen == ["UPDATE", "INSERT", "COMMIT"]
     assert [entry.type for entry in desk.log(token)[1]][-1] == "undone"
+
+
+def test_a_connection_is_looked_at_only_after_it_was_idle(postgres, monkeypatch):
+    store = Store(postgres.new())
+    store.prepare()
+    looks = []
+    ping = store.engine.dialect.do_ping
+    monkeypatch.setattr(store.engine.dialect, "do_ping", lambda given: (looks.append(1), ping(given))[1])
+    for _ in range(3):
+        store.find("a" * 64)
+    assert looks == []
+    monkeypatch.setattr(tables, "IDLE", 0.01)
+    time.sleep(0.05)
+    store.find("a" * 64)
+    assert looks == [1]
+    store.engine.dispose()
+
+
+def test_a_connection_that_was_cut_while_idle_is_made_anew(postgres, monkeypatch):
+    store = Store(postgres.new())
+    store.prepare()
+    store.find("a" * 64)
+    with store.reading() as connection:
+        mine = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+    other = sa.create_engine(store.engine.url)
+    with other.begin() as connection:
+        connection.exec_driver_sql(f"SELECT pg_terminate_backend({mine})")
+    other.dispose()
+    monkeypatch.setattr(tables, "IDLE", 0.0)
+    assert store.find("a" * 64) is None  # an answer, and no fault
+    store.engine.dispose()
