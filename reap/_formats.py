@@ -9,6 +9,41 @@ from typing import Any, NamedTuple
 from reap._errors import InputError
 
 
+def parse(text: str) -> Any:
+    """Return what a JSON text from outside says; a ValueError for what could not be written or reckoned with again.
+
+    Python's JSON knows NaN and infinity, halves of characters, which no UTF-8 file can hold, and whole numbers of any length,
+    which no float can. Nothing that we write has one of them.
+
+    Examples
+    --------
+    >>> parse('{"a": [1, 2.5]}')
+    {'a': [1, 2.5]}
+    >>> parse(r'["\\ud800"]')
+    Traceback (most recent call last):
+    ...
+    ValueError: a text in it has half of a character
+    """
+    data = json.loads(text, parse_int=_whole, parse_constant=_no_number)
+    try:
+        text.encode()
+        if r"\ud" in text.lower():
+            json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("a text in it has half of a character") from None
+    return data
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"it has {word} in the place of a number")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > 300:
+        raise ValueError(f"it has a number of {len(digits)} digits")
+    return int(digits)
+
+
 class Format(NamedTuple):
     """What a kind of file says of itself: its word, its format and version, what writes it, what to do about another version."""
 
@@ -26,7 +61,7 @@ class Format(NamedTuple):
     def load(self, text: str) -> Any:
         """Return what a JSON text says; nothing of it is looked at."""
         try:
-            return json.loads(text)
+            return parse(text)
         except (ValueError, RecursionError) as error:
             raise InputError(f"the {self.word} is not valid JSON: {error}") from None
 

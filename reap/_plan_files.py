@@ -11,6 +11,7 @@ import numpy as np
 from reap import words
 from reap._errors import InputError
 from reap._formats import Format
+from reap._typing import Array
 from reap.plan_parts import Cliff, Confidence
 from reap.scores import Scale
 from reap.space import ActionSpace
@@ -41,14 +42,22 @@ def bare(plan: Plan) -> dict[str, Any]:
 def read_bare(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return what ``bare`` wrote as arguments of ``Plan``; whether it is sound is not looked at here."""
     return {
-        "path": np.array([[np.nan if v is None else v for v in row] for row in data["path"]], dtype=float),
-        "scores": np.array(data["scores"] if "scores" in data else data["probabilities"], dtype=float),
-        "effort": np.nan if data["effort"] is None else float(data["effort"]),
+        "path": _numbers([[np.nan if v is None else v for v in row] for row in data["path"]]),
+        "scores": _numbers(data["scores"] if "scores" in data else data["probabilities"]),
+        "effort": float(_numbers(np.nan if data["effort"] is None else data["effort"])),
         "scale": _scale(data),
         "cliffs": tuple(Cliff(**cliff) for cliff in data.get("cliffs", ())),
         "along": data.get("along", False),
         **{name: data.get(name) for name in ("note", "neighbors", "durability", "refits", "price")},
     }
+
+
+def _numbers(values: Any) -> Array:
+    """Return numbers of a file as an array; words that look like numbers, such as "NaN", are none."""
+    made = np.array(values)
+    if made.dtype.kind not in "fiu" and made.size:
+        raise InputError("a value of a row or a score is no number")
+    return made.astype(float)
 
 
 def to_dict(plan: Plan, standalone: bool) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,26 @@ def checked(plan: Plan) -> Plan:
 
 
 def _wrong(plan: Any) -> str | None:
+    """Return what is wrong with a plan, in half a sentence; None where nothing is."""
+    path = plan.path
+    if (unread := unreadable(plan)) is not None:
+        return unread
+    if plan.status == "ok":
+        if not (math.isfinite(plan.effort) and plan.effort >= 0):
+            return f"its effort is {plan.effort!r}"
+        if not plan.valid:
+            return "it says that it is accepted, and its score says otherwise"
+        if len(path) < 2:
+            return "it has no step"
+    elif len(path) != 1:
+        return f"its status is {plan.status!r}, and yet it has steps"
+    if not plan.space.allows(path[:1], path[-1:]).all():
+        return "the action space does not allow what it advises"
+    return None
+
+
+def unreadable(plan: Any) -> str | None:
+    """Return which part of a plan is not what it should be by itself: a shape, a number, a word; None where all are."""
     path, scores, scale = plan.path, plan.scores, plan.scale
     shaped = path.ndim == 2 and scores.ndim == 1 and len(path) > 0
     if not shaped or path.shape != (len(scores), plan.space.dimension):
@@ -60,20 +81,11 @@ def _wrong(plan: Any) -> str | None:
             return "a score at a cliff is no number"
         if not all(isinstance(said, str) for said in (cliff.feature, cliff.label, cliff.below, cliff.above)):
             return "a cliff is not said in words"
-    if plan.status == "ok":
-        if not (math.isfinite(plan.effort) and plan.effort >= 0):
-            return f"its effort is {plan.effort!r}"
-        if not plan.valid:
-            return "it says that it is accepted, and its score says otherwise"
-        if len(path) < 2:
-            return "it has no step"
-    elif len(path) != 1:
-        return f"its status is {plan.status!r}, and yet it has steps"
-    if not plan.space.allows(path[:1], path[-1:]).all():
-        return "the action space does not allow what it advises"
     return None
 
 
 def number(value: Any) -> bool:
     """Whether a value of a file is a finite number."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max  # of a whole number of 400 digits isfinite is an OverflowError

@@ -204,7 +204,11 @@ class Asking(Acts):
         # Which option stands first must not depend on how good it looks: people favour the first.
         plans = tuple(options[k] for k in rng.permutation(len(options)))
         shown = len(self._shown) + 1
-        number = shown - sum(question.kind == "warm-up" for question, _ in self._replies())
+        replies = self._replies()
+        since = replies[
+            len(replies) - len(self._shown) :
+        ]  # numbers begin anew where the person stands somewhere else
+        number = shown - sum(question.kind == "warm-up" for question, _ in since)
         predicted = probability = None
         if kind == "held-out" and isinstance(self.belief, Predicting):
             likely = self.belief.choice_probabilities(self.pool.priced(plans))

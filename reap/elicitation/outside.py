@@ -14,6 +14,7 @@ from typing import Any, get_args
 import numpy as np
 
 from reap._errors import InputError
+from reap._soundness import number, unreadable
 from reap._typing import Array
 from reap.elicitation.answers import read_choice
 from reap.elicitation.difficulty import check_level
@@ -36,12 +37,21 @@ _SETTINGS = {
     "samples": (1, 10_000),
     "random_state": (0, 2**63),
 }
+#: The highest number of a question: each answer may be followed by two that tell nothing.
+_MOST = 10_000
+#: Those that are on or off.
+_SWITCHES = ("warm_up", "held_out", "minds")
+
+
+def unjudged() -> np.errstate:
+    """Return a context in which a file is replayed that nobody has looked at: its numbers may overflow, and are refused after."""
+    return np.errstate(all="ignore")
 
 
 def judge(session: State, engine: Engine) -> None:
     """Refuse a session that was replayed from a file and in which something is not as an engine and a person leave it."""
     space, here = session.space, np.empty(0)
-    limits, allowed = Limits(), session.space
+    limits, allowed, asked = Limits(), session.space, None
     for event, then in zip(session.events, session.limited, strict=True):
         said = event.payload
         if then != limits:
@@ -50,7 +60,14 @@ def judge(session: State, engine: Engine) -> None:
             here = _stands(said, space)
         if event.type == "started":
             _check_settings(said["settings"])
+            if not isinstance(said["own"], list) or not isinstance(said.get("reap", ""), str):
+                raise _damaged("it does not say what it was made with")
+        elif event.type == "answered":
+            if said["question"] != asked:
+                raise _damaged(f"it answers the question {said['question']!r}, which is not the one asked")
         elif event.type in ("asked", "recommended"):
+            if event.type == "asked":
+                asked = None if said["question"] is None else said["question"]["id"]
             whole, parts = _plans(event, space)
             _check_plans(whole, parts, here, engine)
             _check_limits([*whole, *parts], here, allowed)
@@ -95,6 +112,9 @@ def _check_settings(settings: Mapping[str, Any]) -> None:
         value = settings[name]
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
             raise _damaged(f"its setting {name} is {value!r}; expected {least} to {most}")
+    for name in _SWITCHES:
+        if not isinstance(settings.get(name, False), bool):
+            raise _damaged(f"its setting {name} is {settings[name]!r}; expected true or false")
 
 
 def _check_wish(said: Mapping[str, Any], space: ActionSpace) -> None:
@@ -142,11 +162,7 @@ def _plans(event: Event, space: ActionSpace) -> tuple[list[Plan], list[Plan]]:
         return ([*plans, shown] if shown.status == "ok" else plans), []
     found, question = read_asked(said, space)
     if question is not None:
-        good = question.number >= 1 and isinstance(question.id, str) and isinstance(question.why, str)
-        good = (
-            good and question.kind in get_args(Kind) and (question.kind == "second look") == _chosen(question)
-        )
-        if not good or len({id(option) for option in question.options}) < 2 or math.isinf(question.gain):
+        if not _is_question(question):
             raise _damaged(f"its question {question.number!r} is not one")
         str(question)
         if not question.whole:
@@ -154,25 +170,40 @@ def _plans(event: Event, space: ActionSpace) -> tuple[list[Plan], list[Plan]]:
     return plans, []
 
 
-def _chosen(question: Question) -> bool:
-    """Return whether a question says which of its options was chosen before."""
-    return type(question.earlier) is int and 0 <= question.earlier < len(question.options)
+def _is_question(question: Question) -> bool:
+    """Return whether everything that a question says is of its kind, and in range."""
+    good = type(question.number) is int and 1 <= question.number <= _MOST
+    good = good and isinstance(question.id, str) and isinstance(question.why, str)
+    good = good and len({id(option) for option in question.options}) > 1 and not math.isinf(question.gain)
+    good = good and question.kind in get_args(Kind) and isinstance(question.whole, bool)
+    if question.kind == "second look":
+        good = good and _names_option(question.earlier, question)
+    else:
+        good = good and question.earlier is None
+    likely: Any = question.probability
+    if question.predicted is None and likely is None:
+        return good
+    return good and _names_option(question.predicted, question) and number(likely) and 0 <= likely <= 1
+
+
+def _names_option(place: Any, question: Question) -> bool:
+    return type(place) is int and 0 <= place < len(question.options)
 
 
 def _check_plans(whole: Sequence[Plan], parts: Sequence[Plan], here: Array, engine: Engine) -> None:
     """Judge plans by the space and by the model: where each begins, whether it is legal, and every score."""
     plans = [*whole, *parts]
     for plan in plans:
-        if plan.path.ndim != 2 or len(plan.path) < 2 or plan.scores.shape != (len(plan.path),):
-            raise _damaged(f"a plan has a path of shape {plan.path.shape}")
+        if (wrong := unreadable(plan)) is not None:
+            raise _damaged(f"a plan cannot be read: {wrong}")
+        if len(plan.path) < 2:
+            raise _damaged("a plan has no step")
         if not np.allclose(plan.path[0], here, rtol=0, atol=1e-9, equal_nan=True):
             raise _damaged("a plan begins where the person does not stand")
-        if np.isinf(plan.path).any():
-            raise _damaged("a plan leads to what is infinite")
         if plan.scale != engine.classifier_.scale:
             raise _damaged("a plan's scores are of another kind than the model's")
-        if not (math.isfinite(plan.effort) and plan.effort >= 0 and isinstance(plan.note, str)):
-            raise _damaged(f"a plan's effort is {plan.effort!r}, or its note is no text")
+        if not (math.isfinite(plan.effort) and plan.effort >= 0):
+            raise _damaged(f"a plan's effort is {plan.effort!r}")
     if not plans:
         return
     ends = np.array([plan.path[-1] for plan in plans])

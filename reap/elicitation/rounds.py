@@ -145,14 +145,14 @@ def _read_question(item: Mapping[str, Any], plans: Sequence[Plan]) -> Question:
     options = tuple(plans[i] for i in item["options"])
     return Question(
         item["id"],
-        int(item["number"]),
+        item["number"],
         options,
         item["why"],
         gain,
         item["kind"],
         item["predicted"],
         item["probability"],
-        bool(item.get("whole", True)),
+        item.get("whole", True),
         item.get("earlier"),
     )
 
@@ -164,7 +164,10 @@ def numbers(z: Array) -> list[float | None]:
 
 def vector(items: Sequence[float | None]) -> Array:
     """Undo ``numbers``; what is too large to reckon with is refused."""
-    made = np.array([np.nan if v is None else v for v in items], dtype=float)
+    made = np.array([np.nan if v is None else v for v in items])
+    if made.dtype.kind not in "fiu" and made.size:  # words that look like numbers, such as "NaN", are none
+        raise InputError("the session is damaged: a value of a row is no number")
+    made = made.astype(float)
     _check_size(made)
     return made
 

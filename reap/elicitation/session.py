@@ -160,7 +160,9 @@ class Elicitation(Advising):
         says what differs. A session with a belief, strategy or learnt prior needs those too.
         """
         try:
-            session = cls.of(events.read(text), engine, belief=belief, strategy=strategy, prior=prior)
+            log = events.read(text)
+            with outside.unjudged():
+                session = cls.of(log, engine, belief=belief, strategy=strategy, prior=prior)
             outside.judge(session, engine)
         except InputError:
             raise

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from reap._errors import InputError
+from reap._formats import parse
 from reap.belief.learned_prior import LearnedPriorLike
 from reap.elicitation import VERBS, Elicitation, Event, in_force, outside
 from reap.recourse import Engine
@@ -136,7 +137,7 @@ def _rows(entries: Sequence[Entry]) -> list[list[object]]:
 def events_of(text: str) -> list[Event]:
     """Return the events in force of an exported session, or say why it is refused: not an export, or changed since."""
     try:
-        data = json.loads(text)
+        data = parse(text)
         if data["format"] == _COPY:
             raise InputError(
                 "this is a person's copy, in which scores are rounded; `reap export` writes a log that replays"
@@ -148,6 +149,8 @@ def events_of(text: str) -> list[Event]:
         if any(entry.session != row["id"] for entry in entries):
             wrong = "it has events of another session"
         if wrong is None:
+            for entry in entries:
+                parse(entry.text)
             return [entry.event for entry in in_force(entries) if entry.type in VERBS]
     except InputError:
         raise
@@ -170,7 +173,8 @@ def load(text: str, engine: Engine, *, prior: LearnedPriorLike | None = None) ->
     """
     events = events_of(text)
     try:
-        session = Elicitation.of(events, engine, prior=prior)
+        with outside.unjudged():
+            session = Elicitation.of(events, engine, prior=prior)
         outside.judge(session, engine)
     except InputError:
         raise

@@ -11,6 +11,7 @@ from typing import Any
 STRANGE: list[Any] = [
     None, True, False, 0, 1, -1, 2, 7, 10**30, -(10**12), 0.5, 1.5, -0.25, 1e308, 1e-320, float("nan"), float("inf"),
     "", "x", "no", "1", "\0", "é\u202e", "left", "age", [], {}, [[]], [None], [1, 2], {"a": 1}, ["a", "b"], [[1.0], [2.0]],
+    10**400, "NaN", "-inf", "\ud800", "\x1b[31m", -0.0, json.loads("[" * 300 + "]" * 300),
 ]  # fmt: skip
 
 

@@ -64,6 +64,17 @@ def dumped(data, rng):
     return json.dumps(data)
 
 
+def written(thing):
+    """The JSON of a plan or session: it can be written, and every number in it is one."""
+
+    def no_number(word):
+        raise AssertionError(word)
+
+    text = thing.to_json()
+    json.loads(text, parse_constant=no_number)
+    return text.encode().decode()
+
+
 # spaces -------------------------------------------------------------------------------------------------
 
 
@@ -110,7 +121,7 @@ def right_plan(plan):
         assert plan.space.allows(plan.path[0], plan.path[-1]).all()
     str(plan)
     plan.to_frame()
-    again = Plan.from_json(plan.to_json())
+    again = Plan.from_json(written(plan))
     np.testing.assert_array_equal(again.path, plan.path)
 
 
@@ -150,6 +161,30 @@ def test_a_plan_from_beyond_the_integers_shows_what_the_file_says(plan, value):
     made = Plan.from_json(json.dumps(data))
     right_plan(made)
     assert made.to_frame()["amount"].iloc[0] == plan.space.values(made.path[0])["amount"]
+
+
+@pytest.mark.parametrize("name", ["neighbors", "durability", "refits", "price", "bound", "effort"])
+@pytest.mark.parametrize("value", [10**400, float("nan"), float("inf"), "NaN", True, [1], -2])
+def test_a_plan_says_numbers_where_numbers_stand(plan, name, value):
+    """Whole numbers of 400 digits ended in an OverflowError."""
+    with pytest.raises(InputError):
+        Plan.from_json(json.dumps({**json.loads(plan.to_json()), name: value}))
+
+
+@pytest.mark.parametrize("name", ["path", "scores"])
+@pytest.mark.parametrize("value", ["0.7", "NaN", [0.7]])
+def test_words_in_the_place_of_numbers_are_none(plan, name, value):
+    data = json.loads(plan.to_json())
+    rows = data[name] if name == "scores" else data[name][-1]
+    rows[-1] = value
+    with pytest.raises(InputError):
+        Plan.from_json(json.dumps(data))
+
+
+def test_half_of_a_character_is_refused(plan):
+    """It was let in, and then the plan could not be written."""
+    with pytest.raises(InputError, match="half of a character"):
+        Plan.from_json(json.dumps({**json.loads(plan.to_json()), "note": "\ud800"}))
 
 
 def test_plans_whose_space_is_given(plan):
@@ -205,6 +240,7 @@ def right_session(engine):
             assert classifier.accepts(known.path[-1:]).all()
             np.testing.assert_allclose(classifier.score(known.path), known.scores, atol=1e-5)
             assert np.isfinite(known.effort)
+            str(known)
         for question, choice in session.history:
             str(question)
             assert choice in ("same", "neither", "skip") or 0 <= choice < len(question.options)
@@ -213,7 +249,9 @@ def right_session(engine):
         )
         str(session.ask())
         assert np.isfinite(session.belief.estimate()).all()
-        session.to_json()
+        right_plan(session.recommend())
+        str(session.prediction)
+        written(session)
 
     return judge
 
@@ -240,8 +278,36 @@ def test_a_session_with_values_that_cannot_be_reckoned_with_is_refused(talked, g
         Elicitation.from_json(json.dumps(data), german_engine)
 
 
-#: One place of an event changed to what nobody can have said.
+#: One place of an event, or of a question or plan in it, changed to what nobody can have said.
 STRANGE_ACTS = {
+    "started": [
+        *[
+            (f"settings {name}", value)
+            for name in ("warm_up", "held_out", "minds")
+            for value in (1, "no", [])
+        ],
+        *[(f"settings {name}", value) for name in ("center", "objective") for value in ("x", 7, None)],
+        *[("settings rows", value) for value in (1.5, "3", [])],
+        ("own", "belief"),
+        ("reap", 7),
+        ("reap", "\ud800"),
+    ],
+    "asked": [
+        *[("question predicted", value) for value in ("x", 7, -1, True, 0)],
+        *[("question probability", value) for value in ("x", 7, 0.5)],
+        *[("question earlier", value) for value in (-1, True, 0)],
+        *[("question number", value) for value in (0, True, 1.5, "1", 10**30)],
+        ("question whole", "no"),
+        ("question gain", float("nan")),
+        *[("plans durability", value) for value in ("x", 7, -5, True, [1], float("nan"), 10**400)],
+        *[("plans price", value) for value in ("x", -5, True, [1])],
+        *[("plans refits", value) for value in ("x", -5, [1])],
+        *[("plans neighbors", value) for value in ("x", 0, [1])],
+        *[("plans along", value) for value in ("x", 1, None)],
+        *[("plans cliffs", value) for value in ([1], [{}], 7)],
+        ("plans note", "\ud800"),
+    ],
+    "answered": [("question", value) for value in ("x", 7, None, [])],
     "screened": [
         ("changeable", "amount"),
         ("changeable", ["height"]),
@@ -268,9 +334,13 @@ STRANGE_ACTS = {
 @pytest.mark.parametrize(
     ("kind", "name", "value"), [(kind, *case) for kind, cases in STRANGE_ACTS.items() for case in cases]
 )
-def test_a_screening_or_refusal_that_nobody_can_have_said(talked, german_engine, kind, name, value):
+def test_an_event_that_nobody_can_have_said(talked, german_engine, kind, name, value):
     data = json.loads(talked.to_json())
     event = next(event for event in data["events"] if event["type"] == kind)
+    *way, name = name.split()
+    for part in way:
+        event = event[part][0] if part == "plans" else event[part]
+    assert name in event
     event[name] = value
     with pytest.raises(InputError):
         Elicitation.from_json(json.dumps(data), german_engine)

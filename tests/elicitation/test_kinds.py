@@ -109,6 +109,23 @@ def plain_pool(session):
     return session.pool
 
 
+def test_questions_are_numbered_from_one_after_the_person_has_moved_on(german_engine, german_rejected):
+    """The warm-up of before was taken off once more: people read "Question 0", and the session could not be loaded."""
+    session = german_engine.elicit(german_rejected.iloc[0], warm_up=True)
+    assert session.ask().kind == "warm-up"
+    session.answer("left")
+    assert session.ask().number == 1
+    session.answer("left")
+    assert session.ask().number == 2
+    moved = german_rejected.iloc[0].copy()
+    moved["duration"] += 1
+    session.replan(moved)
+    assert session.ask().kind == "warm-up"
+    session.answer("left")
+    assert session.ask().number == 1
+    assert Elicitation.from_json(session.to_json(), german_engine).ask().number == 1
+
+
 def test_a_warm_up_honours_what_cannot_be_done(german_engine, held):
     log = json.loads(held[0].to_json())
     log["events"] = log["events"][:2]
