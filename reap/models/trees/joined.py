@@ -47,7 +47,8 @@ class Joined:
         self.width = max(one.width for one in leaves)
         # most boosters have at most 31 leaves a tree: half as wide words take half the time
         short = not any((one.always >> np.uint64(32)).any() for one in leaves)
-        self._bits, self._word = (32, np.uint32) if short else (64, np.uint64)
+        self._bits = 32 if short else 64
+        self._word: np.dtype[Any] = np.dtype(f"uint{self._bits}")
         values = np.zeros((len(leaves), self.width, self._bits + 1))
         self.always = np.zeros((len(leaves), self.width), dtype=self._word)
         for i, one in enumerate(leaves):

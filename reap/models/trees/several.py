@@ -31,7 +31,7 @@ class Several:
         else:
             raw = self._joined.raw(Z)
             p = np.stack([k.reader.forest.combined(raw[:, [i]]) for i, k in enumerate(self._kernels)])
-        for i in np.flatnonzero(np.isnan(p).any(axis=1)):
+        for i in np.flatnonzero(np.isnan(p).any(axis=1)).tolist():
             # what is missing and must not be gets the words of the model itself
             p[i] = self.members[i].probability(Z)
         return self.members[0].linked(p)  # all are probabilities
