@@ -12,8 +12,8 @@ from reap.research.experiments.measures import same_oracle
 from reap.research.experiments.results import Plot, Result
 
 TITLE = "Calibration: stated probability of being within 5 % of the best, and how often it was"
-NEEDS = ("quality", "factors", "kinds")
-#: What tells one plan from another: the two tables share sessions.
+NEEDS = ("quality", "kinds")
+#: What tells one plan from another.
 _ONE = ["dataset", "own", "people", "lapse", "options", "subject", "matrix", "answers"]
 #: How far stated and observed may be apart.
 WITHIN = 0.05

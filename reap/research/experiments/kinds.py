@@ -1,7 +1,7 @@
 """Beyond the paper: every kind of people on every data set, our default beside the plan for everybody.
 
 ``quality`` has Gaussian people on all data sets, ``factors`` all kinds of people on two of them, beside the paper's methods.
-Here are the other kinds on the other data sets, and all of it in one table.
+Here all kinds meet all data sets.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ TITLE = (
     "Every kind of people on every data set: excess after 5 / 10 answers (the data set's own action space)"
 )
 LINES = "The same with intervals"
-DATASETS = tuple(name for name in quality.DATASETS if name not in factors.DATASETS)
-NEEDS = ("quality", "factors", "kinds")
+DATASETS = quality.DATASETS
+NEEDS = ("quality", "kinds")
 #: People of a kind at least, a data set and number of options.
 RUNS = 30
 
@@ -47,10 +47,6 @@ run = grid.run
 def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return a line a kind of people and number of options, a column a data set; then a line each, with intervals."""
     frame = factors.named(pd.concat([runs[name] for name in NEEDS if len(runs[name])], ignore_index=True))
-    # Gaussian people are in two tables: of those who are in both, one run counts.
-    frame = frame.drop_duplicates(
-        ["dataset", "factor", "options", "subject", "matrix", "method", "answers"], ignore_index=True
-    )
     ours = frame[frame["method"] == "ours"]
     last = int(ours["answers"].max())
     times = sorted({min(5, last), last})
@@ -70,7 +66,7 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
         "people",
         "options",
         "asked for",
-        *(name for name in quality.DATASETS if name in set(ours["dataset"])),
+        *(name for name in DATASETS if name in set(ours["dataset"])),
     ]
     table = pd.DataFrame(list(wide.values())).reindex(columns=columns).fillna("–")
     note = "In %; what ends in ! is not reached. Rank-one people and those with 20 % lapses have no target."

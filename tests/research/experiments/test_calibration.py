@@ -28,10 +28,8 @@ def runs(efforts, *, people="gaussian", within=0.5):
     )
 
 
-def remarks(quality, factors, kinds=None):
-    none = pd.DataFrame()
-    runs = {"quality": quality, "factors": factors, "kinds": none if kinds is None else kinds}
-    (result,) = calibration.summary(runs)
+def remarks(quality, kinds):
+    (result,) = calibration.summary({"quality": quality, "kinds": kinds})
     return result
 
 
@@ -61,8 +59,3 @@ def test_how_far_a_kind_may_be_off_by_chance_is_said():
     (line,) = [said for said in told.remarks if "Waiting" in said]
     assert "0.0 points apart (−1" in line
     assert "10 sessions" in line
-
-
-def test_kinds_on_other_data_sets_count_too():
-    told = remarks(runs([1.0]), runs([1.0]), runs([2.0], people="counting").assign(dataset="gmc"))
-    assert told.frame["plans"].sum() == 2
