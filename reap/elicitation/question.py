@@ -92,7 +92,7 @@ class Question:
 
     @cached_property
     def apart(self) -> tuple[tuple[Change, ...], ...]:
-        """What sets each option apart: its changes in the features that differ, by the person's own doing."""
+        """What each option asks for beyond what all share: by the person's own doing, and whole deeds."""
         order = [feature.name for feature in self.options[0].space.features]
         known = self.entailed | {change.feature for change in self.shared}
         own = [[c for c in option.changes if c.feature not in known] for option in self.options]
@@ -106,8 +106,8 @@ class Question:
             farthest[change.feature] = max(farthest.get(change.feature, 0.0), _distance(change))
         counts = Counter(change.feature for change in itertools.chain(*self.apart))
         titles = []
-        for own in self.apart:
-            telling = list(own)
+        for changes in self.apart:
+            own = telling = [change for change in changes if change.feature not in self.alike]
             if len(own) > 2:  # what it alone changes goes before what it moves farther than the others do
                 farther = [_distance(c) == farthest[c.feature] for c in own]
                 ranked = sorted(range(len(own)), key=lambda i: (counts[own[i].feature] > 1, not farther[i]))
@@ -216,13 +216,23 @@ class Question:
         return _("{ready}; the rest of that time is waiting").format(ready=said) if waiting else said
 
     @cached_property
+    def alike(self) -> frozenset[str]:
+        """Features that every option changes in the same way."""
+        first, *others = ({c.feature: c for c in option.changes} for option in self.options)
+        return frozenset(name for name, c in first.items() if all(o.get(name) == c for o in others))
+
+    @cached_property
     def shared(self) -> tuple[Change, ...]:
-        """What every option changes alike."""
-        changes = [
-            {c.feature: c for c in option.changes if c.feature not in self.entailed}
-            for option in self.options
-        ]
-        return tuple(c for name, c in changes[0].items() if all(o.get(name) == c for o in changes[1:]))
+        """What every option asks for alike: no change of a deed by which the options differ, too.
+
+        "Both include this: pay on time for 12 months. A: pay on time for 24 months" is no sentence for one deed.
+        """
+        space, changes = self.options[0].space, [option.changes for option in self.options]
+        apart = {space.feature(c.feature).deed for own in changes for c in own if c.feature not in self.alike}
+        whole = self.alike - self.entailed
+        return tuple(
+            c for c in changes[0] if c.feature in whole and space.feature(c.feature).deed not in apart - {""}
+        )
 
     @property
     def also(self) -> str:

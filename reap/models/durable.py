@@ -36,7 +36,7 @@ from reap.models.network import Network
 from reap.models.spread import Spread
 from reap.models.staged import from_least, stages
 from reap.models.together import OneByOne, Stacked, together
-from reap.models.trees.several import several
+from reap.models.trees.several import Several, several
 from reap.models.wanted import ignored
 from reap.models.wrapping import wrap
 from reap.space import ActionSpace
@@ -174,13 +174,16 @@ class Minimum(Scorer):
 
     def logit(self, Z: Array) -> Array:
         """Return the binding logit, (n,)."""
-        logits = several(self.rule.asked(self.members)).logits(Z)
+        logits = np.concatenate([group.logits(Z) for group in self._stages])
         return np.asarray(self.rule.candidates(logits).min(axis=0))
 
     def from_least(self, Z: Array, least: float) -> Array:
         """Return the binding logit where it is ``least`` or more, −inf elsewhere, (n,); most members are asked about few rows."""
-        groups = [several(some) for some in stages(self.rule.asked(self.members))]
-        return from_least(groups, self.rule, len(self.members) - 1, Z, least)
+        return from_least(self._stages, self.rule, len(self.members) - 1, Z, least)
+
+    @cached_property
+    def _stages(self) -> list[Several | OneByOne]:
+        return [several(some) for some in stages(self.rule.asked(self.members))]
 
     def probability(self, Z: Array) -> Array:
         """Return the binding probability, (n,)."""

@@ -1,9 +1,9 @@
 """The desk where sessions are held: every request of a person becomes at most one entry of their log.
 
 A session in memory is only a copy of its log. Under the lock of its session a request first catches up with the
-log. Then what the person said happens to the copy, next question included, and only what could be computed is stored. Where
-either fails the copy is thrown away. So any worker can go on where another stopped, and a request that fails leaves nothing
-behind. Solving is done outside the database transaction.
+log. Then what the person said happens to the copy, next question included, and only what could be computed is stored: both
+with one commit. Where either fails the copy is thrown away. So any worker can go on where another stopped, and a request
+that fails leaves nothing behind. Solving is done outside the database transaction.
 """
 
 from __future__ import annotations
@@ -99,15 +99,16 @@ class Desk(Reception):
         *,
         first: Event | None = None,
     ) -> Entry:
-        """Let an event happen in memory, then store it; where another worker was first, look again.
+        """Let an event happen in memory, then store it with the question it leads to; where another worker was first, look again.
 
-        ``first`` is an event that comes before it: both are stored or neither.
+        ``first`` is an event that comes before it: all are stored or none.
         """
         begun = live.revision
         said = [event] if first is None else [first, event]
         while True:
+            shown: Sequence[Event] = ()
             if event.type not in (*SHOWN, *NOTES):
-                self._foresee(live, said)
+                shown, milliseconds = self._foresee(live, said)
             # Who is told that it took too long has said nothing. What is shown comes after what was said is stored.
             if event.type not in ("undone", *SHOWN):
                 _clock.check()
@@ -115,7 +116,7 @@ class Desk(Reception):
                 entries = self.store.append_all(
                     live.kept,
                     len(live.entries),
-                    [(one.type, one.payload) for one in said],
+                    [(one.type, one.payload) for one in (*said, *shown)],
                     sent,
                     milliseconds,
                     live.entries[-1].hash,
@@ -139,12 +140,13 @@ class Desk(Reception):
             live.note(entries)
             if event.type not in SHOWN:  # it counts: so there is time to show what comes next
                 _clock.grant(GRACE)
-            return entries[-1]
+            return entries[len(said) - 1]
 
-    def _foresee(self, live: Live, said: Sequence[Event]) -> None:
+    def _foresee(self, live: Live, said: Sequence[Event]) -> tuple[Sequence[Event], float | None]:
         """Let what the person says happen to the session in memory and find the next question, before anything is stored.
 
-        An undo is stored whatever comes of it: it only takes away.
+        Returns the event of that question, none where it is in the log already, and the milliseconds it took. An undo is
+        stored whatever comes of it: it only takes away.
         """
         event = said[-1]
         try:
@@ -152,14 +154,14 @@ class Desk(Reception):
                 for one in said:
                     if one.type in VERBS:
                         live.imagine(self.case.engine, one, self.priors.of(live.entries[0]))
-            begin = time.perf_counter()
+            begin, before = time.perf_counter(), len(live.session.events)
             with self.solving(live, "ask"):
                 str(live.session.ask())  # in words too: what cannot be said is not stored
-            live.foreseen = time.perf_counter() - begin
+            return live.session.events[before:], 1000 * (time.perf_counter() - begin)
         except Exception as error:
             if event.type == "undone":
                 live.copy = None
-                return
+                return (), None
             live.forget()
             if isinstance(error, InputError | LateError):
                 raise
@@ -192,16 +194,14 @@ class Desk(Reception):
         compute: Callable[[Elicitation], object],
     ) -> Entry:
         while (found := live.shown(kind)) is None:
-            seconds, live.foreseen = live.foreseen if kind == "asked" else None, None
-            if seconds is None:
-                begin = time.perf_counter()
-                try:
-                    with self.solving(live, name):
-                        compute(live.session)
-                except BaseException:
-                    live.forget()  # never half a step
-                    raise
-                seconds = time.perf_counter() - begin
+            begin = time.perf_counter()
+            try:
+                with self.solving(live, name):
+                    compute(live.session)
+            except BaseException:
+                live.forget()  # never half a step
+                raise
+            seconds = time.perf_counter() - begin
             event = next(event for event in reversed(live.session.events) if event.type == kind)
             try:
                 self.append(live, event, milliseconds=1000 * seconds)

@@ -37,8 +37,6 @@ class Live:
         When the request that holds it came in.
     key : str, optional
         The name of that request.
-    foreseen : float, optional
-        Seconds that the next question took, where it is found but not stored yet.
     spoken : str
         The language in which its words were last made.
     explained : ((int, str), PlanOut), optional
@@ -56,7 +54,6 @@ class Live:
     copy: Elicitation | None = None
     came: float = 0.0
     key: str | None = None
-    foreseen: float | None = None
     spoken: str = "en"
     explained: tuple[tuple[int, str], PlanOut] | None = None
     offers: tuple[tuple[int, str], list[Plan]] | None = None
@@ -122,4 +119,4 @@ class Live:
 
     def forget(self) -> None:
         """Know nothing, so that the next look at the log makes everything again."""
-        self.copy, self.entries, self.line, self.foreseen, self.told = None, [], [], None, {}
+        self.copy, self.entries, self.line, self.told = None, [], [], {}

@@ -196,26 +196,28 @@ class Store(Sealed):
         milliseconds: float | None = None,
         previous: str | None = None,
     ) -> list[Entry]:
-        """Add events of one request, types and payloads, all or none; the last of them has its key."""
+        """Add events of one request, types and payloads, all or none.
+
+        The last that is not only shown has the request's key; ``milliseconds`` is what the last of all took to compute.
+        """
         for kind, _ in said:
             vocabulary.check(kind)
         place = {"name": kept.id, "place": revision}
-        shown = all(kind in vocabulary.SHOWN for kind, _ in said)
-        with self.writing(None if shown else "stored") as connection:
-            if previous is None:
+        named = max((i for i, (kind, _) in enumerate(said) if kind not in vocabulary.SHOWN), default=None)
+        if previous is None:
+            with self.reading() as connection:
                 previous = connection.execute(_HEAD, place).scalar_one_or_none()
-                if previous is None:
-                    raise ConflictError
-            events: list[Entry] = []
-            for i, (kind, payload) in enumerate(said):
-                last = sent if i == len(said) - 1 else None
-                key, request = (last.key, last.digest) if last is not None else (None, None)
-                head = events[-1].hash if events else previous
-                events.append(
-                    sealed(kept.id, revision + i, kind, payload, key, now(), head, milliseconds, request)
-                )
-            sealing = {"count": len(events), "previous": previous, "sealed": events[-1].hash}
-            signed = seal(self.key, kept, revision + len(events), events[-1].hash)
+            if previous is None:
+                raise ConflictError
+        events: list[Entry] = []
+        for i, (kind, payload) in enumerate(said):
+            key, request = (sent.key, sent.digest) if sent is not None and i == named else (None, None)
+            head = events[-1].hash if events else previous
+            took = milliseconds if i == len(said) - 1 else None
+            events.append(sealed(kept.id, revision + i, kind, payload, key, now(), head, took, request))
+        sealing = {"count": len(events), "previous": previous, "sealed": events[-1].hash}
+        signed = seal(self.key, kept, revision + len(events), events[-1].hash)
+        with self.writing(None if named is None else "stored") as connection:
             if connection.execute(_MOVE, {**place, **sealing, "signed": signed}).rowcount != 1:
                 raise ConflictError
             connection.execute(_ADD, [_columns(event) for event in events])

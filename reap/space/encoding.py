@@ -25,6 +25,8 @@ from reap.space.feature import Feature
 #: Digits people write at most: a number within rounding of one so short is that one, so 0.1 comes back as 0.1.
 _DIGITS = 13
 _ROUNDING = 4 * np.finfo(float).eps
+#: Rows of which all categories are written at once: of a few rows the calls cost most.
+_FEW = 64
 
 
 class Encoding:
@@ -69,6 +71,12 @@ class Encoding:
     def hot(self) -> list[tuple[int, slice]]:
         """(feature index, columns) of the categorical features."""
         return [(i, self.slices[f.name]) for i, f in enumerate(self.features) if f.kind == "categorical"]
+
+    @cached_property
+    def _first_levels(self) -> tuple[Ints, Ints]:
+        """Of the categorical features the index, and the column of the first level."""
+        hot, columns = zip(*self.hot, strict=True)
+        return np.array(hot, dtype=np.intp), np.array([each.start for each in columns], dtype=np.intp)
 
     @cached_property
     def owner(self) -> Any:
@@ -168,6 +176,12 @@ class Encoding:
         Z = np.zeros((len(codes), self.dimension))
         chosen, columns = self.single
         Z[:, columns] = (codes[:, chosen] - self.origin[chosen]) / self.scale[chosen]
+        if len(codes) <= _FEW and self.hot:
+            hot, first = self._first_levels
+            levels = codes[:, hot]
+            row, which = (known := ~np.isnan(levels)).nonzero()
+            Z[row, first[which] + levels[known].astype(np.intp)] = 1.0
+            return Z
         for i, columns in self.hot:
             known = np.flatnonzero(~np.isnan(codes[:, i]))
             Z[known, columns.start + codes[known, i].astype(np.intp)] = 1.0

@@ -158,8 +158,14 @@ class Layout:
             codes = self._encoding.codes_of(Z)
             away = np.abs(self._encoding.vectors(codes) - Z) > _OFF
             return codes, np.asarray(~away.any(axis=1))
-        codes = self._encoding.codes(one_row(rows, None) if isinstance(rows, pd.Series) else as_frame(rows))
+        codes = self._nearest_codes(rows)
         return codes, np.ones(len(codes), dtype=bool)
+
+    def _nearest_codes(self, rows: Any) -> Array:
+        """Return codes (n, f), of vectors those of the nearest rows: where nobody asks which of them stand for a row."""
+        if isinstance(rows, np.ndarray):
+            return self._encoding.codes_of(self._vectors(rows))
+        return self._encoding.codes(one_row(rows, None) if isinstance(rows, pd.Series) else as_frame(rows))
 
     def snap(self, Z: Array) -> Array:
         """Return vectors (n, d) with numbers at their steps: enough, and quick, for rows between two legal ones."""

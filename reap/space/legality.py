@@ -84,7 +84,7 @@ class Legality(Timing):
         A vector that is not the vector of a row (half a step, two halves of a one-hot group) is not legal.
         Stages of one plan run side by side, so each is judged against the start, not against the stage before it.
         """
-        old, _ = self._codes(before)
+        old = self._nearest_codes(before)
         new, sound = self._codes(after)
         if len(old) != len(new):
             if 1 not in (len(old), len(new)):

@@ -60,15 +60,16 @@ class Timing(Layout):
         >>> space.months(now, pd.DataFrame({"debt": [2000.0, 2000.0, 5000.0], "age": [31, 30, 32]}))
         array([15., nan, 24.])
         """
-        old, new = self._codes(z0)[0], self._codes(Z)[0]
+        old, new = self._nearest_codes(z0), self._nearest_codes(Z)
         return self._clocks.months(np.broadcast_to(old, new.shape), new)
 
     def action_months(self, z0: Array, z: Array) -> dict[str, int]:
         """Return the whole months that each action between two vectors (d,) takes, by feature."""
-        old, new = self._codes(np.asarray(z0))[0], self._codes(np.asarray(z))[0]
+        old, new = self._nearest_codes(np.asarray(z0)), self._nearest_codes(np.asarray(z))
         took = {}
-        for i, feature in enumerate(self.features):
-            if feature.is_action and self.changed(z0, z)[0][i]:
+        for i in np.flatnonzero(self.changed(z0, z)[0]):
+            feature = self.features[i]
+            if feature.is_action:
                 alone = old.copy()
                 alone[:, i] = new[:, i]
                 took[feature.name] = int(self._clocks.needed(old, alone)[0])
@@ -76,7 +77,7 @@ class Timing(Layout):
 
     def months_of_each(self, z0: Array, Z: Array) -> Array:
         """Return the whole months (n, f) that each action between vectors (d,) and (n, d) takes; 0 for what has no pace."""
-        return self._clocks.each(self._codes(np.asarray(z0))[0], self._codes(np.asarray(Z))[0])
+        return self._clocks.each(self._nearest_codes(np.asarray(z0)), self._nearest_codes(np.asarray(Z)))
 
     def when(self, months: float, start: Any = None) -> str:
         """Return a time in words: "in month 5", or "by March 2027" where the day to count from is given.

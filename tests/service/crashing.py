@@ -1,4 +1,4 @@
-"""A service that kills itself with SIGKILL right after a chosen event is stored; runs in a process of its own."""
+"""A service that kills itself with SIGKILL right after a chosen commit; runs in a process of its own."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from reap.service.app import create_app
 from reap.service.store import Store
 
 
-def serve(case: Path, settings, listener, events: int | None) -> None:
-    """Serve; die without a word after this number of events of this process; None: never."""
+def serve(case: Path, settings, listener, commits: int | None) -> None:
+    """Serve; die without a word after this number of commits of this process, each an act with what it shows; None: never."""
     stored = 0
     append = Store.append_all
 
@@ -22,7 +22,7 @@ def serve(case: Path, settings, listener, events: int | None) -> None:
         nonlocal stored
         made = append(self, *given, **named)
         stored += 1
-        if stored == events:
+        if stored == commits:
             os.kill(os.getpid(), signal.SIGKILL)
         return made
 

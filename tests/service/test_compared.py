@@ -36,6 +36,22 @@ def test_what_one_deed_brings_is_one_row():
     assert left.text == "short: 2, as now"
 
 
+def test_a_deed_by_which_options_differ_is_said_whole_in_each():
+    asked = question({"short": 1, "long": 1}, {"short": 1, "job": "some"})
+    assert asked.shared == ()
+    assert "include this" not in str(asked)
+    assert "A  Pay on time for 24 months (to make up for 1 short delay and 2 long delays)" in str(asked)
+    assert "Pay on time for 12 months (to make up for 1 short delay)" in str(asked)
+    assert asked.titles == ("lower long", "job: some")
+    (late, *_) = compared(asked)
+    assert [cell.changes for cell in late.cells] == [True, True]
+
+
+def test_a_deed_that_is_the_same_in_all_is_shared():
+    asked = question({"short": 1, "long": 2}, {"short": 1, "long": 2, "job": "some"})
+    assert [change.feature for change in asked.shared] == ["short", "long"]
+
+
 def test_one_feature_of_a_deed_keeps_its_scale():
     (late, _, _) = compared(question({"short": 1}, {"job": "some"}))
     assert late.cells[0].text == "Pay on time for 12 months (to make up for 1 short delay)"

@@ -22,6 +22,7 @@ from reap.models.trees import boosters
 from reap.models.trees.edges import edges_of
 from reap.models.trees.lattice import Cells, Lattice
 from reap.models.trees.parts import Parts, UnreadableError
+from reap.models.trees.places import Places
 from reap.models.trees.scoring import Scoring
 from reap.models.trees.values import put, same, units
 from reap.space import ActionSpace
@@ -78,14 +79,16 @@ class Reader:
         #: Any row, transformed (1, c): what no feature owns is the same in all of them.
         self.blank = T[:1]
         self.cells = [self._with_missing(k, cells) for k, cells in enumerate(self._cells(everybody))]
+        read = [k for k, cells in enumerate(self.cells) if len(cells.columns)]
+        self._places = Places(self._blocks, self._cell, read)
         both = self._rounded(mixed(space, Z, np.random.default_rng(1))[2])
-        read = self.forest.probability(self.compose(self.places(both)))
-        if not self._close(read, classifier.probability(both)):
+        found = self.forest.probability(self.compose(self.places(both)))
+        if not self._close(found, classifier.probability(both)):
             raise UnreadableError
         #: The same model for vectors, without its pipeline: what the search asks thousands of times.
         self.scoring = Scoring(self)
         self.classifier = replace(classifier, kernel=self.scoring)
-        if not self._close(self.classifier.probability(both), read):
+        if not self._close(self.classifier.probability(both), found):
             raise UnreadableError
 
     @property
@@ -107,7 +110,7 @@ class Reader:
 
     def places(self, Z: Array) -> Ints:
         """Return in which of its cells each feature of vectors (n, d) lies, (n, f)."""
-        return self.placed(self.seen(Z), len(Z))
+        return self._places.of(Z)
 
     def seen(self, Z: Array) -> list[Array]:
         """Return the values of each feature of vectors (n, d), as ``units`` has them: (n,), or (1,) where all rows agree."""
@@ -122,6 +125,10 @@ class Reader:
             if len(cells.columns):
                 places[:, k] = self._place(k, values)
         return places
+
+    def _cell(self, k: int, Z: Array) -> Ints:
+        """Return in which of its cells one feature of vectors (n, d) lies, (n,)."""
+        return self._place(k, self.units(k, Z))
 
     def _place(self, k: int, values: Array) -> Ints:
         """Return in which of its cells one feature lies, (n,), by its values (n,)."""

@@ -38,13 +38,16 @@ class Scoring:
 
     def probability(self, Z: Array) -> Array:
         """Return the probability of the target class, (n,)."""
-        return self.of(self.reader.seen(Z), len(Z))
+        return self._of(self.reader.places(Z))
 
     def of(self, seen: list[Array], count: int) -> Array:
         """Return the same of rows whose values are known, as ``Reader.seen`` gives them."""
+        return self._of(self.reader.placed(seen, count))
+
+    def _of(self, places: Ints) -> Array:
         words = self.words
         score = self._composed if words is None else words.raw
-        return self.reader.forest.combined(_apart(score, self.reader.placed(seen, count)))
+        return self.reader.forest.combined(_apart(score, places))
 
     def _composed(self, places: Ints) -> Array:
         """Return the raw scores (n, members) of cells (n, f) by the trees themselves."""

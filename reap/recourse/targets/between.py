@@ -5,6 +5,8 @@ Taking back one number at a time does not find it: with trees two may have to go
 
 from __future__ import annotations
 
+from itertools import chain, combinations, islice
+
 import numpy as np
 
 from reap import effort
@@ -45,6 +47,8 @@ def lowered(problem: Problem, A: Array, rows: Array, of: Ints | None = None) -> 
 def _between(problem: Problem, row: Array) -> Array:
     """Return the rows (n, d) in which each change of a row (d,) is made in part, in full or not at all; itself last."""
     n, changed = problem.all_numbers, np.flatnonzero(problem.changed(row[None])[0])
+    if 2 ** len(changed) > 2 * _TRIED:  # who has to change two dozen features has millions of rows on the way
+        return _without(problem, row, changed)
     most = max(2, int(_TRIED ** (1 / max(len(changed), 1))))
     rows = problem.base[None]
     for k in changed:
@@ -56,6 +60,18 @@ def _between(problem: Problem, row: Array) -> Array:
             blocks = np.concatenate([[own], values, [value]])[:, None]
         rows = np.repeat(rows, len(blocks), axis=0)
         rows[:, columns] = np.tile(blocks, (len(rows) // len(blocks), 1))
+    return problem.follow(rows)
+
+
+def _without(problem: Problem, row: Array, changed: Ints) -> Array:
+    """Return the rows (n, d) in which one, two or more changes of a row (d,) are not made, as many as are tried; itself last."""
+    fewer = chain.from_iterable(combinations(changed, size) for size in range(1, len(changed)))
+    sets = list(islice(fewer, _TRIED))
+    rows = np.repeat(row[None], len(sets) + 1, axis=0)
+    for i, features in enumerate(sets):
+        for k in features:
+            columns = problem.columns(int(k))
+            rows[i, columns] = problem.base[columns]
     return problem.follow(rows)
 
 

@@ -76,7 +76,12 @@ class Changes:
         still = np.packbits(np.abs(change) <= _RESOLUTION)
         # most of them move a column that this change leaves alone: one look at their bits is enough
         near = np.flatnonzero(~(self._moved & still).any(axis=1))
-        return near[asks_no_more(self._changes[near], change[None])[:, 0]] if len(near) else near
+        if len(near) == 0:
+            return near
+        mine = self._changes[near]
+        size, same_side = np.abs(mine), np.where(mine > 0, change > 0, change < 0)
+        fine = (size <= np.abs(change) + _RESOLUTION) & (same_side | (size <= _RESOLUTION))
+        return near[fine.all(axis=1)]
 
 
 def undominated(changes: Array) -> Bools:

@@ -12,8 +12,8 @@ from reap.research.experiments.measures import same_oracle
 from reap.research.experiments.results import Plot, Result
 
 TITLE = "Calibration: stated probability of being within 5 % of the best, and how often it was"
-NEEDS = ("quality", "factors")
-#: What tells one plan from another: the two tables share sessions.
+NEEDS = ("quality", "kinds")
+#: What tells one plan from another.
 _ONE = ["dataset", "own", "people", "lapse", "options", "subject", "matrix", "answers"]
 #: How far stated and observed may be apart.
 WITHIN = 0.05
@@ -43,11 +43,11 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
     last = frame[frame["answers"].isin([5, frame["answers"].max()])]
     by = last.groupby("answers")[["within", "came"]].mean()
     off = (frame["within"].mean() - frame["came"].mean()) * 100
-    sessions = frame[_ONE[:-1]].drop_duplicates()
+    sessions = _sessions(frame)
     said = [
-        f"Over all {len(frame):,} plans of {len(sessions):,} sessions the stated probability is {abs(off):.1f} points "
+        f"Over all {len(frame):,} plans of {sessions:,} sessions the stated probability is {abs(off):.1f} points "
         f"{'above' if off > 0 else 'below'} what happened; the design asks for at most 5 points over at least 1,000 sessions"
-        + (" (met)." if abs(off) <= 5 and len(sessions) >= 1000 else " (not shown by this run)."),
+        + (" (met)." if abs(off) <= 5 and sessions >= 1000 else " (not shown by this run)."),
         *(
             f"After {t} answers: stated {row['within']:.2f}, observed {row['came']:.2f}."
             for t, row in by.iterrows()
@@ -65,13 +65,31 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
 
 
 def _by_people(frame: Frame) -> list[str]:
-    """Return what was stated and what came true for each kind of people."""
+    """Return what was stated and what came true for each kind of people, with an interval over subjects."""
     said = []
     for (who, lapse), part in frame.groupby(["people", "lapse"], sort=False):
         stated, came = part["within"].mean(), part["came"].mean()
-        met = "met" if abs(stated - came) <= WITHIN else "missed"
+        apart = stated - came
+        met = "met" if abs(apart) <= WITHIN else "missed"
         slips = f", {lapse:.0%} lapses".replace("%", " %") if lapse else ""
+        low, high = (f"{100 * end:+.1f}".replace("-", "−") for end in _interval(part))
+        off = f"{100 * apart:+.1f}".replace("-", "−").replace("+0.0", "0.0").replace("−0.0", "0.0")
         said.append(
-            f"{str(who).capitalize()} people{slips}: stated {stated:.2f}, observed {came:.2f}, {len(part):,} plans: {met}."
+            f"{str(who).capitalize()} people{slips}: stated {stated:.2f}, observed {came:.2f}, "
+            f"{off} points apart ({low} to {high}), {len(part):,} plans of {_sessions(part):,} sessions: {met}."
         )
     return said
+
+
+def _sessions(frame: Frame) -> int:
+    return len(frame[_ONE[:-1]].drop_duplicates())
+
+
+def _interval(part: Frame) -> tuple[float, float]:
+    """Return a 95 % interval of stated minus observed: a bootstrap over subjects, whose plans are alike."""
+    apart = (part["within"] - part["came"]).groupby([part["dataset"], part["subject"]])
+    sums, counts = apart.sum().to_numpy(), apart.size().to_numpy()
+    drawn = np.random.default_rng(0).integers(len(sums), size=(2000, len(sums)))
+    means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)

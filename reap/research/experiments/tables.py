@@ -31,6 +31,7 @@ NAMES = (
     "excess",
     "quality",
     "factors",
+    "kinds",
     "within",
     "calibration",
     "reading",

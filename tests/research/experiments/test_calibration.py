@@ -28,8 +28,8 @@ def runs(efforts, *, people="gaussian", within=0.5):
     )
 
 
-def remarks(quality, factors):
-    (result,) = calibration.summary({"quality": quality, "factors": factors})
+def remarks(quality, kinds):
+    (result,) = calibration.summary({"quality": quality, "kinds": kinds})
     return result
 
 
@@ -44,5 +44,18 @@ def test_sessions_of_both_tables_count_once():
 
 def test_a_kind_of_people_that_is_missed_is_named():
     told = remarks(runs([1.0, 2.0]), runs([2.0] * 4, people="waiting", within=0.9))
-    assert any("Waiting people: stated 0.90, observed 0.00, 4 plans: missed" in said for said in told.remarks)
-    assert any("Gaussian people: stated 0.50, observed 0.50, 2 plans: met" in said for said in told.remarks)
+    assert any(
+        "Waiting people: stated 0.90, observed 0.00, +90.0 points apart" in said and "missed" in said
+        for said in told.remarks
+    )
+    assert any(
+        "Gaussian people: stated 0.50, observed 0.50, 0.0 points apart" in said and "met" in said
+        for said in told.remarks
+    )
+
+
+def test_how_far_a_kind_may_be_off_by_chance_is_said():
+    told = remarks(runs([1.0, 2.0]), runs([1.0] * 9 + [2.0], people="waiting", within=0.9))
+    (line,) = [said for said in told.remarks if "Waiting" in said]
+    assert "0.0 points apart (−1" in line
+    assert "10 sessions" in line

@@ -92,12 +92,11 @@ class Triples:
         return int(np.clip((count - 1) / 2, _VALUES, max(longest, _VALUES)))
 
     def _blocks(self, k: int, ladder: Ladder) -> list[tuple[int, Ints]]:
-        gains = self.blend.curves(k)
         out = []
-        ways = []
-        for side in (UP, DOWN):
-            rungs = ladder.side(side)
-            ways.append(_records(gains[rungs], ladder.weights[rungs], rungs, self.half))
+        ways = [ladder.side(side) for side in (UP, DOWN)]
+        if any(len(way) > self.half for way in ways):
+            gains = self.blend.curves(k)
+            ways = [_records(gains[way], ladder.weights[way], way, self.half) for way in ways]
         if any(len(way) for way in ways):
             rungs = np.full(self.size, -1)
             rungs[0] = 0
@@ -244,7 +243,8 @@ def _records(curves: Array, weights: Array, rungs: Ints, count: int) -> Ints:
     if len(rungs) <= count:
         return rungs
     top = np.maximum.accumulate(np.maximum(curves, 0.0), axis=0)
-    jump = np.diff(top, axis=0, prepend=0.0)
+    highest, jump = top[-1].max(), top
+    jump[1:] = top[1:] - top[:-1]
     value = jump.max(axis=1) + 0.25 * jump.mean(axis=1)
-    value += 1e-9 * (top[-1].max() + 1e-3) * weights / weights.max()
+    value += 1e-9 * (highest + 1e-3) * weights / weights.max()
     return rungs[np.sort(np.argsort(-value, kind="stable")[:count])]

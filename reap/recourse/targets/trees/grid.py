@@ -76,8 +76,8 @@ class Grid:
         moved already, ``ΔᵀAΔ = Q_00 + Σ_i (Q_ii + 2 Q_0i) + 2 Σ_{i<j} Q_ij``. The parts are needed because there are hundreds of
         moves and a hundred thousand cells: the full product for every cell would take a hundred times as long.
         """
-        used, place = np.unique(cells, return_inverse=True)
-        place = place.reshape(cells.shape).T
+        present = np.bincount(cells.ravel(), minlength=len(self.moves)) > 0
+        used, place = np.flatnonzero(present), (np.cumsum(present) - 1)[cells.T]
         start = self.problem.moves(self.anchor)
         W = np.concatenate([start[None], self.moves[used]])
         columns = np.flatnonzero(np.abs(W).max(axis=0) > 0)
@@ -96,12 +96,14 @@ class Grid:
 
     def single_efforts(self, A: Array) -> Array:
         """Return the efforts (b, marks) of each change alone."""
-        parts = [np.zeros((len(A), 1))]
-        for k, ladder in enumerate(self.ladders):  # a ladder has a few columns of the hundred
-            c = ladder.columns
-            own = slice(self.marks.first[k] + 1, self.marks.first[k] + len(ladder))
-            parts.append(of_changes(A[:, c][:, :, c], self.moves[own, c]))
-        return np.concatenate(parts, axis=1)
+        column = np.array([ladder.columns[0] for ladder in self.ladders], dtype=np.intp)[self.marks.ladder]
+        alone = self.moves[np.arange(len(self.moves)), column]
+        out = np.maximum(alone * A[:, column, column] * alone, 0.0)
+        for k, ladder in enumerate(self.ladders):  # levels have a few columns of the hundred
+            if len(c := ladder.columns) > 1:
+                own = slice(self.marks.first[k] + 1, self.marks.first[k] + len(ladder))
+                out[:, own] = of_changes(A[:, c][:, :, c], self.moves[own, c])
+        return np.asarray(out)
 
     @property
     def gains(self) -> Array:

@@ -90,6 +90,8 @@ def _even(weights: Array, count: int) -> Ints:
 
 def rivals(problem: Problem, found: list[Ladder]) -> list[set[int]]:
     """Return for each ladder the others that move a derived column with it: debt and income, where a ratio follows both."""
+    if len(problem.derived) == 0:
+        return [set() for _ in found]
     tied = [set(map(int, np.intersect1d(ladder.columns, problem.derived))) for ladder in found]
     return [{j for j, theirs in enumerate(tied) if j != i and own & theirs} for i, own in enumerate(tied)]
 
@@ -162,8 +164,11 @@ class Ladders:
             weight = np.concatenate([cells.weights[near], np.ones(len(extra))])
             away = (self._units(j, place) - own) * (1 if side == UP else -1)
             inside = (away > 1e-9 * scale) & (place >= n.first[j]) & (place <= n.last[j])
-            place, which = np.unique(place[inside], return_inverse=True)
-            weight = np.bincount(which.ravel(), weight[inside], len(place))
+            place, weight = place[inside], weight[inside]
+            if len(extra):
+                place, weight = place[rising := np.argsort(place, kind="stable")], weight[rising]
+            first = np.flatnonzero(np.diff(place, prepend=-np.inf))
+            place, weight = place[first], np.add.reduceat(weight, first)
             order = slice(None) if side == UP else slice(None, None, -1)
             parts.append((self._units(j, place)[order], np.full(len(place), side), weight[order]))
         values, sides, weights = (np.concatenate(part) for part in zip(*parts, strict=True))

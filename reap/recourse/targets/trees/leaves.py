@@ -61,16 +61,15 @@ class Leaves:
 
     def differences(self, leaves: Ints, ladder: int, rungs: Ints) -> npt.NDArray[np.float32]:
         """Return ``[v ∈ set] − [0 ∈ set]`` for rungs v (K,) of a ladder and the sets of leaves (n,): (n, K)."""
-        bits = _bits(self.masks[leaves, ladder])
-        return (bits[:, rungs] - bits[:, :1]).astype(np.float32)
+        masks = self.masks[leaves, ladder][:, None]
+        found = (masks >> rungs.astype(np.uint64)) & _ONE
+        return np.asarray(found.astype(np.float32) - (masks & _ONE).astype(np.float32))
 
     def differences_of(self, leaves: Ints, ladders: Ints, rungs: Ints) -> npt.NDArray[np.float32]:
         """Return the same of sets (s, n) of leaves, each for a ladder (s,) and rungs (s, K) of its own: (s, n, K)."""
-        bits = _bits(self.masks[leaves, ladders[:, None]])
-        found = bits[
-            np.arange(len(leaves))[:, None, None], np.arange(leaves.shape[1])[:, None], rungs[:, None]
-        ]
-        return (found - bits[:, :, :1]).astype(np.float32)
+        masks = self.masks[leaves, ladders[:, None]][:, :, None]
+        found = (masks >> rungs[:, None].astype(np.uint64)) & _ONE
+        return np.asarray(found.astype(np.float32) - (masks & _ONE).astype(np.float32))
 
     def users(self, ladder: int) -> Ints:
         """Return the leaves to which a ladder matters."""
@@ -133,13 +132,6 @@ def walk(forest: Forest, ladders: list[Ladder], now: Array, changes: int) -> Lea
         node, masks, needed = (np.concatenate(both) for both in zip(*parts, strict=True))
     values, words, members = (np.concatenate(part) for part in zip(*found, strict=True))
     return Leaves(values, words.reshape(-1, m), full, members)
-
-
-def _bits(words: Words) -> npt.NDArray[np.int8]:
-    """Return the bits of words (…,), lowest first: (…, 64)."""
-    return np.unpackbits(words.astype("<u8")[..., None].view(np.uint8), axis=-1, bitorder="little").view(
-        np.int8
-    )
 
 
 def _word(bits: Bools) -> Words:

@@ -16,7 +16,8 @@ def nearer(problem: Problem, ladders: list[Ladder], rows: Array) -> Array:
     """Return rows (n, d) with every number as near to its start as trees cannot tell it from what it is."""
     rows, n = rows.copy(), problem.all_numbers
     read = {ladder.feature: ladder for ladder in ladders}
-    for feature, column in zip(n.feature.tolist(), n.columns, strict=True):
+    moved = (rows[:, n.columns] != problem.base[n.columns]).any(axis=0)  # most are where they start
+    for feature, column in zip(n.feature[moved].tolist(), n.columns[moved], strict=True):
         own, values = problem.base[column], rows[:, column]
         near = np.full(len(rows), own)
         for side in (UP, DOWN) if feature in read else ():
