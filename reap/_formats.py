@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from reap._errors import InputError
+
+#: What reading a compressed file that was cut or changed ends in.
+CUT = (EOFError, zlib.error, gzip.BadGzipFile)
+
+
+def read_text(path: str | Path) -> str:
+    """Return the text of a file, or say that it is none: such as a picture, or a table saved in another encoding."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{str(path)!r} is not a text in UTF-8 (byte {error.start} is not); name another file, or save it as UTF-8"
+        ) from None
 
 
 def parse(text: str) -> Any:

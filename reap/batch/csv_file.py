@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reap._errors import InputError
+from reap._formats import CUT
 from reap._typing import Frame, Series
 from reap.batch.digests import ID, file_digest
 from reap.space import ActionSpace, Feature, amounts
@@ -51,6 +52,8 @@ class CsvFile:
     def _readable(self) -> Iterator[None]:
         try:
             yield
+        except CUT as error:
+            raise InputError(f"{str(self.path)!r} is damaged: {error}") from None
         except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError, csv.Error) as error:
             raise InputError(f"{str(self.path)!r} is not a CSV file that can be read: {error}") from None
 

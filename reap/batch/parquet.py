@@ -55,12 +55,17 @@ class ParquetFiles:
         import pyarrow.parquet as pq
 
         for path in self.paths:
-            with pq.ParquetFile(path) as file:
-                if file.schema_arrow.remove_metadata() != self.schema:
-                    raise InputError(
-                        f"{str(path)!r} has other columns or types than {str(self.paths[0])!r}; make them alike"
-                    )
-                yield from file.iter_batches(batch_size=size)
+            try:
+                with pq.ParquetFile(path) as file:
+                    if file.schema_arrow.remove_metadata() != self.schema:
+                        raise InputError(
+                            f"{str(path)!r} has other columns or types than {str(self.paths[0])!r}; make them alike"
+                        )
+                    yield from file.iter_batches(batch_size=size)
+            except InputError:
+                raise
+            except (OSError, ValueError) as error:
+                raise InputError(f"{str(path)!r} is damaged: {error}") from None
 
 
 def _frame(table: Any, position: int) -> Frame:

@@ -22,7 +22,6 @@ answer.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +31,7 @@ import numpy as np
 import pandas as pd
 
 from reap._errors import InputError, unknown
+from reap._formats import parse
 from reap._typing import Array, Frame
 from reap.elicitation import Elicitation, Question
 from reap.elicitation.difficulty import check_level
@@ -201,15 +201,18 @@ def _mapping(said: Any, name: str) -> dict[str, Any]:
 def _read_file(path: Path) -> Frame:
     if not path.exists():
         raise InputError(f"there is no file of answers {str(path)!r}")
-    if path.name.lower().endswith((".csv", ".csv.gz")):
-        return pd.read_csv(path, dtype=dict.fromkeys(("row_id", "options", "answer", *WISHES), str))
-    return pd.read_parquet(path)
+    try:
+        if path.name.lower().endswith((".csv", ".csv.gz")):
+            return pd.read_csv(path, dtype=dict.fromkeys(("row_id", "options", "answer", *WISHES), str))
+        return pd.read_parquet(path)
+    except (ValueError, OSError) as error:  # pandas, pyarrow and codecs have errors of these kinds
+        raise InputError(f"{str(path)!r} cannot be read as a table of answers: {error}") from None
 
 
 def _json(text: Any, what: str, wanted: type) -> Any:
     try:
-        data = json.loads(text)
-    except (TypeError, ValueError) as error:
+        data = parse(text)
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(f"{what} must be JSON; {text!r} is not ({error})") from None
     if not isinstance(data, wanted):
         raise InputError(f"{what} must be a JSON {wanted.__name__}; given was {text!r}")

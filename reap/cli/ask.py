@@ -10,6 +10,7 @@ from rich.console import Console
 
 from reap import language
 from reap._errors import InputError
+from reap._formats import read_text
 from reap.cli import _options, _setup
 from reap.cli._holding import hold
 from reap.cli._options import DECISION, Decision, deciding
@@ -115,7 +116,7 @@ def _resume(
     """Return the session in a file; an error where it is another person's or another model's."""
     from reap.elicitation import Elicitation
 
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     _same_prior(path, text, prior)
     session = Elicitation.from_json(text, setup.engine, prior=prior)
     if typed:

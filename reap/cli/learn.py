@@ -10,8 +10,10 @@ import typer
 from rich.console import Console
 
 from reap._errors import InputError
+from reap._formats import read_text
 from reap.cli import _options, _setup
 from reap.cli.serve import CONFIG
+from reap.cli.sessions import reached
 from reap.language import _, ngettext
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from reap.space import ActionSpace
 
 
+@reached
 def learn(
     database: str | None = typer.Option(
         None,
@@ -72,7 +75,7 @@ def learn(
     if database is not None:
         sessions = _readable(list(_stored(database, config)), rules, console)
     else:
-        sessions = list(_exported(exports))
+        sessions = list(_exported(exports, rules))
     if check is not None:
         _check(check, sessions, rules, by, console)
         return
@@ -151,26 +154,31 @@ def _stored(database: str, config: Path | None) -> Iterator[list[Event]]:
     for kept in store.sessions():
         entries = store.events(kept.id)
         if entries:
-            yield [entry.event for entry in in_force(entries) if entry.type in VERBS]
+            try:
+                yield [entry.event for entry in in_force(entries) if entry.type in VERBS]
+            except (TypeError, ValueError):  # changed by hand: nothing that could be replayed
+                yield []
 
 
-def _exported(folder: Path | None) -> Iterator[list[Event]]:
+def _exported(folder: Path | None, space: ActionSpace) -> Iterator[list[Event]]:
     """Yield the events of every session in the files of a folder: sessions of the library, and logs of a service."""
     from reap.elicitation.events import read
-    from reap.learning.reading import files
+    from reap.learning.reading import files, judged
 
     if folder is None or not folder.is_dir():
         raise InputError(f"there is no folder {str(folder)!r}; --exports takes one with exported sessions")
     for path in files(folder):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in enumerate(read_text(path).splitlines(), 1):
             if not line.strip():
                 continue
             try:
                 if '"reap.log"' in line[:200]:
                     from reap.service.exports import events_of
 
-                    yield events_of(line)
+                    events = events_of(line)
                 else:
-                    yield read(line)
+                    events = read(line)
+                judged(events, space)
+                yield events
             except InputError as error:
                 raise InputError(f"{path.name}, line {number}: {error}") from None

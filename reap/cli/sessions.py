@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, ParamSpec
 
 import typer
 from rich.console import Console
@@ -16,7 +19,30 @@ from reap.words import counted
 if TYPE_CHECKING:
     from reap.service.store import Store
 
+P = ParamSpec("P")
 
+
+def reached(command: Callable[P, None]) -> Callable[P, None]:
+    """Let a command say in a sentence that its database went away or is damaged."""
+
+    @wraps(command)
+    def told(*given: P.args, **named: P.kwargs) -> None:
+        try:
+            command(*given, **named)
+        except Exception as error:
+            database = sys.modules.get(
+                "reap.service.database"
+            )  # None where nothing of a service is installed
+            if database is None or not isinstance(error, database.UnavailableError):
+                raise
+            raise InputError(
+                f"the database cannot be read ({error}); check --database, or put a backup back"
+            ) from None
+
+    return told
+
+
+@reached
 def sessions(
     database: str | None = DATABASE,
     config: Path | None = CONFIG,
@@ -50,6 +76,7 @@ def sessions(
     Console().print(table)
 
 
+@reached
 def verify(
     database: str | None = DATABASE,
     config: Path | None = CONFIG,
@@ -75,6 +102,7 @@ def verify(
         raise typer.Exit(1)
 
 
+@reached
 def export(
     session: str | None = typer.Argument(None, help="A session's id; by default all."),
     format: str = typer.Option(

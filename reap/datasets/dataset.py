@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from reap._errors import InputError, unknown
+from reap._formats import CUT
 from reap._typing import Frame, Series
 from reap.space import ActionSpace, draft
 from reap.space.amounts import plain
@@ -105,6 +106,8 @@ def read_csv(path: Path, *, as_written: bool = False) -> Frame:
         raise InputError(f"there is no file {str(path)!r}; check the path") from None
     except IsADirectoryError:
         raise InputError(f"{str(path)!r} is a folder; name a CSV file in it") from None
+    except CUT as error:
+        raise InputError(f"{path.name} is damaged: {error}") from None
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise InputError(f"{path.name} cannot be read as a CSV file: {error}") from None
     if table.shape[1] == 1 and ";" in str(table.columns[0]):

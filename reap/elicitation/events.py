@@ -89,7 +89,10 @@ def read(text: str) -> list[Event]:
     """Return the events that ``write`` wrote, or say why the text is refused."""
     data = _FORMAT.load(text)
     _FORMAT.check(data)
-    return [Event.from_dict(item) for item in data["events"]]
+    try:
+        return [Event.from_dict(item) for item in data["events"]]
+    except (LookupError, TypeError, AttributeError) as error:
+        raise InputError(f"the session is damaged: {error}") from None
 
 
 def started(

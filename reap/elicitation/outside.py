@@ -37,6 +37,8 @@ _SETTINGS = {
     "samples": (1, 10_000),
     "random_state": (0, 2**63),
 }
+#: What a session may have of its own.
+_OWN = ("belief", "strategy")
 #: The highest number of a question: each answer may be followed by two that tell nothing.
 _MOST = 10_000
 #: Those that are on or off.
@@ -48,8 +50,11 @@ def unjudged() -> np.errstate:
     return np.errstate(all="ignore")
 
 
-def judge(session: State, engine: Engine) -> None:
-    """Refuse a session that was replayed from a file and in which something is not as an engine and a person leave it."""
+def judge(session: State, engine: Engine | None) -> None:
+    """Refuse a session that was replayed from a file and in which something is not as an engine and a person leave it.
+
+    Without an engine there is no model at hand, and what the file says of scores is taken as it is.
+    """
     space, here = session.space, np.empty(0)
     limits, allowed, asked = Limits(), session.space, None
     for event, then in zip(session.events, session.limited, strict=True):
@@ -60,7 +65,11 @@ def judge(session: State, engine: Engine) -> None:
             here = _stands(said, space)
         if event.type == "started":
             _check_settings(said["settings"])
-            if not isinstance(said["own"], list) or not isinstance(said.get("reap", ""), str):
+            if not isinstance(said["own"], list) or not set(said["own"]) <= set(_OWN):
+                raise _damaged(
+                    f"it was made with {said['own']!r} of its own; expected some of {', '.join(_OWN)}"
+                )
+            if not isinstance(said.get("reap", ""), str):
                 raise _damaged("it does not say what it was made with")
         elif event.type == "answered":
             if said["question"] != asked:
@@ -172,9 +181,11 @@ def _plans(event: Event, space: ActionSpace) -> tuple[list[Plan], list[Plan]]:
 
 def _is_question(question: Question) -> bool:
     """Return whether everything that a question says is of its kind, and in range."""
-    good = type(question.number) is int and 1 <= question.number <= _MOST
+    # a release had questions with the number 0
+    good = type(question.number) is int and 0 <= question.number <= _MOST
     good = good and isinstance(question.id, str) and isinstance(question.why, str)
-    good = good and len({id(option) for option in question.options}) > 1 and not math.isinf(question.gain)
+    good = good and len({id(option) for option in question.options}) > 1
+    good = good and (question.gain != question.gain or number(question.gain))
     good = good and question.kind in get_args(Kind) and isinstance(question.whole, bool)
     if question.kind == "second look":
         good = good and _names_option(question.earlier, question)
@@ -190,7 +201,7 @@ def _names_option(place: Any, question: Question) -> bool:
     return type(place) is int and 0 <= place < len(question.options)
 
 
-def _check_plans(whole: Sequence[Plan], parts: Sequence[Plan], here: Array, engine: Engine) -> None:
+def _check_plans(whole: Sequence[Plan], parts: Sequence[Plan], here: Array, engine: Engine | None) -> None:
     """Judge plans by the space and by the model: where each begins, whether it is legal, and every score."""
     plans = [*whole, *parts]
     for plan in plans:
@@ -200,11 +211,11 @@ def _check_plans(whole: Sequence[Plan], parts: Sequence[Plan], here: Array, engi
             raise _damaged("a plan has no step")
         if not np.allclose(plan.path[0], here, rtol=0, atol=1e-9, equal_nan=True):
             raise _damaged("a plan begins where the person does not stand")
-        if plan.scale != engine.classifier_.scale:
+        if engine is not None and plan.scale != engine.classifier_.scale:
             raise _damaged("a plan's scores are of another kind than the model's")
         if not (math.isfinite(plan.effort) and plan.effort >= 0):
             raise _damaged(f"a plan's effort is {plan.effort!r}")
-    if not plans:
+    if not plans or engine is None:
         return
     ends = np.array([plan.path[-1] for plan in plans])
     if not engine.space.allows(here[None], ends).all():

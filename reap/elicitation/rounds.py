@@ -107,7 +107,13 @@ class _Table:
 
 
 def _named(places: Sequence[int] | None, plans: Sequence[Plan]) -> list[Plan] | None:
-    return None if places is None else [plans[i] for i in places]
+    return None if places is None else [_at(i, plans) for i in places]
+
+
+def _at(place: Any, plans: Sequence[Plan]) -> Plan:
+    if type(place) is not int or not 0 <= place < len(plans):
+        raise InputError(f"the session is damaged: there is no plan {place!r}")
+    return plans[place]
 
 
 def write_plans(plans: Sequence[Plan]) -> list[dict[str, Any]]:
@@ -141,8 +147,8 @@ def _write_question(question: Question, table: _Table) -> dict[str, Any]:
 
 
 def _read_question(item: Mapping[str, Any], plans: Sequence[Plan]) -> Question:
-    gain = math.nan if item["gain"] is None else float(item["gain"])
-    options = tuple(plans[i] for i in item["options"])
+    gain = math.nan if item["gain"] is None else item["gain"]
+    options = tuple(_at(i, plans) for i in item["options"])
     return Question(
         item["id"],
         item["number"],

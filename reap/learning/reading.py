@@ -16,9 +16,10 @@ from typing import Self, TypeAlias
 import numpy as np
 
 from reap._errors import InputError
+from reap._formats import read_text
 from reap._typing import Array
 from reap.belief.learning import Comparison, Past
-from reap.elicitation import VERBS, Event, in_force, minds
+from reap.elicitation import VERBS, Event, in_force, minds, outside
 from reap.elicitation.difficulty import FACTORS
 from reap.elicitation.events import read
 from reap.elicitation.state import State
@@ -26,8 +27,6 @@ from reap.space import ActionSpace
 
 #: A session: itself, its events, its JSON, or the file of its JSON.
 Session: TypeAlias = State | Sequence[Event] | str | Path
-#: What reading events that nobody wrote can end in.
-_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,20 +74,40 @@ def replayed(session: Session, space: ActionSpace) -> State | None:
     if isinstance(session, State):  # its own belief may not have looked at what is beside the changes
         session = session.events
     if isinstance(session, Path):
-        session = session.read_text(encoding="utf-8")
-    log = in_force(read(session) if isinstance(session, str) else session)
+        session = read_text(session)
     try:
-        if log[0].payload["space"] != space.digest:
-            return None
-        width = space.dimension + minds.columns(space)
-        state = State(space, log[0], 0, lambda _: Deaf(width))
-        for event in log[1:]:
-            if event.type in VERBS:
-                state.apply(event)
+        if isinstance(session, str):
+            return judged(read(session), space)
+        return _state(session, space)
     except InputError:
         raise
-    except _MALFORMED as error:
+    except outside.MALFORMED as error:
         raise InputError(f"a session is damaged: {type(error).__name__}: {error}") from None
+
+
+def judged(events: Sequence[Event], space: ActionSpace) -> State | None:
+    """Return the state of a session from outside, where it is as a person leaves it, whatever model there was."""
+    try:
+        with outside.unjudged():
+            state = _state(events, space)
+        if state is not None:
+            outside.judge(state, None)
+    except InputError:
+        raise
+    except outside.MALFORMED as error:
+        raise InputError(f"a session is damaged: {type(error).__name__}: {error}") from None
+    return state
+
+
+def _state(session: Sequence[Event], space: ActionSpace) -> State | None:
+    log = in_force(session)
+    if log[0].payload["space"] != space.digest:
+        return None
+    width = space.dimension + minds.columns(space)
+    state = State(space, log[0], 0, lambda _: Deaf(width))
+    for event in log[1:]:
+        if event.type in VERBS:
+            state.apply(event)
     return state
 
 

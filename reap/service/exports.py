@@ -39,6 +39,8 @@ COLUMNS = (
 
 def as_json(kept: Kept, entries: Sequence[Entry]) -> str:
     """Return a session as one line of JSON: its log to the byte, hashes and all."""
+    if not entries:
+        raise _damaged(kept.id)
     # Counted from the entries: the row may have been read a moment before the last of them was stored.
     row = {name: getattr(kept, name) for name in ("id", "created", "expires", "model", "data")}
     data = {
@@ -48,7 +50,17 @@ def as_json(kept: Kept, entries: Sequence[Entry]) -> str:
         "reap": kept.version,
         "events": [{name: getattr(e, name) for name in Entry.__dataclass_fields__} for e in entries],
     }
-    return json.dumps(data, ensure_ascii=False)
+    try:
+        return json.dumps(data, ensure_ascii=False)
+    except TypeError:
+        raise _damaged(kept.id) from None
+
+
+def _damaged(session: str) -> InputError:
+    return InputError(
+        f"the log of session {session} was changed by hand and cannot be exported; `reap verify` says what is wrong, and "
+        "`reap export ID` exports another one"
+    )
 
 
 def as_copy(kept: Kept, entries: Sequence[Entry]) -> str:
@@ -99,8 +111,11 @@ def as_csv(entries: Iterable[Entry]) -> str:
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for _, group in groupby(entries, key=lambda entry: entry.session):
-        writer.writerows(_rows(in_force(group)))
+    for session, group in groupby(entries, key=lambda entry: entry.session):
+        try:
+            writer.writerows(_rows(in_force(group)))
+        except outside.MALFORMED:
+            raise _damaged(session) from None
     return table.getvalue()
 
 

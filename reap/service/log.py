@@ -72,7 +72,10 @@ class Entry:
     def intact(self) -> bool:
         """Whether its hash is the hash of what it says."""
         parts = (self.session, self.revision, self.type, self.text, self.key, self.created, self.previous)
-        return self.hash == digest(*parts)
+        try:
+            return self.hash == digest(*parts)
+        except TypeError:  # SQLite holds bytes in a column of texts, if somebody puts them there
+            return False
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from reap._errors import InputError, unknown
+from reap._formats import read_text
 from reap.service.brand import Brand
 
 
@@ -141,7 +142,7 @@ class Settings(BaseSettings):
     def read(cls, file: Path | None = None) -> Self:
         """Return the settings of a TOML file, over those of environment variables ``REAP_<NAME>``."""
         try:
-            given = {} if file is None else tomllib.loads(file.read_text(encoding="utf-8"))
+            given = {} if file is None else tomllib.loads(read_text(file))
             return cls(**given)
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"{file} is not a TOML file: {error}") from None

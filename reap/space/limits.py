@@ -137,6 +137,9 @@ class Limits:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Limits:
         """Undo ``to_dict``."""
+        for name in data:
+            if name not in cls.__dataclass_fields__:
+                raise unknown("limit", name, cls.__dataclass_fields__)
         return cls(
             fixed=tuple(data.get("fixed", ())),
             at_least=dict(data.get("at_least", {})),

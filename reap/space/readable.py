@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from reap._errors import InputError
+from reap._formats import read_text
 from reap._typing import Frame
 from reap.language import current
 from reap.space import files
@@ -28,7 +29,7 @@ class Readable(Legality):
         """Read a space from a TOML file."""
         if not Path(path).is_file():
             raise InputError(f"there is no space file {str(path)!r}; `reap space data.csv` drafts one")
-        return cls.from_toml(Path(path).read_text(encoding="utf-8"), source=str(path))
+        return cls.from_toml(read_text(path), source=str(path))
 
     @classmethod
     def from_toml(cls, text: str, source: str = "the text") -> Self:

@@ -21,6 +21,7 @@ from reap import ActionSpace, InputError, Plan
 from reap.belief import LearnedPrior
 from reap.elicitation import Elicitation, presets
 from reap.elicitation.rounds import read_plans
+from reap.learning.reading import read_sessions
 from reap.service import exports
 from reap.service.log import sealed
 from reap.service.tables import Kept, now
@@ -269,6 +270,23 @@ def test_sessions(talked, german_engine):
     assert outcomes["refused"] > SESSIONS / 4
 
 
+def test_sessions_that_teach_a_prior(talked, german_engine):
+    """Learning has no model at hand; what is let in is legal and finite all the same."""
+    text, space = talked.to_json(), german_engine.space
+
+    def judge(read):
+        for comparison in (answer for person in read.past.people for answer in person):
+            assert all(np.isfinite(moves).all() for moves in comparison.moves)
+            assert comparison.beside is None or np.isfinite(comparison.beside).all()
+
+    def load(text):
+        return read_sessions([text], space)
+
+    assert len(load(text).past) == 1
+    outcomes = trial(text, json.loads(text), dumped, load, judge, SESSIONS)
+    assert outcomes["refused"] > SESSIONS / 4
+
+
 @pytest.mark.parametrize("value", [1e308, -1e300, 1e200])
 def test_a_session_with_values_that_cannot_be_reckoned_with_is_refused(talked, german_engine, value):
     data = json.loads(talked.to_json())
@@ -288,7 +306,8 @@ STRANGE_ACTS = {
         ],
         *[(f"settings {name}", value) for name in ("center", "objective") for value in ("x", 7, None)],
         *[("settings rows", value) for value in (1.5, "3", [])],
-        ("own", "belief"),
+        *[("own", value) for value in ("belief", ["a"], [1], [[]])],
+        ("limits", {"fxied": ["amount"]}),
         ("reap", 7),
         ("reap", "\ud800"),
     ],
@@ -296,9 +315,11 @@ STRANGE_ACTS = {
         *[("question predicted", value) for value in ("x", 7, -1, True, 0)],
         *[("question probability", value) for value in ("x", 7, 0.5)],
         *[("question earlier", value) for value in (-1, True, 0)],
-        *[("question number", value) for value in (0, True, 1.5, "1", 10**30)],
+        *[("question number", value) for value in (-1, True, 1.5, "1", 10**30)],
         ("question whole", "no"),
-        ("question gain", float("nan")),
+        *[("question gain", value) for value in (float("nan"), float("inf"), "1", "NaN", [])],
+        *[("question options", value) for value in ([0, -1], [0, True], [0, 10**6], ["0", "1"], [0, 0])],
+        *[("found", value) for value in ([-1], ["0"], [1.0])],
         *[("plans durability", value) for value in ("x", 7, -5, True, [1], float("nan"), 10**400)],
         *[("plans price", value) for value in ("x", -5, True, [1])],
         *[("plans refits", value) for value in ("x", -5, [1])],
