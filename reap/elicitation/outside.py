@@ -53,7 +53,8 @@ def unjudged() -> np.errstate:
 def judge(session: State, engine: Engine | None) -> None:
     """Refuse a session that was replayed from a file and in which something is not as an engine and a person leave it.
 
-    Without an engine there is no model at hand, and what the file says of scores is taken as it is.
+    Without an engine nobody goes on with the session, and no model is at hand: how it was held, and what the file says of
+    scores, is taken as it is.
     """
     space, here = session.space, np.empty(0)
     limits, allowed, asked = Limits(), session.space, None
@@ -64,13 +65,8 @@ def judge(session: State, engine: Engine | None) -> None:
         if event.type in ("started", "replanned"):
             here = _stands(said, space)
         if event.type == "started":
-            _check_settings(said["settings"])
-            if not isinstance(said["own"], list) or not set(said["own"]) <= set(_OWN):
-                raise _damaged(
-                    f"it was made with {said['own']!r} of its own; expected some of {', '.join(_OWN)}"
-                )
-            if not isinstance(said.get("reap", ""), str):
-                raise _damaged("it does not say what it was made with")
+            if engine is not None:
+                _check_held(said)
         elif event.type == "answered":
             if said["question"] != asked:
                 raise _damaged(f"it answers the question {said['question']!r}, which is not the one asked")
@@ -116,7 +112,13 @@ def _stands(said: Mapping[str, Any], space: ActionSpace) -> Array:
     return z
 
 
-def _check_settings(settings: Mapping[str, Any]) -> None:
+def _check_held(said: Mapping[str, Any]) -> None:
+    """Refuse a beginning that does not say how the session is held."""
+    if not isinstance(said["own"], list) or not set(said["own"]) <= set(_OWN):
+        raise _damaged(f"it was made with {said['own']!r} of its own; expected some of {', '.join(_OWN)}")
+    if not isinstance(said.get("reap", ""), str):
+        raise _damaged("it does not say what it was made with")
+    settings = said["settings"]
     for name, (least, most) in _SETTINGS.items():
         value = settings[name]
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
