@@ -134,7 +134,7 @@ def test_a_prior_only_weighs():
     ("changed", "said"),
     [
         ({"scales": [9.0, 0.0]}, "scale above 100"),
-        ({"scales": [float("nan"), 0.0]}, "finite numbers"),
+        ({"scales": [float("nan"), 0.0]}, "it has NaN in the place of a number"),
         ({"scales": [0.0]}, "for 2 columns"),
         ({"directions": [[0.0, 0.95], [0.95, 0.0]]}, "at most"),
         ({"directions": [[0.0, 0.1], [0.2, 0.0]]}, "symmetric"),
