@@ -63,11 +63,16 @@ class Cell:
         return self.made.subjects.iloc[[i]]
 
     def person(self, i: int, k: int, lapse: float | None = None) -> Person:
-        """Return the k-th person in the place of the i-th subject."""
-        share = self.lapse if lapse is None else lapse
+        """Return the k-th person in the place of the i-th subject.
+
+        Nobody stands in two places: with the same few people in the place of every subject, one effort matrix decided a table.
+        """
+        share, number = self.lapse if lapse is None else lapse, i * self.matrices + k
         # A place takes a search, and only some kinds of people look where they stand.
         place = self.place(i) if self.people in (*MINDING, *READING) else None
-        return person(self.people, self.made.dimension, k, self.seed, lapse=share, subject=i, place=place)
+        return person(
+            self.people, self.made.dimension, number, self.seed, lapse=share, subject=i, place=place
+        )
 
     def place(self, i: int) -> Place:
         """Return where the i-th subject stands, with the change of the plan for everybody."""
