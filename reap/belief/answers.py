@@ -17,9 +17,13 @@ from reap.belief.cuts import as_moves
 SAME = 0.05
 #: The default kinds of people: sharpness, chance of a slip, share.
 CAREFUL, MIDDLING, CARELESS = (200.0, 0.005, 0.6), (50.0, 0.05, 0.3), (20.0, 0.15, 0.1)
+#: Share of people who weigh only what a question shows as different, and not what the options have in common.
+NARROW = 0.3
 _TINY = 1e-300
 #: An exponent whose power can still be summed.
 _HUGE = 650.0
+#: Changes that are no further apart are the same.
+_ALIKE = 1e-9
 
 
 class People(NamedTuple):
@@ -120,10 +124,25 @@ def same_probability(efforts: Array, who: People) -> Array:
     return result
 
 
+def _log(probability: Array) -> Array:
+    return np.asarray(np.log(np.maximum(probability, _TINY)))
+
+
 def _difference(a: Array, b: Array) -> Array:
     """Return `(a − b)/(a + b)`, and 0 where both are 0."""
     result: Array = (a - b) / np.maximum(a + b, _TINY)
     return result
+
+
+class Group(NamedTuple):
+    """Answers with the same number of options k: their positions `(a,)`, and where their options stand in the stack.
+
+    ``whole`` and ``seen`` are `(a, k)`: the options as they are, and in what a question shows as different.
+    """
+
+    answers: Ints
+    whole: Ints
+    seen: Ints
 
 
 @dataclass(frozen=True)
@@ -134,39 +153,73 @@ class Answers:
     --------
     >>> answers = Answers().add([np.array([[1.0]]), np.array([[2.0]])], same=False)
     >>> efforts = answers.efforts(answers.moves.T ** 2)
-    >>> answers.log_likelihood(efforts, people(lapse=0.0, sharpness=10.0)).round(4).tolist()
-    [[[-0.0025]]]
+    >>> answers.log_likelihood(efforts, people(lapse=0.0, sharpness=10.0))[0, 0].round(4).tolist()
+    [[-0.0025], [-0.0025]]
     """
 
     moves: Array = field(default_factory=lambda: np.empty((0, 0)))
     firsts: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    groups: dict[tuple[bool, int], tuple[Ints, Ints]] = field(default_factory=dict)
+    groups: dict[tuple[bool, int], Group] = field(default_factory=dict)
     count: int = 0
 
-    def add(self, options: Sequence[Array], *, same: bool) -> Answers:
-        """Return these answers and one more: the moves `(s, d)` of its k options, the chosen one first."""
-        k = len(options)
-        moves = np.vstack([self.moves, *options] if self.count else list(options))
-        lengths = [len(option) for option in options]
+    def add(self, options: Sequence[Array], *, same: bool, seen: Sequence[Array] = ()) -> Answers:
+        """Return these answers and one more: the moves `(s, d)` of its k options, the chosen one first.
+
+        ``seen``: the same options in what a question shows as different, where that is not all.
+        """
+        k, stacked = len(options), [*options, *seen]
+        moves = np.vstack([self.moves, *stacked] if self.count else stacked)
+        lengths = [len(option) for option in stacked]
         firsts = np.append(self.firsts, len(self.moves) + np.cumsum([0, *lengths[:-1]]))
-        columns = np.arange(len(firsts) - k, len(firsts))[None]
-        rows = np.array([self.count])
+        whole = len(self.firsts) + np.arange(k)
+        one = Group(np.array([self.count]), whole[None], (whole + (k if seen else 0))[None])
         if (same, k) in self.groups:
-            before = self.groups[same, k]
-            rows, columns = np.append(before[0], rows), np.vstack([before[1], columns])
-        return Answers(moves, firsts, {**self.groups, (same, k): (rows, columns)}, self.count + 1)
+            one = Group(*(np.concatenate(pair) for pair in zip(self.groups[same, k], one, strict=True)))
+        return Answers(moves, firsts, {**self.groups, (same, k): one}, self.count + 1)
 
     def efforts(self, each: Array) -> Array:
         """Return the efforts `(n, m)` of all options from those `(n, r)` of their moves: the sum over a path."""
         return each if len(self.firsts) == len(self.moves) else np.add.reduceat(each, self.firsts, axis=1)
 
     def log_likelihood(self, efforts: Array, who: People) -> Array:
-        """Return `(n, answers, t)` log-likelihoods from the efforts `(n, m)` of all options."""
-        out = np.empty((len(efforts), self.count, len(who.slip)))
-        for (same, _), (rows, columns) in self.groups.items():
-            probability = (same_probability if same else choice_probability)(efforts[:, columns], who)
-            out[:, rows] = np.log(np.maximum(probability, _TINY))
+        """Return `(n, answers, 2, t)` log-likelihoods from the efforts `(n, m)` of all options.
+
+        First of those who weigh options whole, then of those who weigh only what a question shows as different.
+        """
+        out = np.empty((len(efforts), self.count, 2, len(who.slip)))
+        for (same, _), (answers, whole, seen) in self.groups.items():
+            chance = same_probability if same else choice_probability
+            out[:, answers] = _log(chance(efforts[:, whole], who))[:, :, None]
+            partly = (whole != seen).any(axis=1)
+            if partly.any():
+                out[:, answers[partly], 1] = _log(chance(efforts[:, seen[partly]], who))
         return out
+
+
+def as_seen(options: Sequence[Array], features: Ints) -> list[Array]:
+    """Return the changes `(1, d)` of options in the features that a question shows as different; empty where that is all.
+
+    Who reads "both options include this" may compare the rest alone. What a change adds to another, `A_ij`, is then not
+    weighed, nor what comes by itself and has no row.
+
+    Parameters
+    ----------
+    options : sequence of (s, d) arrays
+        Moves of the options.
+    features : (d,)
+        The feature of each column; −1 where it has no row of its own. One of several columns differs where one of these does.
+
+    Examples
+    --------
+    >>> [V.tolist() for V in as_seen([np.array([[1.0, 2.0]]), np.array([[1.0, 0.0]])], np.arange(2))]
+    [[[0.0, 2.0]], [[0.0, 0.0]]]
+    >>> as_seen([np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])], np.arange(2))
+    []
+    """
+    ends = np.stack([option.sum(axis=0) for option in options])
+    differ = (np.abs(ends - ends[0]) > _ALIKE).any(axis=0)
+    rows = np.isin(features, features[differ & (features >= 0)])
+    return [np.where(rows, end, 0.0)[None] for end in ends] if ends[:, ~rows].any() else []
 
 
 def moves_of(options: Sequence[Array], dimension: int) -> list[Array]:

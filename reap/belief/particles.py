@@ -21,6 +21,8 @@ ENOUGH, STAGES = 0.1, 10
 ACCEPTANCE, GROW, SHRINK = 0.3, 1.15, 0.87
 #: The step of a proposal of other weights for the columns beside.
 WEIGHTS = 0.44
+#: A share so small that it comes to nothing, and still has a logarithm.
+_NEVER = 1e-300
 #: What a particle is made of.
 STATE = ("_latents", "_families", "_own", "_before", "_last")
 
@@ -28,7 +30,8 @@ STATE = ("_latents", "_families", "_own", "_before", "_last")
 class Particles:
     """People that may be the one who answers, as latents of the prior, with what each makes of the answers.
 
-    The target is `p(z) Σ_t p(t) Π_k P(answer_k | A(z), t)` over latents z and families, t the kinds of people. Where columns are
+    The target is `p(z) Σ_t p(t) Π_k P(answer_k | A(z), t)` over latents z and families, t the kinds of people
+    (how careful they are, and whether they weigh what options have in common). Where columns are
     many, most of them never move in an answer. Their latents are as the prior has them, whatever was answered, and independent
     of the others': each place keeps those it drew at first, and neither weighing nor moving concerns them.
 
@@ -40,6 +43,8 @@ class Particles:
     n : int
         Number of particles.
     rng : Generator
+    narrow : float
+        Share of people who weigh only what a question shows as different.
 
     Examples
     --------
@@ -51,9 +56,13 @@ class Particles:
     True
     """
 
-    def __init__(self, prior: Prior, who: People, n: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, prior: Prior, who: People, n: int, rng: np.random.Generator, *, narrow: float = 0.0
+    ) -> None:
         begin = time.monotonic()
         self._prior, self.people = prior, who
+        #: How usual each kind of people is, (2t,): who weigh options whole, then who weigh what differs.
+        self._usual = np.log(np.maximum(np.outer([1 - narrow, narrow], who.share).ravel(), _NEVER))
         drawn, self._families = prior.draw(n, rng)
         #: Columns whose latents answers speak of; None: all.
         self._columns = prior.touched(np.zeros((0, prior.dimension)))
@@ -71,7 +80,7 @@ class Particles:
         self._pace = time.monotonic() - begin
         # Per particle and kind of people: log-likelihood of the answers before the last one and how usual that kind
         # is, and log-likelihood of the last.
-        self._before = np.tile(np.log(who.share), (n, 1))
+        self._before = np.tile(self._usual, (n, 1))
         self._last = np.zeros_like(self._before)
         #: Efforts (n, m) of the answers' options, without what the columns beside count.
         self._own = np.empty((n, 0))
@@ -155,14 +164,14 @@ class Particles:
     @property
     def kinds(self) -> Array:
         """How likely each kind of people is `(t,)`, given the answers."""
-        shares: Array = self.care.mean(axis=0)
+        shares: Array = self.care.sum(axis=1).mean(axis=0)
         return shares
 
     @property
     def care(self) -> Array:
-        """The same for each particle `(n, t)`."""
+        """The same for each particle `(n, 2, t)`: of those who weigh options whole, and of the others."""
         total = self._before + self._last
-        return np.asarray(np.exp(total - log_sum(total)[:, None]))
+        return np.exp(total - log_sum(total)[:, None]).reshape(len(total), 2, -1)
 
     def learn(self, answers: Answers, rng: np.random.Generator, *, deadline: float = np.inf) -> None:
         """Take in the last of the answers: weigh, resample, move.
@@ -257,14 +266,13 @@ class Particles:
         self, latents: Array, families: Ints, answers: Answers, own: Array | None = None
     ) -> tuple[Array, Array, Array]:
         """Return own efforts `(n, m)`, and log-likelihoods `(n, t)`: of the answers before the last with their share, of it."""
-        usual = np.log(self.people.share)
         if not answers.count:
-            return self._own, np.tile(usual, (len(latents), 1)), np.zeros_like(self._last)
+            return self._own, np.tile(self._usual, (len(latents), 1)), np.zeros_like(self._last)
         if own is None:
             own = self._prior.own_efforts(latents, families, answers.moves, self._columns)
         efforts = answers.efforts(self._prior.weighed(own, latents, answers.moves))
-        each = answers.log_likelihood(efforts, self.people)
-        return own, usual + each[:, :-1].sum(axis=1), each[:, -1]
+        each = answers.log_likelihood(efforts, self.people).reshape(len(latents), answers.count, -1)
+        return own, self._usual + each[:, :-1].sum(axis=1), each[:, -1]
 
     def _gain(self, power: float, following: float) -> Array:
         """Return the log-weights `(n,)` when the power of the last answer grows."""

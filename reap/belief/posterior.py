@@ -11,7 +11,15 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array, Ints, Seed
-from reap.belief.answers import Answers, People, choice_probabilities, moves_of, people
+from reap.belief.answers import (
+    NARROW,
+    Answers,
+    People,
+    as_seen,
+    choice_probabilities,
+    moves_of,
+    people,
+)
 from reap.belief.cuts import as_moves, one_step
 from reap.belief.learned_prior import LearnedPrior
 from reap.belief.particles import Particles
@@ -54,6 +62,9 @@ class Posterior:
     columns : sequence of int, optional
         The columns that can move at all; nothing can be learnt about the others, which keep an average effort of 1
         and take no time. By default all.
+    features : (d,) sequence of int, optional
+        Which feature each column belongs to: a category takes several, and −1 is one that no question shows. By default each
+        column is a feature. People may weigh only what a question shows as different, and not what its options share.
     beside : int, default 0
         Further columns after the d, each with a weight of its own, 0 for most people, and no cross terms: what is minded
         whatever changes, on the scale of a typical change. `.dimension` counts them. Particles have trace d without them.
@@ -85,6 +96,7 @@ class Posterior:
         sharpness: float | None = None,
         particles: int = 300,
         columns: Sequence[int] | Ints | None = None,
+        features: Sequence[int] | Ints | None = None,
         beside: int = 0,
         time_limit: float | None = None,
         random_state: Seed = 0,
@@ -123,7 +135,9 @@ class Posterior:
             difficulties = [difficulties[i] for i in self._columns]
         known = Prior(len(self._columns), prior, difficulties, beside)
         self._columns = np.concatenate([self._columns, self._beside])
-        self._cloud = Particles(known, who, particles, self._rng())
+        self._features = _features(features, dimension, beside)
+        narrow = NARROW if lapse is None and sharpness is None else 0.0
+        self._cloud = Particles(known, who, particles, self._rng(), narrow=narrow)
 
     def __len__(self) -> int:
         return self._answers.count
@@ -152,8 +166,11 @@ class Posterior:
         if len(options) < 2:
             raise InputError(f"the answer compares {len(options)} option(s); give at least 2.")
         begin = time.monotonic()
-        moves = [V[:, self._columns] for V in moves_of(options, self.dimension)]
-        self._answers, self._known = self._answers.add(moves, same=same), {}
+        whole = moves_of(options, self.dimension)
+        moves, seen = (
+            [V[:, self._columns] for V in each] for each in (whole, as_seen(whole, self._features))
+        )
+        self._answers, self._known = self._answers.add(moves, same=same, seen=seen), {}
         deadline = np.inf if self._time_limit is None else begin + self._time_limit
         self._cloud.learn(self._answers, self._rng(), deadline=deadline)
 
@@ -259,8 +276,13 @@ class Posterior:
         >>> belief.choice_probabilities([[1.0, 0.0], [0.0, 1.0]]).argmax()
         np.int64(0)
         """
-        each = choice_probabilities(self._pool(options), self._cloud.people)  # (particles, k, t)
-        result: Array = np.einsum("nkt,nt->k", each, self._cloud.care) / len(each)
+        seen = as_seen(moves_of(options, self.dimension), self._features)
+        views = [
+            self._pool(options),
+            self._pool(seen or options),
+        ]  # as people weigh them whole, and as they see them
+        each = np.stack([choice_probabilities(efforts, self._cloud.people) for efforts in views], axis=1)
+        result: Array = np.einsum("nskt,nst->k", each, self._cloud.care) / len(each)
         return result
 
     def probability_best(self, options: Sequence[Array] | Array, tolerance: float = 0.0) -> Array:
@@ -302,6 +324,16 @@ def _columns(given: Sequence[int] | Ints | None, dimension: int) -> Ints:
     if len(columns) == 0 or columns[0] < 0 or columns[-1] >= dimension:
         raise InputError(f"columns is {given!r}; give positions from 0 to {dimension - 1}, at least one.")
     return columns
+
+
+def _features(given: Sequence[int] | Ints | None, dimension: int, beside: int) -> Ints:
+    """Return the feature of each column (d + beside,); every column beside is one of its own."""
+    features = np.arange(dimension) if given is None else np.asarray(given, dtype=np.intp)
+    if features.shape != (dimension,):
+        raise InputError(
+            f"features has the shape {features.shape}; give one for each of the {dimension} columns."
+        )
+    return np.concatenate([features, features.max() + 1 + np.arange(beside)])
 
 
 def _learnt(prior: LearnedPrior, dimension: int, columns: Ints | None) -> Ints:

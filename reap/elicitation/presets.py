@@ -47,9 +47,17 @@ def belief(
             factors[space.slices[name]] = FACTORS[level]
     said = None if factors is None else tuple(factors.tolist())
     columns = None if space.movable is None else tuple(space.movable)
-    return _unasked(
-        space.dimension, prior, said, columns, minds.columns(space) if minding else 0, seed
-    ).copy()
+    beside = minds.columns(space) if minding else 0
+    return _unasked(space.dimension, prior, said, columns, _features(space), beside, seed).copy()
+
+
+def _features(space: ActionSpace) -> tuple[int, ...]:
+    """Return which feature each encoded column belongs to, (d,); −1 for what comes by itself, which no question shows."""
+    features = np.full(space.dimension, -1)
+    for i, feature in enumerate(space.features):
+        if feature.derived is None and feature.clock is None:
+            features[space.slices[feature.name]] = i
+    return tuple(features.tolist())
 
 
 @lru_cache(maxsize=8)
@@ -58,6 +66,7 @@ def _unasked(
     prior: LearnedPrior | None,
     difficulties: tuple[float, ...] | None,
     columns: tuple[int, ...] | None,
+    features: tuple[int, ...],
     beside: int,
     seed: int,
 ) -> Posterior:
@@ -67,6 +76,7 @@ def _unasked(
         prior="people" if prior is None else prior,
         difficulties=difficulties,
         columns=columns,
+        features=features,
         beside=beside,
         random_state=seed,
     )

@@ -236,3 +236,24 @@ def test_columns_that_cannot_move_cost_nothing_and_change_nothing():
 def test_columns_must_exist(columns):
     with pytest.raises(InputError, match="positions from 0 to 4"):
         Posterior(5, columns=columns)
+
+
+def test_people_may_weigh_only_what_a_question_shows_as_different():
+    """One change makes another harder. Who answers by what differs alone says nothing about that; who weighs all does."""
+    both, alone = np.array([1.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.2])
+    whole = Posterior(3, lapse=0.01)
+    default = Posterior(3)
+    for belief in (whole, default):
+        for _ in range(4):
+            belief.update(alone, both)
+    # both ask for the first: that they choose the larger change beside it may mean that the other two hinder each other
+    assert whole.mean[0, 1] > default.mean[0, 1] > 0
+    seen = default.choice_probabilities([[0.0, 1.0, 0.0], [0.0, 0.0, 1.2]])
+    assert seen[1] > whole.choice_probabilities([[0.0, 1.0, 0.0], [0.0, 0.0, 1.2]])[1]
+
+
+def test_features_are_one_for_each_column():
+    with pytest.raises(
+        InputError, match=r"features has the shape \(2,\); give one for each of the 3 columns"
+    ):
+        Posterior(3, features=[0, 1])

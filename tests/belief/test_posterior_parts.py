@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from reap.belief.answers import Answers, choice_probabilities, choice_probability, people, same_probability
+from reap.belief.answers import (
+    Answers,
+    as_seen,
+    choice_probabilities,
+    choice_probability,
+    people,
+    same_probability,
+)
 from reap.belief.families import PEOPLE
 from reap.belief.particles import Particles
 from reap.belief.prior import DIFFICULTIES, Prior
@@ -66,9 +73,40 @@ def test_the_stack_scores_each_answer_as_it_would_be_alone():
         answers = answers.add(rng.random((k, 1, 4)), same=same)
         costs.append(rng.random((5, k)))
         alone.append(np.log((same_probability if same else choice_probability)(costs[-1], who)))
-    each = answers.log_likelihood(np.hstack(costs), who)
-    np.testing.assert_allclose(each, np.stack(alone, axis=1))
+    each = answers.log_likelihood(
+        np.hstack(costs), who
+    )  # (5, 6, 2, t): nothing is shared, so both ways to weigh are one
+    np.testing.assert_allclose(each, np.repeat(np.stack(alone, axis=1)[:, :, None], 2, axis=2))
     assert answers.moves.shape == (17, 4)
+
+
+def test_options_that_share_something_are_scored_whole_and_as_they_are_seen():
+    rng = np.random.default_rng(0)
+    who, first, second = people(), rng.random((2, 1, 3)), rng.random((3, 1, 3))
+    answers = Answers().add(first, same=False, seen=list(rng.random((2, 1, 3)))).add(second, same=True)
+    costs = rng.random((5, 7))  # two whole, the same two as seen, three that share nothing
+    whole, seen = answers.log_likelihood(costs, who).transpose(2, 0, 1, 3)
+    np.testing.assert_allclose(whole[:, 0], np.log(choice_probability(costs[:, :2], who)))
+    np.testing.assert_allclose(seen[:, 0], np.log(choice_probability(costs[:, 2:4], who)))
+    np.testing.assert_allclose(whole[:, 1], np.log(same_probability(costs[:, 4:], who)))
+    np.testing.assert_array_equal(whole[:, 1], seen[:, 1])
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=50, deadline=None)
+def test_what_is_seen_of_options_is_what_differs(seed):
+    rng = np.random.default_rng(seed)
+    features = np.array([0, 0, 1, 2, 3, -1])
+    options = [rng.integers(0, 2, (1, 6)).astype(float) for _ in range(rng.integers(2, 5))]
+    ends = np.vstack(options)
+    differ = {int(f) for f in features if f >= 0 and np.ptp(ends[:, features == f], axis=0).any()}
+    rows = np.isin(features, list(differ))
+    expected = np.where(rows, ends, 0.0)
+    seen = as_seen(options, features)
+    if seen:
+        np.testing.assert_array_equal(np.vstack(seen), expected)
+    else:
+        np.testing.assert_array_equal(ends, expected)
 
 
 def test_families_have_the_shape_they_are_named_for():
