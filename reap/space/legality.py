@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -18,8 +19,8 @@ from reap.space.reach import Reach
 from reap.space.rules import SAME, Implication
 from reap.space.timing import Timing
 
-#: People for whom it is known what is legal: those who are asked for at the same time.
-_PEOPLE = 4
+#: People for whom it is known what is legal: those who are asked for at the same time, in a batch a chunk of them.
+_PEOPLE = 128
 
 
 class Legality(Timing):
@@ -70,7 +71,7 @@ class Legality(Timing):
         self._reach = Reach(self._encoding, limits, self._clocks.until(limits))
         counts = [k for k in (self.max_changes, limits.max_changes) if k is not None]
         self._count = min(counts) if counts else None
-        self._last: tuple[tuple[bytes, Projection], ...] = ()
+        self._last: dict[bytes, Projection] = {}
 
     @property
     def most_changes(self) -> int | None:
@@ -137,12 +138,11 @@ class Legality(Timing):
         """Return what is legal for one person, made once: engines ask again and again, for a few people at a time."""
         z0 = self._vectors(z0)[0]
         name = z0.tobytes()
-        known = self._last  # another thread may put another tuple in its place, and never changes this one
-        for whose, made in known:
-            if whose == name:
-                return made
-        made = Projection(self._reach, self._parsed, self._count, self._clocks, z0.copy())
-        self._last = ((name, made), *known[: _PEOPLE - 1])
+        known = self._last  # another thread may put another dict in its place, and never changes this one
+        made = known.get(name)
+        if made is None:
+            made = Projection(self._reach, self._parsed, self._count, self._clocks, z0.copy())
+            self._last = dict(islice(known.items(), max(0, len(known) + 1 - _PEOPLE), None)) | {name: made}
         return made
 
     def grid(self, z0: Array) -> tuple[Numbers, list[Levels]]:

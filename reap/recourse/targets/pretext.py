@@ -39,6 +39,8 @@ class Pretexts:
         """Return the logits (n,) of legal rows (n, d), −inf where the slowest actions are a pretext, or an action hides one."""
         scores = self._pretended(Z, scores)
         fine = np.flatnonzero(scores >= self.problem.goal)
+        if len(fine) == 0:
+            return scores
         changed = self.problem.changed(Z[fine]) & self.problem.acts
         fine, changed = fine[several := changed.sum(axis=1) > 1], changed[several]
         if len(fine) == 0:
@@ -55,6 +57,8 @@ class Pretexts:
         """Return the logits (n,) of legal rows (n, d), −inf where the slowest actions are a pretext."""
         problem = self.problem
         fine = np.flatnonzero(scores >= problem.goal)
+        if len(fine) == 0:
+            return scores
         slow = problem.space.slowest(problem.z0, Z[fine])
         fine, slow = fine[slow.any(axis=1)], slow[slow.any(axis=1)]
         if len(fine) == 0:

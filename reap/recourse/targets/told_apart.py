@@ -13,7 +13,7 @@ from reap._typing import Array, Ints
 from reap.models.trees.scoring import Scoring, row_codes
 from reap.recourse.targets.enumeration import Listing
 
-#: Combinations of cells for each row, up to which those that occur are ticked off instead of sorted.
+#: Numbers for each of a set of them, up to which those that occur are ticked off instead of sorted.
 _SPARSE = 16
 
 
@@ -71,10 +71,8 @@ def _months(listing: Listing, took: list[Ints]) -> tuple[Ints, Array]:
     for own, place in zip(took, listing.where, strict=True):
         if own.any():
             np.maximum(months, own[place], out=months)
-    one = np.full(months.max(initial=0) + 1, -1)
-    one[months] = np.arange(len(months))
-    there = one >= 0
-    return (np.cumsum(there) - 1)[months], listing.rows(one[there])
+    one, which = _distinct(months)
+    return which, listing.rows(one)
 
 
 def _combined(cells: list[Ints], where: list[Ints], count: int) -> tuple[tuple[Ints, ...], Ints]:
@@ -82,18 +80,25 @@ def _combined(cells: list[Ints], where: list[Ints], count: int) -> tuple[tuple[I
 
     ``cells`` are those (k, w) of each value of an axis, ``where`` (n,) the value that a row takes.
     """
-    known = [np.unique(row_codes(part), return_index=True, return_inverse=True)[1:] for part in cells]
-    sizes = [len(first) for first, _ in known]
+    known = [_distinct(row_codes(part)) for part in cells]
+    sizes = [len(one) for one, _ in known]
     code, step = np.zeros(count, dtype=np.intp), 1
     for (_, rank), place, size in zip(known, where, sizes, strict=True):
         if size > 1:
-            code += (step * rank.ravel())[place]
+            code += (step * rank)[place]
         step *= size
-    if step <= _SPARSE * count:
-        there = np.zeros(step, dtype=bool)
-        there[code] = True
-        seen, which = np.flatnonzero(there), (np.cumsum(there) - 1)[code]
-    else:
-        seen, which = np.unique(code, return_inverse=True)
-    at = np.unravel_index(seen, sizes, order="F") if sizes else ()
-    return tuple(first[place] for (first, _), place in zip(known, at, strict=True)), which.ravel()
+    one, which = _distinct(code)
+    at = np.unravel_index(code[one], sizes, order="F") if sizes else ()
+    return tuple(some[place] for (some, _), place in zip(known, at, strict=True)), which
+
+
+def _distinct(codes: Ints) -> tuple[Ints, Ints]:
+    """Return the place of one of each of different numbers, (k,), and which of these each of them is, (n,)."""
+    size = int(codes.max(initial=0)) + 1
+    if size > _SPARSE * (len(codes) + 64) or codes.min(initial=0) < 0:
+        _, one, which = np.unique(codes, return_index=True, return_inverse=True)
+        return one, which.ravel()
+    place = np.full(size, -1)
+    place[codes] = np.arange(len(codes))
+    there = place >= 0
+    return place[there], (np.cumsum(there) - 1)[codes]
