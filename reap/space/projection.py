@@ -112,9 +112,10 @@ class Projection:
         encoding, which = self.reach.encoding, self.clocks.which
         shown = encoding.origin[which] + Z[:, encoding.starts[which]] * encoding.scale[which]
         agreed = self.clocks.agreed(self.start[None, which], shown, np.zeros(len(Z)))
-        if not (unclear := np.isnan(agreed)).any():
-            return agreed
-        return np.where(unclear, self.clocks.waited(self.start, shown[:, self.leading[0]]), agreed)
+        if np.isnan(agreed).any():
+            asked = self.clocks.waited(self.start, shown[:, self.leading[0]])
+            agreed = np.where(np.isnan(agreed), asked, agreed)
+        return agreed
 
     def check_open(self) -> None:
         """Refuse limits that leave a feature no value at all."""

@@ -63,7 +63,7 @@ class Pretexts:
         fine, slow = fine[slow.any(axis=1)], slow[slow.any(axis=1)]
         if len(fine) == 0:
             return scores
-        left = problem.without(Z[fine], slow)
+        left = problem.kept(Z[fine], ~slow)
         if self._forced:  # what a limit asks for cannot be left out, however long it takes
             free = (left[:, self.problem.own] != Z[fine][:, self.problem.own]).any(axis=1)
             fine, left = fine[free], left[free]

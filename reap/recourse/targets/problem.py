@@ -137,7 +137,7 @@ class Problem:
         return self.follow(self.kept(Z, kept, start))
 
     def kept(self, Z: Array, kept: Bools, start: Array | None = None) -> Array:
-        """Return the same before anything follows."""
+        """Return the same before anything follows; clocks that are kept stay where the rows have them."""
         start = self.base if start is None else start
         return np.where(np.repeat(kept, self._widths, axis=1), Z, start)
 
@@ -248,7 +248,3 @@ class Problem:
     def honest(self, Z: Array, scores: Array) -> Array:
         """Return the logits (n,) of legal rows (n, d), −inf where the slowest actions are a pretext for waiting."""
         return self._pretexts.refused(Z, scores) if self._clocks and not self.waits else scores
-
-    def without(self, Z: Array, left_out: Bools) -> Array:
-        """Return rows (n, d) with some features (n, f) as they were; clocks stay where the rows have them."""
-        return np.where(np.repeat(left_out, self._widths, axis=1), self.base, Z)
