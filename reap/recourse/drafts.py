@@ -12,7 +12,37 @@ import numpy as np
 from reap._arrays import row_keys
 from reap._typing import Array, Ints
 from reap.recourse.subject import Subject
+from reap.recourse.targets.problem import Problem
 from reap.recourse.targets.targets import Targets
+
+
+@dataclass(frozen=True, eq=False)
+class Refusal:
+    """Somebody for whom nothing was found: for each of ``count`` matrices the same.
+
+    Parameters
+    ----------
+    subject : Subject
+    complete : bool
+        Whether all rows were looked at.
+    late : bool
+        Whether the search was stopped at its time limit.
+    nearest : (d,), optional
+        The legal row that came closest, where any was scored.
+    count : int
+    """
+
+    subject: Subject
+    complete: bool
+    late: bool
+    nearest: Array | None
+    count: int
+
+    @classmethod
+    def of(cls, subject: Subject, problem: Problem, complete: bool, late: bool, count: int = 1) -> Refusal:
+        """Return the refusal of a subject whose problem has no targets."""
+        nearest = problem.nearest if np.isfinite(problem.closest) else None
+        return cls(subject, complete, late, nearest, count)
 
 
 @dataclass(frozen=True, eq=False)

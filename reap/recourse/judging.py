@@ -12,7 +12,7 @@ from reap.language import _, current, ngettext
 from reap.models.remembered import Remembered
 from reap.plan import Plan, Status
 from reap.recourse.acceptance import Acceptance
-from reap.recourse.drafts import Draft
+from reap.recourse.drafts import Draft, Refusal
 from reap.recourse.routes.actions import routes
 from reap.recourse.subject import Subject
 from reap.recourse.targets.boundary.boundary import Boundary
@@ -39,27 +39,45 @@ class Judge:
     acceptance: Acceptance
     search: Search
 
-    def plans(self, drafts: Sequence[Draft | list[Plan]]) -> list[list[Plan]]:
-        """Return the plans of drafts; what is no draft stays as it is."""
-        self._learn([draft for draft in drafts if isinstance(draft, Draft)])
-        return [_spread(draft) if isinstance(draft, Draft) else draft for draft in drafts]
+    def plans(self, drafts: Sequence[Draft | Refusal | list[Plan]]) -> list[list[Plan]]:
+        """Return the plans of drafts, and of refusals what is to be said; what is neither stays as it is."""
+        nearest = [one.nearest for one in drafts if isinstance(one, Refusal) and one.nearest is not None]
+        best = iter(self._learn([draft for draft in drafts if isinstance(draft, Draft)], nearest))
+        plans = list[list[Plan]]()
+        for one in drafts:
+            if isinstance(one, Draft):
+                plans.append(_spread(one))
+            elif isinstance(one, Refusal):
+                plans.append([_refused(one, None if one.nearest is None else next(best))] * one.count)
+            else:
+                plans.append(one)
+        return plans
 
-    def _learn(self, drafts: Sequence[Draft]) -> None:
-        """Make the plans to all rows of drafts to which there is none yet: with routes, scores, warnings."""
+    def _learn(self, drafts: Sequence[Draft], others: Sequence[Array]) -> list[float]:
+        """Make the plans to all rows of drafts to which there is none yet: with routes, scores, warnings.
+
+        Returned are the scores of some other rows (d,), asked for in the same call: one row takes a pipeline as long as all.
+        """
         new = [
             (draft, k)
             for draft in drafts
             for k, key in enumerate(draft.keys)
             if _place(draft, key) not in draft.targets.plans
         ]
-        if not new:
-            return
         paths = list[Array]()
         for draft in drafts:
             some = [k for one, k in new if one is draft]
             paths += routes(draft.targets.problem, draft.rows[some]) if some else []
+        if not paths and not others:
+            return []
+        scores = self.today.score(np.concatenate([*paths, *(row[None] for row in others)]))
+        if new:
+            self._keep(new, paths, scores[: len(scores) - len(others)])
+        return list(map(float, scores[len(scores) - len(others) :]))
+
+    def _keep(self, new: Sequence[tuple[Draft, int]], paths: Sequence[Array], scores: Array) -> None:
+        """Make the plans to rows of drafts, by their numbers, on paths (s + 1, d) each; scores of all paths end to end."""
         ends = np.cumsum([len(path) for path in paths])
-        scores = self.today.score(np.concatenate(paths))
         if self.acceptance.exact:
             accepted = self.today.classifier.scale.enough(scores[ends - 1])
         else:
@@ -74,10 +92,19 @@ class Judge:
         for (draft, k), plan in zip(new, self.acceptance.told(made, quick), strict=True):
             draft.targets.plans[_place(draft, draft.keys[k])] = plan
 
+    def refusal(self, subject: Subject, targets: Targets, count: int) -> Refusal | list[Plan]:
+        """Return what is left where there are no targets, for so many matrices; to be judged with drafts where it can wait.
+
+        Trees score a row alike whatever stands beside it; a network rounds its last digit otherwise, so it is asked now.
+        """
+        late = targets.problem.late
+        if self.acceptance.exact and self.search.reader is not None:
+            return Refusal.of(subject, targets.problem, targets.pool.complete, late, count)
+        return [self.nothing(subject, targets, late)] * count
+
     def nothing(self, subject: Subject, targets: Targets, late: bool) -> Plan:
         """Return the honest refusal: proven or not, stopped at its time limit (``late``) or not, and how close it came."""
         problem, complete = targets.problem, targets.pool.complete
-        status: Status = "infeasible" if complete else "time_limit" if late else "none_found"
         if not self.acceptance.exact and not late:
             problem = Problem(
                 subject.space,
@@ -90,18 +117,8 @@ class Judge:
             rng = np.random.default_rng(self.search.seed)
             rows = Boundary(problem, self.search.rows, rng).pool.rows
             if len(rows):
-                return subject.refused(status, self.acceptance.short(rows))
-        note = _("No legal row could be tried.")
-        if np.isfinite(problem.closest):
-            said = (
-                _("The best score within reach is {best}; {needed} is needed.")
-                if complete
-                else _("The best score that we found within reach is {best}; {needed} is needed.")
-            )
-            scale = subject.scale
-            best = scale.number(float(self.today.score(problem.nearest[None])[0]))
-            note = said.format(best=best, needed=scale.needed)
-        return subject.refused(status, note)
+                return subject.refused(_status(complete, late), self.acceptance.short(rows))
+        return self.plans([Refusal.of(subject, problem, complete, late)])[0][0]
 
     def _made(self, draft: Draft, row: Array, path: Array, scores: Array, accepted: bool) -> Plan:
         """Return the plan to a row (d,) on a path (s + 1, d) with its scores (s + 1,), or the honest refusal."""
@@ -128,6 +145,24 @@ class Judge:
         if draft.late:
             said.append(_("The search was stopped at its time limit; an easier plan may exist."))
         return " ".join(said)
+
+
+def _status(complete: bool, late: bool) -> Status:
+    """Return why there is no plan: all rows were looked at, time ran out, or none was found."""
+    return "infeasible" if complete else "time_limit" if late else "none_found"
+
+
+def _refused(refusal: Refusal, best: float | None) -> Plan:
+    """Return the honest refusal, with the score that came closest, if any was within reach."""
+    subject, note = refusal.subject, _("No legal row could be tried.")
+    if best is not None:
+        said = (
+            _("The best score within reach is {best}; {needed} is needed.")
+            if refusal.complete
+            else _("The best score that we found within reach is {best}; {needed} is needed.")
+        )
+        note = said.format(best=subject.scale.number(best), needed=subject.scale.needed)
+    return subject.refused(_status(refusal.complete, refusal.late), note)
 
 
 def _place(draft: Draft, key: int) -> tuple[str, bool, int]:

@@ -16,7 +16,7 @@ from reap.belief import ConfidenceSet
 from reap.models.remembered import Remembered
 from reap.models.trees import read
 from reap.plan import Plan
-from reap.recourse.drafts import Draft
+from reap.recourse.drafts import Draft, Refusal
 from reap.recourse.engine import ROWS, Engine
 from reap.recourse.judging import Judge
 from reap.recourse.reasons import typical
@@ -237,7 +237,7 @@ class Recourse(Engine):
             return super().plan_each(X, A, limits)
         A, out = self._matrices(A), list[Plan | Exception]()
         for begin in range(0, len(subjects), TOGETHER):
-            found = list[Draft | list[Plan] | Exception]()
+            found = list[Draft | Refusal | list[Plan] | Exception]()
             for subject in subjects[begin : begin + TOGETHER]:
                 try:
                     found.append(self._draft(subject, A, limits, self._deadline()))
@@ -321,11 +321,11 @@ class Recourse(Engine):
 
     def _draft(
         self, subject: Subject, matrices: Array, limits: Limits | None, deadline: float
-    ) -> Draft | list[Plan]:
+    ) -> Draft | Refusal | list[Plan]:
         """Return the rows of least effort for each matrix, or the plans of somebody who needs none or can have none."""
         if subject.verdict is not None:
             return [subject.verdict] * len(matrices)
         with self._search.targets(subject, limits, deadline) as targets:
             if len(targets) == 0:
-                return [self._judge.nothing(subject, targets, targets.problem.late)] * len(matrices)
+                return self._judge.refusal(subject, targets, len(matrices))
             return Draft.of(subject, targets, *targets.least(matrices))

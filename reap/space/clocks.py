@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from reap._arrays import zero_missing
 from reap._errors import InputError
 from reap._typing import Array, Bools, Ints
 from reap.space.feature import Feature
@@ -106,11 +107,15 @@ class Clocks:
         took = self.needed(before, after)
         if not len(self.which):
             return took
-        old, new = before[:, self.which], after[:, self.which]
+        return self.agreed(before[:, self.which], after[:, self.which], took)
+
+    def agreed(self, old: Array, new: Array, took: Array) -> Array:
+        """Return the fewest months (n,), at least so many as actions take (n,), that move clocks (n or 1, c) to others (n, c)."""
+        there = old
         if self.on:
             waited = np.ceil((new - old) * self._unit - _SLACK)
-            took = np.maximum(took, np.nan_to_num(waited, nan=0.0).max(axis=1))
-        there = self.advance(before, took)[:, self.which]
+            took = np.maximum(took, zero_missing(waited).max(axis=1))
+            there = self._gone(old, old + took[:, None] / self._unit)
         agree = (np.abs(there - new) <= self._tolerance) | (np.isnan(there) & np.isnan(new))
         return np.where(agree.all(axis=1), took, np.nan)
 
@@ -134,7 +139,7 @@ class Clocks:
         """Return the place in ``which`` of the finest clock that a person with codes (f,) has; None where there is none."""
         if not self.on:
             return None
-        room = np.nan_to_num((self._stop - start[self.which]) * self._unit, nan=0.0)  # months before it stops
+        room = zero_missing((self._stop - start[self.which]) * self._unit)  # months before it stops
         if not (room > 0).any():
             return None
         # the first, so the finest, that goes far enough

@@ -12,7 +12,7 @@ from reap._typing import Array, Bools, Ints
 from reap.space.feature import Feature
 
 if TYPE_CHECKING:
-    from reap.space.action_space import ActionSpace
+    from reap.space.legality import Legality
 
 
 @dataclass(frozen=True)
@@ -122,13 +122,13 @@ class Levels:
         return np.asarray((gap < 1e-9).any(axis=1))
 
 
-def columns_of(space: ActionSpace, feature: Feature) -> range:
+def columns_of(space: Legality, feature: Feature) -> range:
     """Return the encoded columns of a feature."""
     columns = space.slices[feature.name]
     return range(columns.start, columns.stop)
 
 
-def grid(space: ActionSpace, z0: Array) -> tuple[Numbers, list[Levels]]:
+def grid(space: Legality, z0: Array) -> tuple[Numbers, list[Levels]]:
     """Return what a person (d,) may become: numbers and ordered levels on ladders, other levels as they are."""
     lower, upper = space.box(z0)
     rows: list[tuple[float, ...]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from reap._errors import InputError
 from reap._typing import Array, Bools, Ints
 from reap.space.derived import Derived
+from reap.space.grid import Levels, Numbers, grid
 from reap.space.inputs import names_of
 from reap.space.limits import Limits, checked
 from reap.space.projection import Projection
@@ -17,8 +19,8 @@ from reap.space.reach import Reach
 from reap.space.rules import SAME, Implication
 from reap.space.timing import Timing
 
-#: People for whom it is known what is legal: those who are asked for at the same time.
-_PEOPLE = 4
+#: People for whom it is known what is legal: those who are asked for at the same time, in a batch a chunk of them.
+_PEOPLE = 128
 
 
 class Legality(Timing):
@@ -69,7 +71,7 @@ class Legality(Timing):
         self._reach = Reach(self._encoding, limits, self._clocks.until(limits))
         counts = [k for k in (self.max_changes, limits.max_changes) if k is not None]
         self._count = min(counts) if counts else None
-        self._last: tuple[tuple[bytes, Projection], ...] = ()
+        self._last: dict[bytes, Projection] = {}
 
     @property
     def most_changes(self) -> int | None:
@@ -136,13 +138,19 @@ class Legality(Timing):
         """Return what is legal for one person, made once: engines ask again and again, for a few people at a time."""
         z0 = self._vectors(z0)[0]
         name = z0.tobytes()
-        known = self._last  # another thread may put another tuple in its place, and never changes this one
-        for whose, made in known:
-            if whose == name:
-                return made
-        made = Projection(self._reach, self._parsed, self._count, self._clocks, z0.copy())
-        self._last = ((name, made), *known[: _PEOPLE - 1])
+        known = self._last  # another thread may put another dict in its place, and never changes this one
+        made = known.get(name)
+        if made is None:
+            made = Projection(self._reach, self._parsed, self._count, self._clocks, z0.copy())
+            self._last = dict(islice(known.items(), max(0, len(known) + 1 - _PEOPLE), None)) | {name: made}
         return made
+
+    def grid(self, z0: Array) -> tuple[Numbers, list[Levels]]:
+        """Return what a person (d,) may become: numbers and ordered levels on ladders, other levels as they are."""
+        person = self._of(z0)
+        if person.grid is None:
+            person.grid = grid(self, z0)
+        return person.grid
 
     def project(self, Z: Array, z0: Array, *, exact: bool = True) -> Array:
         """Return the legal rows nearest to ``Z`` for the subject ``z0``, as vectors (n, d).
@@ -167,14 +175,14 @@ class Legality(Timing):
 
         Quicker than ``project``, for rows that are put together from the grid. What cannot be computed keeps the subject's
         own value, and ``allows`` refuses it. With ``waiting=False`` nobody waits longer than the actions take, whatever
-        the clocks of ``Z`` say: quicker still.
+        the clocks of ``Z`` say.
         """
         if not self.following or not len(Z):
             return Z
         Z, person = np.array(self._vectors(Z)), self._of(z0)
         encoding, which = self._encoding, self._clocks.which
-        if self.timed and not waiting and len(which):
-            ticked = person.ticked(Z)
+        if self.timed and len(which) and not (waiting and self._derived.names):
+            ticked = person.ticked(Z, waiting)
             Z[:, encoding.starts[which]] = (ticked - encoding.origin[which]) / encoding.scale[which]
             if not self._derived.names:
                 return Z
@@ -191,6 +199,14 @@ class Legality(Timing):
     def slowest(self, z0: Array, Z: Array) -> Bools:
         """Return, for vectors (n, d) on the grid, the actions (n, f) whose time all of the change takes."""
         return self._clocks.slowest(self._of(z0).gaps(self._vectors(Z)))
+
+    def lengths(self, z0: Array, Z: Array, *, waiting: bool = True) -> Array:
+        """Return the whole months (n,) after which ``follow`` puts the clocks of vectors (n, d) on the grid.
+
+        The longest of the actions' times, or of the wait that the clocks of ``Z`` ask for where that is open: what several
+        actions take together follows from what each takes alone.
+        """
+        return self._of(z0).lengths(self._vectors(Z), waiting)
 
     def derives(self, z0: Array, Z: Array) -> Bools:
         """Return whether derived features of vectors (n, d) are known and what the rest of each row says, (n,).
@@ -225,7 +241,10 @@ class Legality(Timing):
     def obstacle(self, z0: Array) -> str | None:
         """Return why no row at all is legal for a subject, in a sentence; None where one is."""
         try:
-            self.project(z0, z0)
+            if self._parsed or self._derived.names or self._count is not None:
+                self.project(z0, z0)
+            else:  # then each feature has room by itself, or nothing has
+                self._of(z0).check_open()
         except InputError as error:
             return str(error)
         return None

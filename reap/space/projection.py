@@ -10,6 +10,7 @@ import numpy as np
 from reap._errors import InputError
 from reap._typing import Array, Bools, Ints
 from reap.space.clocks import Clocks
+from reap.space.grid import Levels, Numbers
 from reap.space.nearest import NearestRow
 from reap.space.reach import Reach, Room
 from reap.space.relaxation import Relaxation
@@ -41,6 +42,8 @@ class Projection:
             reach = Reach(reach.encoding, reach.limits, self.last)
         self.reach = reach
         self.room = reach.room(self.start)
+        #: What this person may become on the one grid, once somebody has asked for it.
+        self.grid: tuple[Numbers, list[Levels]] | None = None
 
     # the nearest legal row ----------------------------------------------------------------------------
 
@@ -64,6 +67,11 @@ class Projection:
             codes[:, which] = there[:, which]
         return codes
 
+    def lengths(self, Z: Array, waiting: bool) -> Array:
+        """Return the months (n,) that the actions of vectors (n, d) on the grid take, or the wait that they ask, if open."""
+        took = self.clocks.longest(self.gaps(Z))
+        return np.maximum(took, self._waits(Z)) if waiting else took
+
     @cached_property
     def _calendar(self) -> Array:
         """The codes (months, c) of the clocks after every number of months up to the last."""
@@ -83,9 +91,9 @@ class Projection:
         columns, scale = self._paces
         return np.asarray((Z[:, columns] - self.z0[columns]) * scale)
 
-    def ticked(self, Z: Array) -> Array:
-        """Return the codes (n, c) of the clocks of vectors (n, d) on the grid that wait no longer than their actions take."""
-        months = np.minimum(self.clocks.longest(self.gaps(Z)), self.last)
+    def ticked(self, Z: Array, waiting: bool) -> Array:
+        """Return the codes (n, c) of the clocks of vectors (n, d) on the grid after their ``lengths``."""
+        months = np.minimum(self.lengths(Z, waiting), self.last)
         return np.asarray(self._calendar[months.astype(np.intp)])
 
     @cached_property
@@ -101,12 +109,13 @@ class Projection:
         """Return the months (n,) that vectors (n, d) ask to wait: what their clocks agree on, else what the leading one says."""
         if self.leading is None:
             return np.zeros(len(Z))
-        i = self.leading[1]
         encoding, which = self.reach.encoding, self.clocks.which
-        shown = np.repeat(self.start[None], len(Z), axis=0)
-        shown[:, which] = encoding.origin[which] + Z[:, encoding.starts[which]] * encoding.scale[which]
-        agreed = self.clocks.months(self.start[None], shown)
-        return np.where(np.isnan(agreed), self.clocks.waited(self.start, shown[:, i]), agreed)
+        shown = encoding.origin[which] + Z[:, encoding.starts[which]] * encoding.scale[which]
+        agreed = self.clocks.agreed(self.start[None, which], shown, np.zeros(len(Z)))
+        if np.isnan(agreed).any():
+            asked = self.clocks.waited(self.start, shown[:, self.leading[0]])
+            agreed = np.where(np.isnan(agreed), asked, agreed)
+        return agreed
 
     def check_open(self) -> None:
         """Refuse limits that leave a feature no value at all."""

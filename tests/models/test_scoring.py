@@ -41,6 +41,21 @@ def test_deep_trees_take_several_words_or_are_asked_themselves(monkeypatch, word
     assert np.abs(reader.classifier.probability(Z) - classifier.probability(Z)).max() <= 1e-9
 
 
+@pytest.mark.parametrize(("leaves", "word"), [(31, np.uint32), (33, np.uint64), (80, np.uint64)])
+def test_trees_of_few_leaves_take_half_as_long_words(leaves, word):
+    X, y = people(2_000)
+    y = np.random.default_rng(9).integers(0, 2, len(y))
+    model = HistGradientBoostingClassifier(max_iter=5, max_leaf_nodes=leaves, random_state=0)
+    classifier, reader = reader_of(piped(model, X), X, y)
+    words = reader.scoring.words
+    assert words.always.dtype == word
+    assert {table.dtype for table in words.tables if table is not None} == {np.dtype(word)}
+    assert words.all_leaves(2).dtype == word
+    Z = reader.space.encode(X)
+    assert np.abs(reader.classifier.probability(Z) - classifier.probability(Z)).max() <= 1e-9
+    assert np.array_equal(reader.scoring.of_cells(reader.places(Z[:9])), reader.classifier.probability(Z[:9]))
+
+
 def test_a_missing_value_is_scored_as_the_model_does():
     X, y = people()
     X.loc[::7, "income"] = np.nan

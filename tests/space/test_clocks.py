@@ -7,7 +7,7 @@ from datetime import date
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from reap._errors import InputError
@@ -43,6 +43,31 @@ def test_allows_exactly_the_rows_whose_clocks_agree_and_whose_actions_fit(rng, l
     months = space.months(z0, Z[fine][:50])
     said = [time_of(space, limits, start, row) for row in rows[fine][:50].to_dict("records")]
     np.testing.assert_array_equal(months, said)
+
+
+@few
+@given(seeds(), st.booleans())
+def test_legal_rows_follow_themselves(rng, limited):
+    space, _, z0, rows, fine = world(rng, limited)
+    Z = space.encode(rows)[fine]
+    np.testing.assert_allclose(space.follow(Z, z0), Z, rtol=0, atol=1e-9)
+
+
+@few
+@given(seeds(), st.booleans(), st.booleans())
+def test_what_is_done_together_takes_as_long_as_its_slowest_part(rng, limited, waiting):
+    """Actions, and the wait that one of the clocks asks for."""
+    space, _, z0, rows, fine = world(rng, limited)
+    assume(fine.any())
+    Z = space.encode(rows)[fine]
+    for feature in [f for f in space.features if f.clock][1:]:
+        Z[:, space.slices[feature.name]] = z0[space.slices[feature.name]]
+    alone = [np.zeros(len(Z))]
+    for columns in space.slices.values():
+        part = np.repeat(z0[None], len(Z), axis=0)
+        part[:, columns] = Z[:, columns]
+        alone.append(space.lengths(z0, part, waiting=waiting))
+    np.testing.assert_array_equal(space.lengths(z0, Z, waiting=waiting), np.max(alone, axis=0))
 
 
 @few

@@ -29,9 +29,8 @@ def routes(problem: Problem, targets: Array) -> list[Array]:
         _stages(problem, target, [(a,) for a in acts]) for target, acts in zip(targets, actions, strict=True)
     ]
     rows, ends = np.concatenate(alone), np.cumsum([len(a) for a in alone])[:-1]
-    worth = np.split(
-        (problem.score(rows) - problem.score_now) / np.maximum(_sizes(problem, rows), 1e-12), ends
-    )
+    several = any(len(acts) > 1 for acts in actions)  # one action has no order
+    worth = np.split(_worth(problem, rows) if several else np.zeros(len(rows)), ends)
     months = np.split(np.nan_to_num(problem.space.months(problem.z0, rows)), ends)
     total = problem.space.months(problem.z0, targets)
     orders = list[list[Features]]()
@@ -59,8 +58,10 @@ def _along(problem: Problem, target: Array, steps: list[Features]) -> Array:
     return stages
 
 
-def _sizes(problem: Problem, rows: Array) -> Array:
-    return effort.size(problem.moves(rows))
+def _worth(problem: Problem, rows: Array) -> Array:
+    """Return how much the score of each of rows (n, d) gains for its effort, (n,)."""
+    size = effort.size(problem.moves(rows))
+    return (problem.score(rows) - problem.score_now) / np.maximum(size, 1e-12)
 
 
 def _on_the_day(problem: Problem, feature: int) -> bool:

@@ -12,7 +12,8 @@ import numpy as np
 from reap import effort
 from reap._arrays import row_keys, unique_rows
 from reap._typing import Array, Bools, Ints
-from reap.recourse.targets.enumeration import everything, row_count
+from reap.recourse.targets import told_apart
+from reap.recourse.targets.enumeration import Listing, everything, row_count
 from reap.recourse.targets.months import stretches
 from reap.recourse.targets.order import asks_no_more
 from reap.recourse.targets.people import people
@@ -166,25 +167,41 @@ def enumerated(problem: Problem, whole: int = ENUMERATED) -> Pool | None:
     asked = most if problem.max_changes is None else problem.max_changes
     if row_count(problem, asked) > whole:
         return None
-    rows = everything(problem, asked)
-    scores = _judged(problem, rows)
-    if (scores >= problem.goal).any():
-        fine = scores >= problem.goal
-        return Pool(problem, rows[fine], scores[fine], complete=True)
+    listing = Listing(problem, asked)
+    scores = _of_listing(listing)
+    fine = np.flatnonzero(scores >= problem.goal)
+    if len(fine):
+        return Pool(problem, listing.rows(fine), scores[fine], complete=True)
     if asked is not None and row_count(problem, most) > whole:
-        return Pool(problem, rows[:0], scores[:0])
-    rows = everything(problem, most)
-    scores = problem.judge(rows, counted=False, all_scores=True)
-    problem.saw(rows, scores)
+        return Pool(problem, listing.rows(fine), scores[fine])
+    listing = Listing(problem, most)
+    scores = _of_listing(listing, counted=False)
     if problem.closest < problem.goal:  # the margin is a preference; here nothing else is left
         problem.goal = np.nextafter(problem.classifier.boundary, np.inf)
-    fine = scores >= problem.goal
-    rows, scores = rows[fine], scores[fine]
+    fine = np.flatnonzero(scores >= problem.goal)
+    rows, scores = listing.rows(fine), scores[fine]
     if len(rows) and asked is not None:
         counts = problem.counts(rows)
         problem.max_changes = max(asked, int(counts.min()))
         rows, scores = rows[counts <= problem.max_changes], scores[counts <= problem.max_changes]
     return Pool(problem, rows, scores, complete=True)
+
+
+def _of_listing(listing: Listing, counted: bool = True) -> Array:
+    """Return the logits (n,) of all rows of a listing as ``Problem.judge`` does; where none is accepted, of all.
+
+    The problem remembers the row that comes closest.
+    """
+    problem, scores = listing.problem, told_apart.scores(listing)
+    if scores is None:
+        rows = listing.rows()
+        scores = _judged(problem, rows) if counted else problem.judge(rows, counted=False, all_scores=True)
+    else:
+        fine = np.flatnonzero(scores >= problem.goal)
+        scores[fine] = problem.honest(listing.rows(fine), scores[fine])
+    closest = np.flatnonzero(scores == scores.max(initial=-np.inf))[:1]
+    problem.saw(listing.rows(closest), scores[closest])
+    return scores
 
 
 def scan(problem: Problem) -> tuple[Array, Array] | None:

@@ -33,11 +33,14 @@ class Pretexts:
         # by the goal, then by the row: each is judged once, since the few that are left come again and again
         self._idle_rows: dict[float, dict[int, bool]] = {}
         self._hollow_rows: dict[float, dict[int, bool]] = {}
+        self._forced = bool((np.abs(problem.moves(problem.base)) > 1e-9).any())
 
     def refused(self, Z: Array, scores: Array) -> Array:
         """Return the logits (n,) of legal rows (n, d), −inf where the slowest actions are a pretext, or an action hides one."""
         scores = self._pretended(Z, scores)
         fine = np.flatnonzero(scores >= self.problem.goal)
+        if len(fine) == 0:
+            return scores
         changed = self.problem.changed(Z[fine]) & self.problem.acts
         fine, changed = fine[several := changed.sum(axis=1) > 1], changed[several]
         if len(fine) == 0:
@@ -45,7 +48,7 @@ class Pretexts:
         which, action = np.nonzero(changed)
         kept = changed[which]
         kept[np.arange(len(which)), action] = False
-        hollow = self._known(self._hollow_rows, self.problem.partly(Z[fine][which], kept), self._hollow)
+        hollow = self._known(self._hollow_rows, self.problem.kept(Z[fine[which]], kept), self._hollow)
         scores = scores.copy()
         scores[fine[which[hollow]]] = -np.inf
         return scores
@@ -54,12 +57,18 @@ class Pretexts:
         """Return the logits (n,) of legal rows (n, d), −inf where the slowest actions are a pretext."""
         problem = self.problem
         fine = np.flatnonzero(scores >= problem.goal)
+        if len(fine) == 0:
+            return scores
         slow = problem.space.slowest(problem.z0, Z[fine])
         fine, slow = fine[slow.any(axis=1)], slow[slow.any(axis=1)]
         if len(fine) == 0:
             return scores
+        left = problem.kept(Z[fine], ~slow)
+        if self._forced:  # what a limit asks for cannot be left out, however long it takes
+            free = (left[:, self.problem.own] != Z[fine][:, self.problem.own]).any(axis=1)
+            fine, left = fine[free], left[free]
         scores = scores.copy()
-        idle = self._known(self._idle_rows, problem.without(Z[fine], slow), self._idle)
+        idle = self._known(self._idle_rows, left, self._idle)
         scores[fine[idle]] = -np.inf
         return scores
 
@@ -75,7 +84,8 @@ class Pretexts:
         return np.array([known[key] for key in keys.tolist()], dtype=bool)[which.ravel()]
 
     def _hollow(self, rows: Array) -> Bools:
-        """Return which rows (n, d) are accepted and a pretext, (n,)."""
+        """Return which rows (n, d), once clocks follow, are accepted and a pretext, (n,)."""
+        rows = self.problem.follow(rows)
         scores = self._scores(rows)
         return np.asarray((scores >= self.problem.goal) & ~np.isfinite(self._pretended(rows, scores)))
 
@@ -94,5 +104,5 @@ class Pretexts:
             scores >= self.problem.goal
         )  # few are: a score of them all takes less than the rules
         if len(fine):
-            scores[fine[~self.problem.space.allows(self.problem.z0, rows[fine])]] = -np.inf
+            scores[fine[~self.problem.possible(rows[fine])]] = -np.inf
         return scores

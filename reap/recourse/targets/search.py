@@ -87,7 +87,9 @@ class Search:
         most = len([f for f in subject.space.features if f.is_action])
         few = [] if self.max_changes is None else range(self.max_changes, min(most, self.max_changes + _MORE))
         found: Targets | None = None
-        ways = [(sooner(subject.space, classifier, subject.z), False), (subject.space, True)]
+        first = Problem(subject.space, classifier, subject.z, (*few, None)[0], deadline)
+        ways = [(_sooner(first), False), (subject.space, True)]
+        begun: Problem | None = first
         for space, waits in ways if subject.space.timed else ways[:1]:
             futile, tried = (
                 0,
@@ -96,7 +98,9 @@ class Search:
             for count in (*few, None):
                 if found is not None and found.problem.late and count is not None:
                     continue
-                problem = Problem(space, classifier, subject.z, count, deadline, waits)
+                problem, begun = begun, None
+                if problem is None or problem.space is not space:
+                    problem = Problem(space, classifier, subject.z, count, deadline, waits)
                 if problem.max_changes in tried:  # the person allows no more: it would be the same again
                     continue
                 tried.append(problem.max_changes)
@@ -132,12 +136,12 @@ def _key(subject: Subject, limits: Limits | None) -> tuple[bytes, str]:
     return subject.z.tobytes(), repr(limits or None)
 
 
-def sooner(space: ActionSpace, classifier: Classifier, z0: Array) -> ActionSpace:
-    """Return a space up to the month before mere waiting is enough for somebody at ``z0`` (d,); all of it where that never is.
+def _sooner(problem: Problem) -> ActionSpace:
+    """Return the space up to the month before mere waiting is enough for the subject of a problem; all of it where that never is.
 
     From that month on whoever does nothing is accepted, so a plan that takes as long asks for what is not needed.
     """
-    problem = Problem(space, classifier, z0)
+    space, z0 = problem.space, problem.z0
     rows = problem.later()
     enough = rows[problem.score(rows) >= problem.goal]
     if len(enough) == 0:

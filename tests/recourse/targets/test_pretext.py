@@ -97,3 +97,16 @@ def test_the_checks_see_a_plan_that_waiting_would_spare():
     assert judge.accepts([late])[0]
     assert judge.accepts([tried["by whoever does nothing for 5 months"]])[0]
     assert not judge.accepts([tried["by whoever does nothing for 4 months"]])[0]
+
+
+def test_what_a_limit_asks_for_is_no_pretext_and_is_not_left_out_again_and_again():
+    """Debts must fall to 40, which takes longer than the job; nothing is left to do without."""
+    space, problem = people_of(lambda r: (r["debt"] <= 40) & (r["job"] == "full"))
+    engine = reap.Recourse(
+        lambda r: np.where((r["debt"] <= 40) & (r["job"] == "full"), 0.9, 0.1), space, random_state=0
+    )
+    own = pd.DataFrame([space.values(problem.z0)])
+    engine.fit(own)
+    plan = engine.plans(own, np.eye(space.dimension), space.limits(at_most={"debt": 40}))[0]
+    assert {change.feature for change in plan.changes} == {"debt", "job"}
+    assert plan.months == 5

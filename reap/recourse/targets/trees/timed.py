@@ -90,7 +90,7 @@ class Timed:
 
     def _word(self, places: Ints, features: Iterable[int]) -> Words:
         """Return the leaves that some features leave, (n, words), of cells (n, f)."""
-        out = np.full((len(places), self.leaves.width), ~np.uint64(0))
+        out = self.leaves.all_leaves(len(places))
         for k in features:
             out &= self.leaves.of(k, places[:, k])
         return out
