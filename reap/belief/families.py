@@ -181,12 +181,16 @@ def mixed(names: Sequence[str], latents: Latents, families: Ints) -> Factor:
     """Return the factors of people of several families, by position `(n,)` in their names."""
     rows = latents.own.copy()  # as "gaussian" has them
     ridge, others = np.zeros(len(rows)), latents.elsewhere(latents.each.shape[1])
-    for position, name in enumerate(names):
-        of = np.flatnonzero(families == position)
+    order = np.argsort(families, kind="stable")  # everybody's place, family by family
+    ends = np.searchsorted(families[order], np.arange(len(names)), side="right")
+    for name, begin, end in zip(names, (0, *ends), ends, strict=False):
+        of = order[begin:end]
         if name != "gaussian" and len(of):
             made = FAMILIES[name](latents.of(of))
             r = made.rows.shape[1]
-            rows[of, :r], rows[of, r:], ridge[of] = made.rows, 0.0, made.ridge
+            rows[of, :r], ridge[of] = made.rows, made.ridge
+            if r < rows.shape[1]:
+                rows[of, r:] = 0.0
             if others is not None:
                 others[of] = made.others
     return Factor(rows, ridge, others)

@@ -223,7 +223,11 @@ def weight(latents: Array, absent: float | Array = ABSENT, heavy: float | Array 
     [0.0, 0.65, 9.13]
     """
     u = (ndtr(latents) - absent) / (1 - np.asarray(absent))
-    return np.asarray(np.where(u > 0, np.exp(heavy + ndtri(np.clip(u, 1e-12, 1 - 1e-12))), 0.0))
+    minded = u > 0  # few are, and what follows takes longest
+    r = np.zeros(np.shape(u))
+    shift = np.broadcast_to(heavy, r.shape)[minded]
+    r[minded] = np.exp(shift + ndtri(np.clip(u[minded], 1e-12, 1 - 1e-12)))
+    return r
 
 
 def opened(kind: PriorLike) -> str | Difficulties | LearnedPrior:
