@@ -17,8 +17,8 @@ from reap.space.reach import Reach
 from reap.space.rules import SAME, Implication
 from reap.space.timing import Timing
 
-#: People for whom it is known what is legal: those who are asked for at the same time.
-_PEOPLE = 4
+#: People for whom it is known what is legal: those whose sessions a server holds at the same time.
+_PEOPLE = 256
 
 
 class Legality(Timing):
@@ -69,7 +69,7 @@ class Legality(Timing):
         self._reach = Reach(self._encoding, limits, self._clocks.until(limits))
         counts = [k for k in (self.max_changes, limits.max_changes) if k is not None]
         self._count = min(counts) if counts else None
-        self._last: tuple[tuple[bytes, Projection], ...] = ()
+        self._legal: dict[bytes, Projection] = {}
 
     @property
     def most_changes(self) -> int | None:
@@ -133,15 +133,15 @@ class Legality(Timing):
         return found
 
     def _of(self, z0: Array) -> Projection:
-        """Return what is legal for one person, made once: engines ask again and again, for a few people at a time."""
+        """Return what is legal for one person, made once: engines ask again and again, for as many people as are served."""
         z0 = self._vectors(z0)[0]
         name = z0.tobytes()
-        known = self._last  # another thread may put another tuple in its place, and never changes this one
-        for whose, made in known:
-            if whose == name:
-                return made
-        made = Projection(self._reach, self._parsed, self._count, self._clocks, z0.copy())
-        self._last = ((name, made), *known[: _PEOPLE - 1])
+        made = self._legal.get(name)
+        if made is None:
+            made = Projection(self._reach, self._parsed, self._count, self._clocks, z0.copy())
+            if len(self._legal) >= _PEOPLE:
+                self._legal = {}  # another thread goes on with the one it has
+            self._legal[name] = made
         return made
 
     def project(self, Z: Array, z0: Array, *, exact: bool = True) -> Array:
