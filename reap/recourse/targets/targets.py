@@ -47,7 +47,8 @@ class Targets:
         #: Plans that were made, by what their words depend on and by the row they lead to.
         self.plans: dict[tuple[str, bool, int], Plan] = {}
         self._solved: LRUCache[bytes, tuple[Array, Array]] = LRUCache(_SOLVED)
-        self._minimal: dict[np.intp, bool] = {}
+        #: Of each row of the pool whether it is irreducible, 1 or 0; −1 where nobody has asked.
+        self._minimal = np.full(len(self.pool), -1, dtype=np.int8)
 
     def __len__(self) -> int:
         return len(self.pool)
@@ -130,11 +131,13 @@ class Targets:
     def _irreducible(self, places: Ints) -> Bools:
         """Return which rows of the pool, by their places (k,), ask for all that no other row of it asks for."""
         moves, size, changes = self._asked
-        for place in np.unique(places):
-            if place not in self._minimal:
-                below = changes.asking_no_more(moves[place, self.problem.own])
-                self._minimal[place] = not (size[below] < size[place] * (1 - 1e-9)).any()
-        return np.array([self._minimal[place] for place in places], dtype=bool)
+        new = np.unique(places)
+        new = new[self._minimal[new] < 0]
+        if len(new):
+            below = changes.asking_no_more(moves[new][:, self.problem.own])
+            less = size[:, None] < size[new] * (1 - 1e-9)
+            self._minimal[new] = ~(below & less).any(axis=0)
+        return np.asarray(self._minimal[places] > 0)
 
     def settled(self, A: Array, rows: Array) -> Array:
         """Return irreducible rows (k, d) made of one for each matrix; none asks for all that another, or the pool, does."""
@@ -166,11 +169,11 @@ class Targets:
         pool, size, changes = self._asked
         moves = self.problem.moves(rows)
         found = np.full(len(rows), -1)
-        for k, limit in enumerate(effort.size(moves) * (1 - 1e-9)):
-            below = changes.asking_no_more(moves[k, self.problem.own])
-            below = below[size[below] < limit]
-            if len(below):
-                found[k] = below[effort.of_changes(A[k : k + 1], pool[below])[0].argmin()]
+        less = changes.asking_no_more(moves[:, self.problem.own])
+        less &= size[:, None] < effort.size(moves) * (1 - 1e-9)
+        for k in np.flatnonzero(less.any(axis=0)):
+            below = np.flatnonzero(less[:, k])
+            found[k] = below[effort.of_changes(A[k : k + 1], pool[below])[0].argmin()]
         return found
 
     @cached_property
