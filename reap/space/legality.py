@@ -225,7 +225,10 @@ class Legality(Timing):
     def obstacle(self, z0: Array) -> str | None:
         """Return why no row at all is legal for a subject, in a sentence; None where one is."""
         try:
-            self.project(z0, z0)
+            person = self._of(z0)
+            if not person.has_rows:
+                self.project(z0, z0)
+                person.has_rows = True
         except InputError as error:
             return str(error)
         return None

@@ -41,6 +41,8 @@ class Projection:
             reach = Reach(reach.encoding, reach.limits, self.last)
         self.reach = reach
         self.room = reach.room(self.start)
+        #: Whether somebody has found a legal row.
+        self.has_rows = False
 
     # the nearest legal row ----------------------------------------------------------------------------
 
