@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reap._typing import Array, Bools, Ints
+from reap._typing import Array, Bools
 
 #: Encoded changes smaller than this are rounding.
 _RESOLUTION = 1e-9

@@ -47,6 +47,8 @@ class Targets:
         #: Plans that were made, by what their words depend on and by the row they lead to.
         self.plans: dict[tuple[str, bool, int], Plan] = {}
         self._solved: LRUCache[bytes, tuple[Array, Array]] = LRUCache(_SOLVED)
+        #: Rows, by their bytes, of which nothing can be taken back.
+        self._bare: set[bytes] = set()
         #: Of each row of the pool whether it is irreducible, 1 or 0; −1 where nobody has asked.
         self._minimal = np.full(len(self.pool), -1, dtype=np.int8)
 
@@ -151,7 +153,7 @@ class Targets:
             if not whole:
                 if uneven:
                     rows = lowered(self.problem, A, rows)
-                rows, _ = reduced(self.problem, A, rows)
+                rows = self._reduced(A, rows)
             less = self._less(A[moving], rows[moving])
             some = less >= 0
             if not some.any():
@@ -160,9 +162,21 @@ class Targets:
             rows[moving[some]] = self.pool.rows[less[some]]
             moving = moving[some] if whole else moving
         else:
-            rows, _ = reduced(self.problem, A, rows)
+            rows = self._reduced(A, rows)
         rows = rows[unique_rows(rows)]
         return np.asarray(rows[undominated(self.problem.moves(rows)[:, self.problem.own])])
+
+    def _reduced(self, A: Array, rows: Array) -> Array:
+        """Return irreducible rows (k, d) made of one for each matrix; what was left of a row before is irreducible."""
+        new = np.array([row.tobytes() not in self._bare for row in rows], dtype=bool)
+        if new.any():
+            rows = rows.copy()
+            rows[new], _ = reduced(self.problem, A[new], rows[new])
+            if (
+                self.problem.nearer is None
+            ):  # else a row may still be taken back to where the model cannot tell it
+                self._bare |= {row.tobytes() for row in rows[new]}
+        return rows
 
     def _less(self, A: Array, rows: Array) -> Ints:
         """Return, for each row (k, d), the row of the pool of least effort that asks for less in every way; −1: none."""
