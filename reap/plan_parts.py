@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -110,6 +111,16 @@ def steps_of(plan: Plan) -> tuple[Step, ...]:
 def month_of(plan: Plan, stage: int) -> int:
     """Return the months from the start to a stage; 0 where nothing is timed."""
     return int(np.nan_to_num(plan.space.months(plan.path[0], plan.path[stage])[0]))
+
+
+def date(plans: Sequence[Plan]) -> None:
+    """Work out the months of plans that start at one place, of all that do not know theirs at once."""
+    new = [plan for plan in plans if "months" not in vars(plan)]
+    if len(new) > 1:
+        ends = np.stack([plan.path[-1] for plan in new])
+        months = np.nan_to_num(new[0].space.months(new[0].path[0], ends))
+        for plan, n in zip(new, months.tolist(), strict=True):
+            vars(plan)["months"] = int(n)
 
 
 def between(plan: Plan, i: int, j: int) -> tuple[tuple[Change, ...], tuple[Change, ...]]:

@@ -52,8 +52,8 @@ class Latents(NamedTuple):
         """Return latents `(n, d + 1, d)` of all columns."""
         return cls(latents[:, :-1], latents[:, -1])
 
-    def of(self, people: Ints) -> Latents:
-        """Return those of some people."""
+    def of(self, people: slice) -> Latents:
+        """Return those of some people, a view."""
         return Latents(self.own[people], self.each[people], self.columns)
 
     @property
@@ -122,7 +122,8 @@ def _gaussian(latents: Latents) -> Factor:
 
 def _positive(latents: Latents) -> Factor:
     """Return `|g_i|` with the signs of `u`: features share a direction, whichever way each is coded."""
-    rows = np.asarray(np.copysign(latents.own, latents.here[:, None]))
+    signs = np.copysign(np.ones_like(latents.here), latents.here)
+    rows = np.abs(latents.own) * signs[:, None]  # quicker than their signs one by one
     return _factor(rows, latents.elsewhere(latents.each.shape[1]))
 
 
@@ -178,15 +179,17 @@ FAMILIES: dict[str, Callable[[Latents], Factor]] = {
 
 
 def mixed(names: Sequence[str], latents: Latents, families: Ints) -> Factor:
-    """Return the factors of people of several families, by position `(n,)` in their names."""
-    rows = latents.own.copy()  # as "gaussian" has them
+    """Return the factors of people of several families, by ascending position `(n,)` in their names; made in place of `g`."""
+    rows = latents.own  # as "gaussian" has them
     ridge, others = np.zeros(len(rows)), latents.elsewhere(latents.each.shape[1])
-    for position, name in enumerate(names):
-        of = np.flatnonzero(families == position)
-        if name != "gaussian" and len(of):
-            made = FAMILIES[name](latents.of(of))
-            r = made.rows.shape[1]
-            rows[of, :r], rows[of, r:], ridge[of] = made.rows, 0.0, made.ridge
-            if others is not None:
-                others[of] = made.others
+    ends = np.searchsorted(families, np.arange(len(names)), side="right").tolist()
+    for name, begin, end in zip(names, (0, *ends), ends, strict=False):
+        if name == "gaussian" or begin == end:
+            continue
+        own = slice(begin, end)
+        made = FAMILIES[name](latents.of(own))
+        r = made.rows.shape[1]
+        rows[own, :r], rows[own, r:], ridge[own] = made.rows, 0.0, made.ridge
+        if others is not None:
+            others[own] = made.others
     return Factor(rows, ridge, others)

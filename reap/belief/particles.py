@@ -82,6 +82,8 @@ class Particles:
         # is, and log-likelihood of the last.
         self._before = np.tile(self._usual, (n, 1))
         self._last = np.zeros_like(self._before)
+        #: While particles move: the log-likelihood (n,) of all answers, at the power of the last; None: not known.
+        self._level: Array | None = None
         #: Efforts (n, m) of the answers' options, without what the columns beside count.
         self._own = np.empty((n, 0))
         self.step = 0.4
@@ -171,7 +173,7 @@ class Particles:
     def care(self) -> Array:
         """The same for each particle `(n, 2, t)`: of those who weigh options whole, and of the others."""
         total = self._before + self._last
-        return np.exp(total - log_sum(total)[:, None]).reshape(len(total), 2, -1)
+        return np.asarray(np.exp(total - log_sum(total)[:, None])).reshape(len(total), 2, -1)
 
     def learn(self, answers: Answers, rng: np.random.Generator, *, deadline: float = np.inf) -> None:
         """Take in the last of the answers: weigh, resample, move.
@@ -184,6 +186,7 @@ class Particles:
         if columns is not None and known is not None and not np.array_equal(columns, known):
             self._latents, self._columns = self._with(columns), columns
         self._own, self._before, self._last = self._likelihood(self._latents, self._families, answers)
+        self._level = None
         self.effective = effective(self._gain(0.0, 1.0))
         power, moves = 0.0, FEWER if self.effective > EXPECTED * len(self) else MOVES
         for stage in range(STAGES):
@@ -211,6 +214,7 @@ class Particles:
         ratio of likelihoods alone. β follows the share of accepted steps.
         """
         shares: list[float] = []
+        self._level = None
         noise, proposed = np.empty_like(self._latents), np.empty_like(self._latents)
         for index in range(1, moves + 1):
             _clock.check()
@@ -253,9 +257,12 @@ class Particles:
     ) -> float:
         """Replace the particles whose proposal is accepted, and return their share; ``own`` efforts where they are known."""
         own, before, last = self._likelihood(latents, families, answers, own)
-        gain = log_sum(before + power * last) - log_sum(self._before + power * self._last)
-        yes = np.log1p(-rng.random(len(self))) < gain
+        level = log_sum(before + power * last)
+        if self._level is None:
+            self._level = log_sum(self._before + power * self._last)
+        yes = np.log1p(-rng.random(len(self))) < level - self._level
         kept = np.flatnonzero(yes)
+        self._level[kept] = level[kept]
         for name, new in zip(STATE, (latents, families, own, before, last), strict=True):
             if new is not getattr(self, name):
                 getattr(self, name)[kept] = new[kept]

@@ -276,7 +276,7 @@ class Posterior:
         >>> belief.choice_probabilities([[1.0, 0.0], [0.0, 1.0]]).argmax()
         np.int64(0)
         """
-        seen = as_seen(moves_of(options, self.dimension), self._features)
+        seen = as_seen(moves_of(list(options), self.dimension), self._features)
         views = [
             self._pool(options),
             self._pool(seen or options),

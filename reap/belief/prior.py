@@ -191,18 +191,18 @@ class Prior:
 
     def _people(
         self, latents: Array, families: Ints, columns: Ints | None = None
-    ) -> Iterator[tuple[Ints | slice, Factor, Array | None]]:
-        """Yield people who share T, `A ∝ TᵀBT`: their places, their factors B, and T."""
+    ) -> Iterator[tuple[Ints, Factor, Array | None]]:
+        """Yield people who share T, `A ∝ TᵀBT`: their places, family by family, their factors B, and T."""
         n, d = len(latents), self.dimension
         k = d if columns is None else len(columns)
         flat = latents.reshape(n, -1)
-        split = Latents(flat[:, : d * k].reshape(n, d, k), flat[:, d * k : d * k + d], columns)
+        order = np.argsort(families, kind="stable")
         for turn, own in self._turns:
-            of = np.flatnonzero(own[families])
-            if len(of) == len(families):
-                yield slice(None), mixed(self.families, split, families), turn
-            elif len(of):
-                yield of, mixed(self.families, split.of(of), families[of]), turn
+            of = order if own.all() else order[own[families[order]]]
+            if len(of):
+                drawn = flat[of, : d * k].reshape(len(of), d, k)
+                split = Latents(drawn, flat[of, d * k : d * k + d], columns)
+                yield of, mixed(self.families, split, families[of]), turn
 
     def _minded(self, latents: Array) -> Array:
         """Return the weights `(n, e)` of the columns beside; their latents stand last."""
@@ -223,7 +223,11 @@ def weight(latents: Array, absent: float | Array = ABSENT, heavy: float | Array 
     [0.0, 0.65, 9.13]
     """
     u = (ndtr(latents) - absent) / (1 - np.asarray(absent))
-    return np.asarray(np.where(u > 0, np.exp(heavy + ndtri(np.clip(u, 1e-12, 1 - 1e-12))), 0.0))
+    minded = u > 0  # few are, and what follows takes longest
+    r = np.zeros(np.shape(u))
+    shift = np.broadcast_to(heavy, r.shape)[minded]
+    r[minded] = np.exp(shift + ndtri(np.clip(u[minded], 1e-12, 1 - 1e-12)))
+    return r
 
 
 def opened(kind: PriorLike) -> str | Difficulties | LearnedPrior:

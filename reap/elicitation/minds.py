@@ -15,6 +15,7 @@ import numpy as np
 from reap import effort
 from reap._typing import Array
 from reap.plan import Plan
+from reap.plan_parts import date
 from reap.space import ActionSpace
 
 #: The columns, as ``Learned`` names them.
@@ -35,7 +36,8 @@ def counted(space: ActionSpace, plans: Sequence[Plan]) -> Array:
     actions: Array = space.changed(starts, ends)[:, acts].sum(axis=1).astype(float)
     if columns(space) == 1:
         return actions[:, None]
-    months: Array = np.nan_to_num(space.months(starts[0], ends)) / space.horizon
+    date(plans)
+    months = np.array([plan.months for plan in plans]) / space.horizon
     return np.asarray(np.column_stack([actions, months]))
 
 

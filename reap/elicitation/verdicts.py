@@ -33,7 +33,7 @@ def noticed(space: ActionSpace) -> Array:
         least = NOTICE * feature.scale if feature.notice is None else feature.notice
         return least / (1.0 if space.encoded else feature.scale)
 
-    least = np.concatenate([np.full(feature.width, of(feature)) for feature in space.features])
+    least = np.repeat([of(feature) for feature in space.features], [f.width for f in space.features])
     return np.asarray(np.maximum(np.maximum(least, space.steps) - 1e-9, 1e-9))
 
 

@@ -36,11 +36,13 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import nct, norm
 
-from reap._typing import Array
+from reap._typing import Array, Bools
 from reap.models.spread import Spread
 
 #: From this many others on they are a sample, with a mean and a deviation.
 SAMPLE = 8
+#: What a bound may seem too low by rounding.
+_ROUNDING = 1e-6
 
 
 def needed(share: float, count: int) -> int:
@@ -131,6 +133,25 @@ class Rule:
                 deviation = self.usual.drawn(mean, deviation, len(logits) - 1)
             parts.append(16 * (mean - self.factor * deviation - 0.5) + self.boundary)
         return np.stack(parts)
+
+    def hopeful(self, logits: Array, others: int, least: float) -> Bools:
+        """Return for which rows (n,) the bound may still be ``least``, from logits (k, n) of the first k of m others.
+
+        With mean ū and variance v of the k known u, the bound is highest where the other m − k all say the same, ū + δ:
+
+            ū + a δ − c √((k v + q δ²) / (m − 1)),      a = (m − k)/m,   q = k (m − k)/m.
+
+        Over all δ that is at most ``ū − √(k v / (m − 1)) √(c² − a² (m − 1)/q)``, where the root is real.
+        """
+        k = len(logits)
+        left = 0.0
+        if self.factor is not None and self.usual is None:
+            left = self.factor**2 - (others - k) * (others - 1) / (others * k)
+        if self.factor is None or left <= 0:
+            return np.ones(logits.shape[1], dtype=bool)
+        u = agreed(logits, self.boundary)
+        highest = u.mean(axis=0) - np.sqrt(left * k / (others - 1)) * u.std(axis=0)
+        return np.asarray(16 * (highest - 0.5) + self.boundary >= least - _ROUNDING)
 
     def spread(self, logits: Array) -> tuple[Array, Array, Array]:
         """Return mean (n,), standard deviation (n,) and the values u (m, n) themselves, of the others."""

@@ -34,7 +34,7 @@ from reap.models.declared import OnVectors
 from reap.models.mixing import mixed
 from reap.models.network import Network
 from reap.models.spread import Spread
-from reap.models.staged import from_least, stages
+from reap.models.staged import Group, Whole, from_least, stages
 from reap.models.together import OneByOne, Stacked, together
 from reap.models.trees.several import Several, several
 from reap.models.wanted import ignored
@@ -45,6 +45,8 @@ from reap.space import ActionSpace
 _REFITS, _MOST, _READ = 20, 100, 200_000
 #: Rows on which to see how far retrainings usually differ.
 _MIXED = 1_000
+#: How many retrainings that have gradients are asked before the rest: where four and then eight differ, hardly a row is left.
+_STAGES = 4, 4
 #: Bootstrap samples drawn in search of one that has every class.
 _DRAWS = 100
 _INSTEAD = "give models=[…] to compare with, or margin= to keep a distance from the threshold"
@@ -142,7 +144,8 @@ class SmoothMinimum(Smooth):
 
     def from_least(self, Z: Array, least: float) -> Array:
         """Return the binding logit where it is ``least`` or more, −inf elsewhere, (n,); most members are asked about few rows."""
-        return from_least(self._stages, self.rule, len(self.members) - 1, Z, least)
+        groups, few = self._asked
+        return from_least(groups, self.rule, len(self.members) - 1, Z, least, few)
 
     def gradient(self, Z: Array) -> Array:
         """Return the gradient of what binds, (n, d): of a member, or of mean and deviation,
@@ -156,13 +159,19 @@ class SmoothMinimum(Smooth):
         return together(self.rule.asked(self.members))
 
     @cached_property
-    def _stages(self) -> list[OneByOne | Stacked]:
+    def _asked(self) -> tuple[list[Group], Group | None]:
+        """The members in stages; and all of them at once, for a few rows, where they are networks of one shape."""
         # Nobody knows a retraining to the seventh digit: what might have been is read in single precision, today's model is not.
-        today, *others = (together(some) for some in stages(self.rule.asked(self.members)))
-        return [
-            today,
-            *(one.rounded() if isinstance(one, Stacked) and one.weights else one for one in others),
-        ]
+        members = self.rule.asked(self.members)
+        today, *others = (together(some) for some in stages(members, _STAGES))
+        groups: list[Group] = [today, *map(_rounded, others)]
+        alike = all(isinstance(one, Stacked) for one in (today, *others))
+        rest = [_rounded(together(members[1:]))] if others else []
+        return groups, Whole([today, *rest]) if alike else None
+
+
+def _rounded(one: OneByOne | Stacked) -> OneByOne | Stacked:
+    return one.rounded() if isinstance(one, Stacked) and one.weights else one
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -151,7 +152,7 @@ def _labels(vectors: Array, *, mirrored: bool) -> Ints:
     if largest == 0.0:
         return np.zeros_like(labels)
     # Equal rows are neighbours in every projection: only those few need comparing in full.
-    direction = np.random.default_rng(0).normal(size=vectors.shape[1])
+    direction = _direction(vectors.shape[1])
     shadow = vectors @ direction
     shadow = np.abs(shadow) if mirrored else shadow
     order = np.argsort(shadow)
@@ -167,3 +168,9 @@ def _labels(vectors: Array, *, mirrored: bool) -> Ints:
         _, first, inverse = np.unique(cells, axis=0, return_index=True, return_inverse=True)
         labels[twins] = twins[first][inverse.ravel()]
     return labels
+
+
+@lru_cache(maxsize=8)
+def _direction(dimension: int) -> Array:
+    """Return a vector (d,) that stands askew to everything; always the same."""
+    return np.random.default_rng(0).normal(size=dimension)

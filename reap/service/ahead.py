@@ -59,10 +59,8 @@ class Ahead:
         It goes before newcomers who came after the person (``came``): else, while many come, everybody would need it at once and
         those who are in a session would wait for it.
         """
-        now = time.monotonic()
-        self._waiting.put(
-            (copy_context(), now if came is None else came, live, work)
-        )  # in the person's language
+        came = time.monotonic() if came is None else came
+        self._waiting.put((copy_context(), came, live, work))  # in the person's language
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="reap-ahead", daemon=True)
@@ -81,7 +79,7 @@ class Ahead:
 
     def _do(self, came: float, live: Live, work: Callable[[], None]) -> None:
         def back() -> bool:
-            return live.came > 0
+            return live.came > came  # the request that started it looks at its session, too
 
         deadline = time.monotonic() + self._longest
         with ExitStack() as stack:

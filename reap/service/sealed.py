@@ -28,6 +28,8 @@ _SINCE = (
     .where(EVENTS.c.session == sa.bindparam("name"), EVENTS.c.revision >= sa.bindparam("since"))
     .order_by(EVENTS.c.revision)
 )
+_COUNTED = sa.select(NOTES.c.value).where(NOTES.c.name == "count").with_for_update()
+_RECOUNT = NOTES.update().where(NOTES.c.name == "count").values(value=sa.bindparam("counted"))
 
 
 def seal(key: str, kept: Kept, events: int, head: str) -> str:
@@ -102,11 +104,10 @@ class Sealed(Database):
 
     def _count(self, connection: sa.Connection, *, started: int = 0, removed: int = 0) -> None:
         """Count sessions, in the transaction that starts or removes them; a count that was edited stays wrong."""
-        look = sa.select(NOTES.c.value).where(NOTES.c.name == "count").with_for_update()
-        known = Count.read(self.key, connection.execute(look).scalar_one_or_none() or "")
+        known = Count.read(self.key, connection.execute(_COUNTED).scalar_one_or_none() or "")
         if known is not None:
             new = Count(known.started + started, known.removed + removed).written(self.key)
-            connection.execute(NOTES.update().where(NOTES.c.name == "count").values(value=new))
+            connection.execute(_RECOUNT, {"counted": new})
 
     def faults(self) -> Iterator[tuple[str, str]]:
         """Walk every chain and look at every signature; yield (session, what is wrong) for each that is broken."""

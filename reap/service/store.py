@@ -47,6 +47,7 @@ _TRY = (
     .values(trials=SESSIONS.c.trials + 1)
 )
 _ADD = EVENTS.insert()
+_BEGIN = SESSIONS.insert()
 
 
 class Store(Sealed):
@@ -105,7 +106,7 @@ class Store(Sealed):
         row = Kept(name, token_hash, created, expires, model, data, version, len(events), events[-1].hash)
         signed = seal(self.key, row, row.events, row.head)
         with self.writing("begun") as connection:
-            connection.execute(SESSIONS.insert().values(signature=signed, **vars(row)))
+            connection.execute(_BEGIN, {"signature": signed, **vars(row)})
             connection.execute(_ADD, [_columns(event) for event in events])
             self._count(connection, started=1)
         return row, events

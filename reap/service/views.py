@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from reap import __version__
@@ -57,7 +58,7 @@ def state(desk: Desk, live: Live) -> out.State:
     return out.State(
         revision=live.revision,
         status=_status(session, accepted),
-        question=None if question is None else _question(question),
+        question=None if question is None else _question(question, live),
         progress=_progress(session),
         answers=_answers(live),
         wishes=_wishes(session),
@@ -153,7 +154,9 @@ def reasons(desk: Desk, live: Live, n: int = 4) -> list[out.Reason]:
     ]
 
 
-def _question(question: Question) -> out.Asked:
+def _question(question: Question, live: Live) -> out.Asked:
+    rows = compared(question)
+    live.told[_name(question)] = _abouts(question, rows)  # for when it is answered
     changed = {c.feature: c.label for option in question.options for c in option.changes}
     return out.Asked(
         id=question.id,
@@ -177,7 +180,7 @@ def _question(question: Question) -> out.Asked:
             out.Different(label=d.label, now=d.now, values=list(d.values), signed=list(d.signed))
             for d in question.differences
         ],
-        rows=compared(question),
+        rows=rows,
         promise=question.promise,
         same_target=question.same_target,
         could_be_impossible=[out.Named(feature=f, label=label) for f, label in changed.items()],
@@ -219,9 +222,8 @@ def _answers(live: Live) -> list[out.Given]:
     session = live.session
 
     def about(question: Question) -> list[str]:
-        name = tuple(option.path.tobytes() for option in question.options)
-        if name not in live.told:
-            live.told[name] = [_short(question, i) for i in range(len(question.options))]
+        if (name := _name(question)) not in live.told:
+            live.told[name] = _abouts(question, compared(question))
         return live.told[name]
 
     return [
@@ -252,11 +254,17 @@ def words(question: Question, choice: int | str) -> str:
             return _("Skipped")
 
 
-def _short(question: Question, i: int) -> str:
-    """Return what sets one option apart, in a line."""
-    if question.same_target:
-        count = len(question.options[i].steps)
-        return ngettext("the same changes in {n} stage", "the same changes in {n} stages", count).format(
-            n=count
-        )
-    return "; ".join(row.cells[i].text for row in compared(question))
+def _name(question: Question) -> tuple[bytes, ...]:
+    """Return what tells a question's options from those of another."""
+    return tuple(option.path.tobytes() for option in question.options)
+
+
+def _abouts(question: Question, rows: Sequence[out.Compared]) -> list[str]:
+    """Return what sets each option apart, in a line, from the rows of the question."""
+    if not question.same_target:
+        return ["; ".join(row.cells[i].text for row in rows) for i in range(len(question.options))]
+    counts = [len(option.steps) for option in question.options]
+    return [
+        ngettext("the same changes in {n} stage", "the same changes in {n} stages", n).format(n=n)
+        for n in counts
+    ]

@@ -96,8 +96,10 @@ class Clocks:
     def _each(self, gaps: Array) -> Array:
         """Return the whole months (n, p) that each paced action takes."""
         gap = np.abs(gaps)
-        gap = np.where(np.isnan(gap), 0.0, np.where(self._nominal, gap > 0.5, gap))
-        return np.asarray(np.maximum(np.ceil(gap * self._weight - _SLACK), 0.0))
+        if self._nominal.any():
+            gap = np.where(self._nominal, gap > 0.5, gap)
+        months = np.ceil(gap * self._weight - _SLACK)
+        return np.asarray(np.fmax(months, 0.0, out=months))  # what is missing takes no time
 
     def months(self, before: Array, after: Array) -> Array:
         """Return the months (n,) a change takes: the fewest at which all clocks agree and the actions are done.

@@ -94,8 +94,8 @@ class Encoding:
         return np.array([1.0 if self.encoded and f.is_number else f.scale for f in self.features])
 
     @cached_property
-    def _rounding(self) -> tuple[Array, Array, Array]:
-        """For what takes one column: a power of ten to round at, how much rounding may change, the last level."""
+    def _rounding(self) -> tuple[Array, Array, Array, Array]:
+        """For what takes one column: a power of ten to round at, how much rounding may change, the first and the last level."""
         power, slack, last = [], [], []
         for i in self.single[0]:
             feature, size = self.features[i], 1.0
@@ -105,7 +105,8 @@ class Encoding:
             power.append(10.0**digits if feature.kind == "numeric" else 1.0)
             slack.append(_ROUNDING * size if feature.kind == "numeric" else np.inf)
             last.append(np.inf if feature.is_number else len(feature.levels) - 1.0)
-        return np.array(power), np.array(slack), np.array(last)
+        ends = np.array(last)
+        return np.array(power), np.array(slack), np.where(np.isinf(ends), -np.inf, 0.0), ends
 
     @cached_property
     def starts(self) -> Ints:
@@ -192,10 +193,10 @@ class Encoding:
         codes = np.empty((len(Z), len(self.features)))
         chosen, columns = self.single
         value = self.origin[chosen] + Z[:, columns] * self.scale[chosen]
-        power, slack, last = self._rounding
+        power, slack, first, last = self._rounding
         short = np.rint(value * power) / power
         value = np.where(np.abs(short - value) <= slack, short, value)
-        codes[:, chosen] = np.clip(value, np.where(np.isinf(last), -np.inf, 0.0), last)
+        codes[:, chosen] = np.minimum(np.maximum(value, first), last)
         for i, columns in self.hot:
             block = Z[:, columns]
             codes[:, i] = block.argmax(axis=1)

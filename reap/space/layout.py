@@ -18,6 +18,8 @@ from reap.space.words import Change, doubt
 
 #: A vector farther than this from its row's is no row.
 _OFF = 1e-6
+#: Rows whose values are remembered at most.
+_TOLD = 2_000
 
 
 class Layout:
@@ -109,8 +111,20 @@ class Layout:
 
     def values(self, z: Array) -> dict[str, Any]:
         """Return one vector (d,) as a dict of plain values in units, by feature."""
-        codes = self._encoding.codes_of(self._vectors(z))[0]
-        return {f.name: f.value(code) for f, code in zip(self.features, codes, strict=True)}
+        Z = self._vectors(z)[:1]
+        known = self._told.get(name := Z.tobytes())
+        if known is None:
+            codes = self._encoding.codes_of(Z)[0].tolist()
+            known = {f.name: f.value(code) for f, code in zip(self.features, codes, strict=True)}
+            if len(self._told) >= _TOLD:
+                self._told.clear()
+            self._told[name] = known
+        return dict(known)
+
+    @cached_property
+    def _told(self) -> dict[bytes, dict[str, Any]]:
+        """The values of vectors that were asked for lately: words are made of the same few rows again and again."""
+        return {}
 
     def row(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return values by feature as values by column of the user's table."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -19,8 +18,8 @@ from reap.space.reach import Reach
 from reap.space.rules import SAME, Implication
 from reap.space.timing import Timing
 
-#: People for whom it is known what is legal: those who are asked for at the same time, in a batch a chunk of them.
-_PEOPLE = 128
+#: People for whom it is known what is legal: those whose sessions a server holds at the same time, in a batch a chunk of them.
+_PEOPLE = 256
 
 
 class Legality(Timing):
@@ -71,7 +70,7 @@ class Legality(Timing):
         self._reach = Reach(self._encoding, limits, self._clocks.until(limits))
         counts = [k for k in (self.max_changes, limits.max_changes) if k is not None]
         self._count = min(counts) if counts else None
-        self._last: dict[bytes, Projection] = {}
+        self._legal: dict[bytes, Projection] = {}
 
     @property
     def most_changes(self) -> int | None:
@@ -135,14 +134,15 @@ class Legality(Timing):
         return found
 
     def _of(self, z0: Array) -> Projection:
-        """Return what is legal for one person, made once: engines ask again and again, for a few people at a time."""
+        """Return what is legal for one person, made once: engines ask again and again, for as many people as are served."""
         z0 = self._vectors(z0)[0]
         name = z0.tobytes()
-        known = self._last  # another thread may put another dict in its place, and never changes this one
-        made = known.get(name)
+        made = self._legal.get(name)
         if made is None:
             made = Projection(self._reach, self._parsed, self._count, self._clocks, z0.copy())
-            self._last = dict(islice(known.items(), max(0, len(known) + 1 - _PEOPLE), None)) | {name: made}
+            if len(self._legal) >= _PEOPLE:
+                self._legal = {}  # another thread goes on with the one it has
+            self._legal[name] = made
         return made
 
     def grid(self, z0: Array) -> tuple[Numbers, list[Levels]]:
@@ -241,10 +241,12 @@ class Legality(Timing):
     def obstacle(self, z0: Array) -> str | None:
         """Return why no row at all is legal for a subject, in a sentence; None where one is."""
         try:
-            if self._parsed or self._derived.names or self._count is not None:
+            person = self._of(z0)
+            if not (self._parsed or self._derived.names or self._count is not None):
+                person.check_open()  # each feature has room by itself, or nothing has
+            elif not person.has_rows:
                 self.project(z0, z0)
-            else:  # then each feature has room by itself, or nothing has
-                self._of(z0).check_open()
+                person.has_rows = True
         except InputError as error:
             return str(error)
         return None

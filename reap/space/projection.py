@@ -44,6 +44,8 @@ class Projection:
         self.room = reach.room(self.start)
         #: What this person may become on the one grid, once somebody has asked for it.
         self.grid: tuple[Numbers, list[Levels]] | None = None
+        #: Whether somebody has found a legal row.
+        self.has_rows = False
 
     # the nearest legal row ----------------------------------------------------------------------------
 

@@ -73,6 +73,14 @@ def test_what_was_not_begun_is_left_to_the_person_who_is_back(desk):
     assert not dropped.begun.is_set()
 
 
+def test_the_request_that_started_a_session_is_not_its_person_coming_back(desk):
+    _, _, ahead = desk
+    live, work, came = Live(None), Work(), time.monotonic()
+    live.came = came  # the start shows the state of the session that it has made
+    ahead.add(live, work, came)
+    assert work.done.wait(5)
+
+
 def test_a_failure_ends_nothing(desk):
     _, _, ahead = desk
 

@@ -106,3 +106,20 @@ def test_asking_about_one_person_after_another_mixes_nothing_up():
     np.testing.assert_array_equal(space.project(wanted, Z[0]), first)
     np.testing.assert_array_equal(space.project(wanted, z0), alone[1])
     assert not (space.box(Z[0])[0] == 99.0).any()
+
+
+def test_what_was_read_of_a_row_is_nobody_else_s_to_change_and_goes_into_no_file():
+    space = ActionSpace([Feature("income", "integer", range=(0, 100_000))])
+    row, fresh = space.vector({"income": 31_337}), pickle.dumps(space)
+    space.values(row)["income"] = 0
+    assert space.values(row) == {"income": 31_337}
+    assert pickle.dumps(space) == fresh
+
+
+def test_more_people_than_are_remembered_get_what_is_legal_for_them():
+    space = ActionSpace([Feature("age", "integer", range=(0, 1_000), direction="up")])
+    people = [space.vector({"age": age}) for age in range(0, 900, 2)]
+    for _ in range(2):
+        for z in people:
+            assert space.box(z)[0] == z
+            assert space.obstacle(z) is None

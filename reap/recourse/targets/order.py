@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reap._typing import Array, Bools, Ints
+from reap._typing import Array, Bools
 
 #: Encoded changes smaller than this are rounding.
 _RESOLUTION = 1e-9
@@ -31,9 +31,7 @@ def asks_no_more(changes: Array, others: Array) -> Bools:
         return np.array([_extends(others, change) for change in changes], dtype=bool).reshape(-1, len(others))
     # most pairs move different columns, or to different sides: one product of zeros and ones tells, the rest is compared
     moved = ~(np.abs(changes) <= _RESOLUTION)
-    mine = np.concatenate([moved & (changes > 0), moved & (changes < 0)], axis=1).astype(np.float32)
-    theirs = np.concatenate([others > 0, others < 0], axis=1).astype(np.float32)
-    out = mine @ theirs.T == moved.sum(axis=1)[:, None]
+    out = _sides(changes, moved) @ _sides(others).T == moved.sum(axis=1)[:, None]
     size, limit = np.abs(changes), np.abs(others) + _RESOLUTION
     if 8 * np.count_nonzero(out) > out.size:
         for k in np.flatnonzero(moved.any(axis=0)):
@@ -55,7 +53,7 @@ def _extends(others: Array, change: Array) -> Bools:
 
 
 class Changes:
-    """Many changes (n, d) that single ones are held against, again and again.
+    """Many changes (n, d) that others are held against, again and again.
 
     Parameters
     ----------
@@ -63,25 +61,34 @@ class Changes:
 
     Examples
     --------
-    >>> Changes(np.array([[-0.5, 0.0], [-0.5, 0.2], [0.0, 0.1]])).asking_no_more(np.array([-0.6, 0.1]))
-    array([0, 2])
+    >>> Changes(np.array([[-0.5, 0.0], [-0.5, 0.2], [0.0, 0.1]])).asking_no_more(np.array([[-0.6, 0.1]])).tolist()
+    [[True], [False], [True]]
     """
 
     def __init__(self, changes: Array) -> None:
-        self._changes = changes
-        self._moved = np.packbits(np.abs(changes) > _RESOLUTION, axis=1)
+        moved = ~(np.abs(changes) <= _RESOLUTION)
+        self._sides = _sides(changes, moved)
+        self._count, self._size = moved.sum(axis=1), np.abs(changes)
 
-    def asking_no_more(self, change: Array) -> Ints:
-        """Return those (k,) that ask for no more than one change (d,) in any column, as ``asks_no_more`` says."""
-        still = np.packbits(np.abs(change) <= _RESOLUTION)
-        # most of them move a column that this change leaves alone: one look at their bits is enough
-        near = np.flatnonzero(~(self._moved & still).any(axis=1))
-        if len(near) == 0:
-            return near
-        mine = self._changes[near]
-        size, same_side = np.abs(mine), np.where(mine > 0, change > 0, change < 0)
-        fine = (size <= np.abs(change) + _RESOLUTION) & (same_side | (size <= _RESOLUTION))
-        return near[fine.all(axis=1)]
+    def asking_no_more(self, others: Array) -> Bools:
+        """Return which of them ask for no more than which others (m, d) in any column, (n, m), as ``asks_no_more`` says."""
+        # most pairs move different columns, or to different sides: one product of zeros and ones tells, the rest is compared
+        out = np.asarray(self._sides @ _sides(others).T == self._count[:, None])
+        limit = np.abs(others) + _RESOLUTION
+        i, j = np.nonzero(out)
+        part = max(1, _ENTRIES // max(1, others.shape[1]))
+        for begin in range(0, len(i), part):
+            a, b = i[begin : begin + part], j[begin : begin + part]
+            out[a, b] = (self._size[a] <= limit[b]).all(axis=1)
+        return out
+
+
+def _sides(changes: Array, moved: Bools | None = None) -> Array:
+    """Return zeros and ones (n, 2 d): which columns rise, and which fall."""
+    up, down = changes > 0, changes < 0
+    if moved is not None:
+        up, down = up & moved, down & moved
+    return np.concatenate([up, down], axis=1).astype(np.float32)
 
 
 def undominated(changes: Array) -> Bools:

@@ -47,7 +47,10 @@ class Targets:
         #: Plans that were made, by what their words depend on and by the row they lead to.
         self.plans: dict[tuple[str, bool, int], Plan] = {}
         self._solved: LRUCache[bytes, tuple[Array, Array]] = LRUCache(_SOLVED)
-        self._minimal: dict[np.intp, bool] = {}
+        #: Rows, by their bytes, of which nothing can be taken back.
+        self._bare: set[bytes] = set()
+        #: Of each row of the pool whether it is irreducible, 1 or 0; −1 where nobody has asked.
+        self._minimal = np.full(len(self.pool), -1, dtype=np.int8)
 
     def __len__(self) -> int:
         return len(self.pool)
@@ -130,11 +133,13 @@ class Targets:
     def _irreducible(self, places: Ints) -> Bools:
         """Return which rows of the pool, by their places (k,), ask for all that no other row of it asks for."""
         moves, size, changes = self._asked
-        for place in np.unique(places):
-            if place not in self._minimal:
-                below = changes.asking_no_more(moves[place, self.problem.own])
-                self._minimal[place] = not (size[below] < size[place] * (1 - 1e-9)).any()
-        return np.array([self._minimal[place] for place in places], dtype=bool)
+        new = np.unique(places)
+        new = new[self._minimal[new] < 0]
+        if len(new):
+            below = changes.asking_no_more(moves[new][:, self.problem.own])
+            less = size[:, None] < size[new] * (1 - 1e-9)
+            self._minimal[new] = ~(below & less).any(axis=0)
+        return np.asarray(self._minimal[places] > 0)
 
     def settled(self, A: Array, rows: Array) -> Array:
         """Return irreducible rows (k, d) made of one for each matrix; none asks for all that another, or the pool, does."""
@@ -148,7 +153,7 @@ class Targets:
             if not whole:
                 if uneven:
                     rows = lowered(self.problem, A, rows)
-                rows, _ = reduced(self.problem, A, rows)
+                rows = self._reduced(A, rows)
             less = self._less(A[moving], rows[moving])
             some = less >= 0
             if not some.any():
@@ -157,20 +162,32 @@ class Targets:
             rows[moving[some]] = self.pool.rows[less[some]]
             moving = moving[some] if whole else moving
         else:
-            rows, _ = reduced(self.problem, A, rows)
+            rows = self._reduced(A, rows)
         rows = rows[unique_rows(rows)]
         return np.asarray(rows[undominated(self.problem.moves(rows)[:, self.problem.own])])
+
+    def _reduced(self, A: Array, rows: Array) -> Array:
+        """Return irreducible rows (k, d) made of one for each matrix; what was left of a row before is irreducible."""
+        new = np.array([row.tobytes() not in self._bare for row in rows], dtype=bool)
+        if new.any():
+            rows = rows.copy()
+            rows[new], _ = reduced(self.problem, A[new], rows[new])
+            if (
+                self.problem.nearer is None
+            ):  # else a row may still be taken back to where the model cannot tell it
+                self._bare |= {row.tobytes() for row in rows[new]}
+        return rows
 
     def _less(self, A: Array, rows: Array) -> Ints:
         """Return, for each row (k, d), the row of the pool of least effort that asks for less in every way; −1: none."""
         pool, size, changes = self._asked
         moves = self.problem.moves(rows)
         found = np.full(len(rows), -1)
-        for k, limit in enumerate(effort.size(moves) * (1 - 1e-9)):
-            below = changes.asking_no_more(moves[k, self.problem.own])
-            below = below[size[below] < limit]
-            if len(below):
-                found[k] = below[effort.of_changes(A[k : k + 1], pool[below])[0].argmin()]
+        less = changes.asking_no_more(moves[:, self.problem.own])
+        less &= size[:, None] < effort.size(moves) * (1 - 1e-9)
+        for k in np.flatnonzero(less.any(axis=0)):
+            below = np.flatnonzero(less[:, k])
+            found[k] = below[effort.of_changes(A[k : k + 1], pool[below])[0].argmin()]
         return found
 
     @cached_property

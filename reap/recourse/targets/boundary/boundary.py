@@ -9,7 +9,7 @@ from reap.effort import of_each
 from reap.recourse.targets import pool
 from reap.recourse.targets.boundary.numbers import Descent
 from reap.recourse.targets.boundary.rounding import roundings
-from reap.recourse.targets.boundary.search import climb, search
+from reap.recourse.targets.boundary.search import Known, climb, search
 from reap.recourse.targets.pool import Best, Pool, best_of_supports, build
 from reap.recourse.targets.problem import Problem
 
@@ -40,6 +40,7 @@ class Boundary:
         self, problem: Problem, data: Array, rng: np.random.Generator, whole: int | None = None
     ) -> None:
         self.problem = problem
+        self._neighbours: Known = {}
         self.pool = build(problem, data, rng, pool.ENUMERATED if whole is None else whole)
         if len(self.pool) == 0 and not self.pool.complete:
             rejected = self.pool.rejected
@@ -128,7 +129,7 @@ class Boundary:
                 self._tries(_SEARCHES, len(best.A)),
             )
             matrix, rows, scores = matrix[keep], rows[keep], scores[keep]
-            rows, scores = search(self.problem, best.A[matrix], rows, scores)
+            rows, scores = search(self.problem, best.A[matrix], rows, scores, self._neighbours)
             own = best.efforts.copy()
             np.minimum.at(own, matrix, of_each(best.A[matrix], self.problem.moves(rows)))
             best.offer(rows, scores)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from reap._arrays import row_keys
-from reap._typing import Array, Ints
+from reap._typing import Array, Bools, Ints
 from reap.effort import of_each
 from reap.recourse.targets.problem import Problem
 
 #: Shares of the way back to the start.
 _BACK = np.array([1.0, 0.5, 0.25, 0.1])
+#: Rows of one subject whose neighbours are remembered at most.
+_KNOWN = 500
 
 
 class Moves:
@@ -58,20 +62,27 @@ class Moves:
         return out
 
 
-def search(problem: Problem, A: Array, rows: Array, scores: Array, rounds: int = 12) -> tuple[Array, Array]:
+#: Of rows, by their bytes, what the model says of their neighbours, and which of these are legal; both (moved,).
+Known: TypeAlias = dict[bytes, tuple[Array, Bools]]
+
+
+def search(
+    problem: Problem, A: Array, rows: Array, scores: Array, known: Known | None = None, rounds: int = 12
+) -> tuple[Array, Array]:
     """Improve accepted rows (b, d), one for each matrix, by single changes and pairs of changes.
 
     All single changes of a row are scored; the logit of a pair is guessed as the sum of both, and the pairs of least effort
-    that the guess accepts are scored too. Needs no gradient. Returns rows (b, d) and their logits (b,).
+    that the guess accepts are scored too. Needs no gradient. Returns rows (b, d) and their logits (b,). Whatever the matrix,
+    a row has the same neighbours: those that are ``known`` are not scored again.
     """
-    moves = Moves(problem)
+    moves, known = Moves(problem), {} if known is None else known
     rows, scores = rows.copy(), scores.copy()
     active = np.arange(len(A))
     for _ in range(rounds):
         if len(active) == 0 or problem.late or len(moves.owner) == 0:
             break
         first, state = _states(rows[active])
-        near = Neighbours(problem, moves, rows[active][first], scores[active][first])
+        near = Neighbours(problem, moves, rows[active][first], scores[active][first], known)
         pairs = near.pairs(A[active], state)
         options = np.concatenate([near.rows[state], pairs], axis=1)
         values = np.concatenate([near.judged[state], _judged(problem, pairs)], axis=1)
@@ -137,7 +148,9 @@ class Neighbours:
     judged : (R, M), the same, −inf where it is illegal; pretexts are among them
     """
 
-    def __init__(self, problem: Problem, moves: Moves, rows: Array, scores: Array) -> None:
+    def __init__(
+        self, problem: Problem, moves: Moves, rows: Array, scores: Array, known: Known | None = None
+    ) -> None:
         self.problem, self.owner, self.here, self.scores = problem, moves.owner, rows, scores
         self.changes = moves.of(rows)
         self.moved = np.abs(self.changes).sum(axis=2) > 1e-9
@@ -145,9 +158,27 @@ class Neighbours:
         changed = problem.follow((self.rows + self.changes)[self.moved])
         self.rows[self.moved] = changed
         self.guessed = np.repeat(scores[:, None], len(moves.owner), axis=1)
-        self.guessed[self.moved] = problem.score(changed)
+        self.guessed[self.moved], legal = self._scored(changed, {} if known is None else known)
         self.judged = self.guessed.copy()
-        self.judged[self.moved] = np.where(problem.legal(changed), self.guessed[self.moved], -np.inf)
+        self.judged[self.moved] = np.where(legal, self.guessed[self.moved], -np.inf)
+
+    def _scored(self, changed: Array, known: Known) -> tuple[Array, Bools]:
+        """Return the logits of all neighbours that moved (k, d), row by row, and which of them are legal, (k,) both."""
+        if len(known) > _KNOWN:
+            known.clear()
+        keys, counts = [row.tobytes() for row in self.here], self.moved.sum(axis=1)
+        new = np.array([key not in known for key in keys], dtype=bool)
+        if new.any():
+            some = changed[np.repeat(new, counts)]
+            ends = np.cumsum(counts[new])[:-1]
+            each = zip(
+                np.split(self.problem.score(some), ends),
+                np.split(self.problem.legal(some), ends),
+                strict=True,
+            )
+            known.update(zip([key for key, one in zip(keys, new, strict=True) if one], each, strict=True))
+        values, legal = zip(*(known[key] for key in keys), strict=True)
+        return np.concatenate(values), np.concatenate(legal)
 
     def pairs(self, A: Array, state: Ints, count: int = 16) -> Array:
         """Return the most promising pairs of changes for each matrix, applied to the row it is at, (b, k, d).
