@@ -115,6 +115,6 @@ def test_a_space_remembers_some_people_and_answers_all_of_them_alike(monkeypatch
     space = one(range=(0, 10), max_change=2)
     people = [space.vector({"x": x}) for x in (1, 3, 5, 7, 9)]
     first = [space.box(z0) for z0 in people]
-    assert len(space._last) == 3
+    assert 1 <= len(space._legal) <= 3
     np.testing.assert_array_equal([space.box(z0) for z0 in people], first)
     assert space.grid(people[-1]) is space.grid(people[-1])  # made once
