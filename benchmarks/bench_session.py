@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 import reap
 from benchmarks._harness import Row
+from reap.research.experiments.sessions import rows_of
 
 
 def fitted(name: str) -> tuple[reap.Recourse, reap._typing.Frame]:
@@ -36,7 +37,7 @@ def rounds(
         session = engine.elicit(rejected.iloc[[i]], questions=questions, minds=minds)
         question = session.ask()
         while question is not None:
-            shown.append(len(question.differences))
+            shown.append(rows_of(question))
             choice = person.answer(question)
             start = time.process_time()
             session.answer(choice)
