@@ -67,12 +67,16 @@ class Cell:
 
         Nobody stands in two places: with the same few people in the place of every subject, one effort matrix decided a table.
         """
-        share, number = self.lapse if lapse is None else lapse, i * self.matrices + k
+        share, number = self.lapse if lapse is None else lapse, self.number(i, k)
         # A place takes a search, and only some kinds of people look where they stand.
         place = self.place(i) if self.people in (*MINDING, *READING) else None
         return person(
             self.people, self.made.dimension, number, self.seed, lapse=share, subject=i, place=place
         )
+
+    def number(self, i: int, k: int) -> int:
+        """Return which of all people of a kind the k-th in the place of the i-th subject is."""
+        return i * self.matrices + k
 
     def place(self, i: int) -> Place:
         """Return where the i-th subject stands, with the change of the plan for everybody."""
@@ -171,7 +175,8 @@ def run(
                 _row(method, each, persons[k], made) for method in methods for each in found[method][i, k]
             ]
             oracle = min([run["effort"] for run in runs if run["found"]] + [best])
-            rows += [{**run, "subject": i, "matrix": k, "oracle": oracle} for run in runs]
+            # by their number: another table has others in the place of the same subject
+            rows += [{**run, "subject": i, "matrix": cell.number(i, k), "oracle": oracle} for run in runs]
     setting = {"people": people, "lapse": lapse, "options": options}
     return pd.DataFrame(rows).assign(dataset=made.name, own=made.own, **setting)
 
