@@ -111,7 +111,7 @@ def test_engines(load, name, model):
     refused = data.X[fitted.predict(data.X) == 0]
     kinds = [reap.Recourse, reap.GraphRecourse] + [reap.GradientRecourse] * (model == "linear")
     for kind in kinds:
-        for limit in (0.05, 0.2):
+        for limit in (0.01, 0.05, 0.2):
             engine = kind(fitted, data.space, time_limit=limit, random_state=SEED).fit(data.X)
             for i in range(2 * TIMES):
                 x = refused.iloc[[(SEED + i) % len(refused)]]
@@ -122,7 +122,7 @@ def test_engines(load, name, model):
 
 def test_requests(serve, tmp_path, german, german_rejected):
     """Whatever people do, every request ends a second after the limit of the service; a cold start is the longest."""
-    limit, over = 0.2, []
+    limit, over = 0.1, []  # the least that may be set
     service = serve(f"sqlite:///{tmp_path}/reap.db", starts=0, time_limit=limit)
     ended = 0
     with httpx.Client(base_url=service.url, timeout=60) as client:
