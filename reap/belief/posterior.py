@@ -328,12 +328,13 @@ def _columns(given: Sequence[int] | Ints | None, dimension: int) -> Ints:
 
 def _features(given: Sequence[int] | Ints | None, dimension: int, beside: int) -> Ints:
     """Return the feature of each column (d + beside,); every column beside is one of its own."""
-    features = np.arange(dimension) if given is None else np.asarray(given, dtype=np.intp)
-    if features.shape != (dimension,):
+    features = np.asarray(np.arange(dimension) if given is None else given)
+    whole = features.shape == (dimension,) and np.issubdtype(features.dtype, np.integer)
+    if not whole or features.min() < -1:
         raise InputError(
-            f"features has the shape {features.shape}; give one for each of the {dimension} columns."
+            f"features is {given!r}; give a whole number for each of the {dimension} columns, −1 where no question shows it."
         )
-    return np.concatenate([features, features.max() + 1 + np.arange(beside)])
+    return np.concatenate([features, features.max() + 1 + np.arange(beside)]).astype(np.intp)
 
 
 def _learnt(prior: LearnedPrior, dimension: int, columns: Ints | None) -> Ints:

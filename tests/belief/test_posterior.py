@@ -252,8 +252,7 @@ def test_people_may_weigh_only_what_a_question_shows_as_different():
     assert seen[1] > whole.choice_probabilities([[0.0, 1.0, 0.0], [0.0, 0.0, 1.2]])[1]
 
 
-def test_features_are_one_for_each_column():
-    with pytest.raises(
-        InputError, match=r"features has the shape \(2,\); give one for each of the 3 columns"
-    ):
-        Posterior(3, features=[0, 1])
+@pytest.mark.parametrize("given", [[0, 1], ["a", "b", "c"], [0.5, 1, 2], [0, np.nan, 1], 3, [0, -5, 1]])
+def test_features_are_a_whole_number_for_each_column(given):
+    with pytest.raises(InputError, match=r"features is .*; give a whole number for each of the 3 columns"):
+        Posterior(3, features=given)

@@ -11,7 +11,7 @@ from reap.research.experiments.grid import Cell
 
 def cell(subjects: range, matrices: int) -> Cell:
     made = SimpleNamespace(dimension=3)
-    return Cell(made, None, "gaussian", 0.0, 2, [0], subjects, matrices, seed=0)  # type: ignore[arg-type]
+    return Cell(made, None, "gaussian", 0.0, 2, [0], subjects, matrices, seed=0)
 
 
 def test_nobody_stands_in_two_places():
