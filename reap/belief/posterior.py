@@ -20,6 +20,7 @@ from reap.belief.answers import (
     moves_of,
     people,
 )
+from reap.belief.columns import answering, labelled, learnt, movable
 from reap.belief.cuts import as_moves, one_step
 from reap.belief.learned_prior import LearnedPrior
 from reap.belief.particles import Particles
@@ -124,18 +125,18 @@ class Posterior:
         self._answers = Answers()
         #: Efforts of options that were asked for last, since the last answer: a round asks for the same ones several times.
         self._known: dict[bytes, Array] = {}
-        self._columns = _columns(columns, dimension)
+        self._columns = movable(columns, dimension)
         who, prior = people(lapse, sharpness), opened(prior)
         if isinstance(prior, LearnedPrior):
-            self._columns = _learnt(prior, dimension, None if columns is None else self._columns)
-            who = _answering(prior, who)
+            self._columns = learnt(prior, dimension, None if columns is None else self._columns)
+            who = answering(prior, who)
         elif not isinstance(prior, str):
             prior, difficulties = "people", prior
         if difficulties is not None and len(difficulties) == dimension:
             difficulties = [difficulties[i] for i in self._columns]
         known = Prior(len(self._columns), prior, difficulties, beside)
         self._columns = np.concatenate([self._columns, self._beside])
-        self._features = _features(features, dimension, beside)
+        self._features = labelled(features, dimension, beside)
         narrow = NARROW if lapse is None and sharpness is None else 0.0
         self._cloud = Particles(known, who, particles, self._rng(), narrow=narrow)
 
@@ -317,43 +318,6 @@ class Posterior:
 
     def _rng(self, *purpose: int) -> np.random.Generator:
         return np.random.default_rng([self._seed, len(self), *purpose])
-
-
-def _columns(given: Sequence[int] | Ints | None, dimension: int) -> Ints:
-    columns = np.arange(dimension) if given is None else np.unique(np.asarray(given, dtype=np.intp))
-    if len(columns) == 0 or columns[0] < 0 or columns[-1] >= dimension:
-        raise InputError(f"columns is {given!r}; give positions from 0 to {dimension - 1}, at least one.")
-    return columns
-
-
-def _features(given: Sequence[int] | Ints | None, dimension: int, beside: int) -> Ints:
-    """Return the feature of each column (d + beside,); every column beside is one of its own."""
-    features = np.asarray(np.arange(dimension) if given is None else given)
-    whole = features.shape == (dimension,) and np.issubdtype(features.dtype, np.integer)
-    if not whole or features.min() < -1:
-        raise InputError(
-            f"features is {given!r}; give a whole number for each of the {dimension} columns, −1 where no question shows it."
-        )
-    return np.concatenate([features, features.max() + 1 + np.arange(beside)]).astype(np.intp)
-
-
-def _learnt(prior: LearnedPrior, dimension: int, columns: Ints | None) -> Ints:
-    """Return the columns a prior was learnt for, which must be those, or more than those, that can move here."""
-    if prior.dimension != dimension:
-        raise InputError(
-            f"the prior was learnt for {prior.dimension} encoded columns; here are {dimension}: it belongs to another space."
-        )
-    if columns is not None and not set(columns.tolist()) <= set(prior.columns):
-        raise InputError("the prior was learnt in a space where fewer columns can move; learn it again.")
-    return np.array(prior.columns, dtype=np.intp)
-
-
-def _answering(prior: LearnedPrior, who: People) -> People:
-    """Return the kinds of people with the shares learnt; where one kind is described, that one."""
-    if len(prior.kinds) != len(who.share):
-        return who
-    shares = np.array(prior.kinds)
-    return who._replace(share=shares / shares.sum())
 
 
 def _yardstick(efforts: Array) -> Array:
