@@ -193,7 +193,7 @@ def pools(engine: Any, subjects: Any, samples: int, most: int, seed: int) -> lis
         plans = [plan for plan in engine.plans(subjects.iloc[[i]], drawn.matrices) if plan.status == "ok"]
         moves = np.array([effort.changes(plan.path[-1], plan.path[0]) for plan in plans])
         if len(moves):
-            pool = distinct(np.unique(moves, axis=0), noticed(space))[:most, columns]
+            pool = distinct(np.unique(moves, axis=0), noticed(space, plans[0].path[0]))[:most, columns]
             if len(pool) > 1:
                 found.append(pool)
     return found

@@ -16,7 +16,7 @@ from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.plan import Plan
 from reap.recourse import Candidates, Engine, GraphRecourse, Subject
-from reap.recourse.robust.worst_case import Objective, check_robust
+from reap.recourse.robust import Objective, check_robust
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Feature, Limits
 

@@ -12,9 +12,8 @@ import pandas as pd
 
 from reap import effort
 from reap._typing import Frame
-from reap.checks.calls import Call
 from reap.checks.judge import Judge
-from reap.checks.promises import irreducible, legal, truthful, undominated
+from reap.checks.promises import Call, irreducible, legal, truthful, undominated
 from reap.research.experiments import people
 from reap.research.experiments.results import Result
 from reap.research.experiments.scope import Scope, make_bench

@@ -41,6 +41,7 @@ NAMES = (
     "horizons",
     "durability",
     "population",
+    "humans",
 )
 
 

@@ -35,7 +35,11 @@ def test_quick_makes_everything(words, tmp_path, capsys):
     assert "Excess over the oracle" in said
     verdicts = json.loads((tmp_path / "summary" / "verdicts.json").read_text(encoding="utf-8"))
     made = {entry["table"] for entry in verdicts}
-    assert set(NAMES) - made <= {"dice", "pear"}  # dice has no table of its own; PEAR needs Adult or GMC
+    assert set(NAMES) - made <= {
+        "dice",
+        "pear",
+        "humans",
+    }  # dice has no table of its own; others need Adult, GMC or answers
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.count("<h2") >= len(made)
     assert "src='http" not in page
