@@ -1,119 +1,132 @@
 """The best plan of at most three changes that enumeration finds: every support, a dense grid on it, then local refinement.
 
-Slow by design. It shares the grid, the legality and the model with the engine, and nothing of its search.
+Slow by design. It shares ladders, legality and the model with the engine, and nothing of its search.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from reap import effort
-from reap._typing import Array
-from reap.recourse.targets.problem import Problem
-from reap.recourse.targets.reduction import reduced
-from reap.recourse.targets.search import sooner
+from reap._typing import Array, Bools, Ints
+from reap.models import Classifier
+from reap.recourse.ladders import Ladder
+from reap.recourse.problem import Problem
 
-#: Values tried of a number on supports of one, two and three features.
-PLACES = {1: 400, 2: 48, 3: 14}
-#: Supports refined for each matrix, and the steps of the grid that refinement tries.
+#: Values tried of a feature on supports of one, two and three features, to each side.
+PLACES = {1: 200, 2: 24, 3: 7}
+#: Supports refined for each matrix, and the steps that refinement tries.
 REFINED = 16
 STEPS = (1, 2, 4, 8, 16, 32, 64, 128)
 #: Rows scored at once.
-BATCH = 200_000
+BATCH = 100_000
 
 
-def best(engine: Any, x: Any, A: Array, most: int = 3) -> Array:
-    """Return the least effort (b,) of irreducible rows for matrices (b, d, d); infinite where enumeration finds none."""
-    space, z0 = engine.space, engine.space.vector(x)
-    problem = Problem(sooner(space, engine.classifier_, z0), engine.classifier_, z0, most)
-    found = [rows for size in range(1, most + 1) for rows in _supports(problem, A, size)]
-    if not found:
-        return np.full(len(A), np.inf)
-    rows, efforts = (np.stack(part) for part in zip(*found, strict=True))  # (S, b, d), (S, b)
-    chosen = np.argsort(efforts, axis=0)[:REFINED]
+def best(engine: Any, x: Any, A: Array, most: int = 3, asked: Classifier | None = None) -> Array:
+    """Return the least effort (b,) of irreducible rows for matrices (b, d, d); infinite where enumeration finds none.
+
+    ``asked``: who decides, where a quicker copy of the engine's model is at hand.
+    """
+    z0 = engine.space.vector(x)
+    problem = Problem(engine.space, asked or engine.classifier_, z0, most)
+    A = A[:, problem.moving[:, None], problem.moving]
+    rows = np.concatenate(
+        [problem.own[None][:0], *(found for size in range(1, most + 1) for found in _supports(problem, size))]
+    )
     least = np.full(len(A), np.inf)
+    if len(rows) == 0:
+        return least
+    efforts, support = effort.of_changes(A, problem.changes(rows)), problem.supports(rows)
     for b, matrix in enumerate(A):
-        starts = rows[chosen[:, b], b][np.isfinite(efforts[chosen[:, b], b])]
-        if len(starts):
-            refined = _refined(problem, matrix, starts)
-            refined, _ = reduced(problem, np.repeat(matrix[None], len(refined), axis=0), refined)
-            least[b] = effort.of_change(matrix, problem.moves(refined)).min()
+        order = np.argsort(efforts[b], kind="stable")
+        starts = rows[order[np.unique(support[order], return_index=True)[1]]]
+        mine = effort.of_change(matrix, problem.changes(starts))
+        refined = _refined(problem, matrix, starts[np.argsort(mine, kind="stable")[:REFINED]])
+        bare = np.array([_stripped(problem, matrix, row) for row in refined])
+        least[b] = effort.of_change(matrix, problem.changes(bare)).min()
     return least
 
 
-def _supports(problem: Problem, A: Array, size: int) -> Any:
-    """Yield, for each support with an accepted row on its grid, the best row (b, d) and its effort (b,)."""
-    axes = _axes(problem, PLACES[size])
-    waiting: list[Array] = []
-    for support in combinations(axes, size):
-        mesh = np.indices([len(values) for _, values in support]).reshape(size, -1)
-        rows = np.repeat(problem.base[None], mesh.shape[1], axis=0)
-        for (columns, values), place in zip(support, mesh, strict=True):
-            rows[:, columns] = values[place]
+def _supports(problem: Problem, size: int) -> Iterator[Ints]:
+    """Yield accepted legal places (n, f) of all supports of a size."""
+    axes = [(f, _some(ladder, PLACES[size])) for f, ladder in enumerate(problem.ladders)]
+    waiting, count = list[Ints](), 0
+    for support in combinations([axis for axis in axes if len(axis[1])], size):
+        mesh = np.meshgrid(*(places for _, places in support), indexing="ij")
+        rows = np.repeat(problem.own[None], mesh[0].size, axis=0)
+        for (f, _), places in zip(support, mesh, strict=True):
+            rows[:, f] = places.ravel()
         waiting.append(rows)
-        if sum(map(len, waiting)) > BATCH:
-            yield from _scored(problem, A, waiting)
-            waiting = []
-    yield from _scored(problem, A, waiting)
+        count += len(rows)
+        if count > BATCH:
+            yield _accepted(problem, np.concatenate(waiting))
+            waiting, count = [], 0
+    if waiting:
+        yield _accepted(problem, np.concatenate(waiting))
 
 
-def _scored(problem: Problem, A: Array, parts: list[Array]) -> Any:
-    if not parts:
-        return
-    rows = problem.follow(np.concatenate(parts))
-    fine = problem.judge(rows) >= problem.goal
-    begin = 0
-    for part in parts:
-        here = slice(begin, begin := begin + len(part))
-        accepted = rows[here][fine[here]]
-        if len(accepted):
-            efforts = effort.of_changes(A, problem.moves(accepted))
-            place = efforts.argmin(axis=1)
-            yield accepted[place], efforts[np.arange(len(A)), place]
+def _accepted(problem: Problem, rows: Ints) -> Ints:
+    return rows[_fine(problem, rows)]
 
 
-def _axes(problem: Problem, places: int) -> list[tuple[Any, Array]]:
-    """Return (columns, values other than one's own) of every feature that may move."""
-    n, axes = problem.numbers, list[tuple[Any, Array]]()
-    for j, column in enumerate(n.columns):
-        if n.last[j] - n.first[j] < places:
-            values = n.values(j)
-        else:  # denser near the start: effort grows with the square of the way
-            share = (np.arange(1, places // 2 + 1) / (places // 2)) ** 1.5
-            ways = [share * (end - n.start[j]) for end in (n.lower[j], n.upper[j])]
-            values = np.unique(n.on_grid(n.start[j] + np.concatenate(ways), np.full(len(share) * 2, j)))
-        values = values[np.abs(values - n.start[j]) > 1e-9]
-        axes.append(([column], values[:, None]))
-    for choice in problem.choices:
-        others = [k for k in range(len(choice.options)) if k != choice.own]
-        axes.append((choice.columns, choice.options[others]))
-    return [axis for axis in axes if len(axis[1])]
+def _fine(problem: Problem, rows: Ints) -> Bools:
+    return np.asarray(problem.judge(rows) >= problem.goal)
 
 
-def _refined(problem: Problem, A: Array, rows: Array, rounds: int = 60) -> Array:
-    """Return rows (n, d) after descent on the grid of the numbers each one changes: one of them, or two at once."""
-    n = problem.numbers
-    for _ in range(rounds):
-        tried, owner = [rows], [np.arange(len(rows))]
-        for i, row in enumerate(rows):
-            moving = np.flatnonzero(np.abs(row[n.columns] - n.start) > 1e-9)
-            shifts = [(j, sign * k * n.step[j]) for j in moving for k in STEPS for sign in (-1, 1)]
+def _some(ladder: Ladder, count: int) -> Ints:
+    """Return places other than one's own: all, or so many to each side, denser near the start."""
+    every = np.arange(ladder.length)
+    if not ladder.ordered or ladder.length <= 2 * count:
+        return every[every != ladder.own]
+    share = (np.arange(1, count + 1) / count) ** 1.5
+    ways = [np.rint(share * ladder.own), np.rint(share * (ladder.length - 1 - ladder.own))]
+    some = np.concatenate([ladder.own - ways[0], ladder.own + ways[1]]).astype(np.intp)
+    return np.unique(some[some != ladder.own])
+
+
+def _refined(problem: Problem, A: Array, rows: Ints, rounds: int = 60) -> Ints:
+    """Return places (n, f) after descent by steps of one of the numbers that each row changes, or two at once."""
+    done = []
+    for row in rows:
+        least = float(effort.of_change(A, problem.changes(row[None]))[0])
+        for _ in range(rounds):
+            moving = np.flatnonzero((row != problem.own) & problem.ordered)
+            shifts = [(f, sign * k) for f in moving for k in STEPS for sign in (-1, 1)]
             several = [(s,) for s in shifts] + [(s, t) for s, t in combinations(shifts, 2) if s[0] != t[0]]
             near = np.repeat(row[None], len(several), axis=0)
             for k, parts in enumerate(several):
-                for j, shift in parts:
-                    near[k, n.columns[j]] += shift
-            tried.append(problem.tidy(near))
-            owner.append(np.full(len(near), i))
-        every, whose = np.concatenate(tried), np.concatenate(owner)
-        efforts = effort.of_change(A, problem.moves(every))
-        efforts[problem.judge(every) < problem.goal] = np.inf
-        # the problem counts changes: a number that came back to its start only makes the support smaller
-        place = np.array([np.flatnonzero(whose == i)[efforts[whose == i].argmin()] for i in range(len(rows))])
-        if (place == np.arange(len(rows))).all():
-            break
-        rows = every[place]
-    return rows
+                for f, shift in parts:
+                    near[k, f] = np.clip(near[k, f] + shift, 0, problem.length[f] - 1)
+            if len(near) == 0:
+                break
+            efforts = effort.of_change(A, problem.changes(near))
+            some = np.flatnonzero(efforts < least * (1 - 1e-9))
+            some = some[_fine(problem, near[some])]
+            if len(some) == 0:
+                break
+            pick = some[efforts[some].argmin()]
+            row, least = near[pick], float(efforts[pick])
+        done.append(row)
+    return np.array(done)
+
+
+def _stripped(problem: Problem, A: Array, row: Ints) -> Ints:
+    """Return places (f,) of which no change can be left out and none taken back a step; what leaves least effort goes first."""
+    while True:
+        less = []
+        for f in np.flatnonzero(row != problem.own):
+            back = [problem.own[f]]
+            if problem.ordered[f]:
+                back.append(row[f] - np.sign(row[f] - problem.own[f]))
+            for place in back:
+                less.append(row.copy())
+                less[-1][f] = place
+        some = _accepted(problem, np.array(less)) if less else row[None][:0]
+        some = some[(some != problem.own).any(axis=1)]
+        if len(some) == 0:
+            return row
+        row = some[effort.of_change(A, problem.changes(some)).argmin()]

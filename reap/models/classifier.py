@@ -14,6 +14,7 @@ from scipy.special import expit, logit
 from reap import _clock
 from reap._errors import InputError
 from reap._typing import Array, Bools
+from reap.models.refitted import refitted, state
 from reap.scores import Scale
 from reap.space import ActionSpace
 
@@ -101,6 +102,24 @@ class Classifier:
     threshold: float
     kernel: Scorer | Smooth
     scale: Scale = field(default_factory=Scale)
+
+    def __post_init__(self) -> None:
+        self._fitted  # noqa: B018 as it is now
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_fitted"}
+
+    @cached_property
+    def _fitted(self) -> dict[str, Any]:
+        """What fitting has left in the model; a copy out of a file has objects of its own, and begins with these."""
+        return state(self.model)
+
+    def check_same_model(self) -> None:
+        """Refuse to go on with a model that was fitted again since."""
+        if refitted(self._fitted, self.model):
+            raise InputError(
+                "the model was fitted again after the engine; call engine.fit(X) again, so that both are of the same model"
+            )
 
     @property
     def has_gradient(self) -> bool:

@@ -127,14 +127,15 @@ class Calibrated(Smooth):
 
 def composed(scorer: Estimator) -> Smooth | None:
     """Return the smooth model behind a scorer of rows in units or of vectors; None where there is none, or not exactly."""
+    Z = rows_at_random(scorer.space, np.random.default_rng(1))
     try:
         made = _smooth(scorer.estimator, [], scorer, scorer.index)
-    except (ValueError, TypeError):  # rows that the preprocessing refuses, or text where numbers are needed
+        return made if made is not None and scorer.agrees(made, Z) else None
+    except (
+        ValueError,
+        TypeError,
+    ):  # rows that the model or its preprocessing refuses, or text where numbers are needed
         return None
-    if made is None:
-        return None
-    Z = rows_at_random(scorer.space, np.random.default_rng(1))
-    return made if scorer.agrees(made, Z) else None
 
 
 def _smooth(model: Any, before: list[Any], scorer: Estimator, index: int) -> Smooth | None:

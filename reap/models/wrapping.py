@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from reap._errors import InputError
+from reap._errors import InputError, said
 from reap.models.classifier import Classifier, Smooth
 from reap.models.composed import composed
 from reap.models.declared import Carrying, OnVectors, TorchModel, is_module
@@ -112,7 +113,8 @@ def _kernel(model: Any, space: ActionSpace, target: Any, scores: bool) -> Any:
         )
     if hasattr(model, "best_estimator_"):
         model = model.best_estimator_
-    if hasattr(model, "fit") or hasattr(model, "predict_proba") or (scores and hasattr(model, "predict")):
+    predicts = hasattr(model, "predict") and (scores or not callable(model))
+    if predicts or hasattr(model, "fit") or hasattr(model, "predict_proba"):
         return _estimator(model, space, target, vectors, scores, carried)
     if callable(model):
         if carried and not vectors:
@@ -145,8 +147,10 @@ def _estimator(
     known = space.table_columns if raw else space.columns
     for name in ours or ():
         if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" (there is {near[0]!r}: rename it if it is that)" if near else ""
             raise InputError(
-                f"the model was trained on the column {name!r}, which the action space lacks; declare it there, or let "
+                f"the model was trained on the column {name!r}, which the action space lacks{hint}; declare it there, or let "
                 f"everybody keep their own value with space.keeping(X[[{name!r}]]), or pass one person's with "
                 f"reap.models.carrying(model, {{{name!r}: …}})"
             )
@@ -180,10 +184,10 @@ def _classes(model: Any) -> Any:
     """Return the classes of a fitted model; None where it has none."""
     try:
         check_is_fitted(model)
-    except TypeError:  # not a scikit-learn estimator, but one that behaves like it
-        pass
     except NotFittedError:
         raise InputError(f"the model ({type(model).__name__}) is not fitted; call fit(X, y) first") from None
+    except (TypeError, AttributeError):  # not a scikit-learn estimator, but one that behaves like it
+        pass
     return getattr(model, "classes_", None)
 
 
@@ -191,15 +195,24 @@ def _target_index(model: Any, target: Any) -> int:
     name = type(model).__name__
     classes = _classes(model)
     if not hasattr(model, "predict_proba"):
+        if getattr(model, "refit", True) is False:
+            raise InputError(
+                f"{name} was told refit=False and keeps no model; search with refit=True, or give the model"
+            )
+        if isinstance(model, Pipeline) and model.steps[-1][1] in (None, "passthrough"):
+            raise InputError(
+                "the pipeline ends in 'passthrough' and decides nothing; give one that ends in a classifier"
+            )
         raise InputError(
-            f"{name} gives no probabilities; say output='score' where it returns points, margins or another number, or "
-            "wrap a classifier in sklearn.calibration.CalibratedClassifierCV before fitting"
+            f"{name} gives no probabilities; say output='score' where it returns points, margins or another number, "
+            "wrap a classifier in sklearn.calibration.CalibratedClassifierCV before fitting, or give a function from a frame "
+            "to probabilities"
         )
     if classes is None:
         raise InputError(f"the model ({name}) has no classes_; is it fitted, and a classifier?")
     if len(classes) < 2:
         raise InputError(
-            f"the model knows one class only ({next(iter(classes))!r}); train it on accepted and rejected rows"
+            f"the model knows one class only ({said(next(iter(classes)))}); train it on accepted and rejected rows"
         )
     return _place(classes, target)
 
@@ -208,7 +221,7 @@ def _place(classes: Any, target: Any) -> int:
     for index, label in enumerate(classes):
         if label == target:
             return index
-    listed = ", ".join(repr(c.item() if isinstance(c, np.generic) else c) for c in classes)
+    listed = ", ".join(map(said, classes))
     raise InputError(
         f"there is no class {target!r}; the model's classes are {listed}: choose target= from them"
     )

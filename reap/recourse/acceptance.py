@@ -21,6 +21,7 @@ from reap.models.durable import accepting, differing, durable, given, retrained
 from reap.models.spread import Spread
 from reap.models.trees import read
 from reap.plan import Plan
+from reap.recourse import fit_checks
 from reap.recourse.cliffs import warned
 from reap.words import counted
 
@@ -69,6 +70,7 @@ class Acceptance:
         """Return who must accept, by an engine's settings; retrainings are made here, of rows X and labels y."""
         whole("refits", refits)
         durable(today, [], share=durability, margin=margin)  # says what is wrong before the work
+        fit_checks.check(today, X, y)
         others: list[Classifier] = []
         if models is not None:
             others = given(models, today)

@@ -11,9 +11,9 @@ import numpy as np
 
 from reap._arrays import row_keys
 from reap._typing import Array, Ints
+from reap.recourse.problem import Problem
+from reap.recourse.search import Found
 from reap.recourse.subject import Subject
-from reap.recourse.targets.problem import Problem
-from reap.recourse.targets.targets import Targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Refusal:
 
     @classmethod
     def of(cls, subject: Subject, problem: Problem, complete: bool, late: bool, count: int = 1) -> Refusal:
-        """Return the refusal of a subject whose problem has no targets."""
+        """Return the refusal of a subject for whom nothing was found."""
         nearest = problem.nearest if np.isfinite(problem.closest) else None
         return cls(subject, complete, late, nearest, count)
 
@@ -52,7 +52,7 @@ class Draft:
     Parameters
     ----------
     subject : Subject
-    targets : Targets
+    found : Found
     rows : (n, d)
     keys : list of int
         One for each row: a person's plan to a row is made once, since its route does not depend on the matrix.
@@ -63,7 +63,7 @@ class Draft:
     """
 
     subject: Subject
-    targets: Targets
+    found: Found
     rows: Array
     keys: list[int]
     which: Ints
@@ -71,9 +71,8 @@ class Draft:
     late: bool
 
     @classmethod
-    def of(cls, subject: Subject, targets: Targets, rows: Array, efforts: Array) -> Draft:
+    def of(cls, subject: Subject, found: Found, rows: Array, efforts: Array) -> Draft:
         """Return the draft of rows (b, d), one for each matrix."""
-        rows = subject.space.project(rows, subject.z, exact=False)
         keys, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
-        late = targets.problem.late
-        return cls(subject, targets, rows[first], keys.tolist(), which.ravel(), efforts, late)
+        late = found.problem.late
+        return cls(subject, found, rows[first], keys.tolist(), which.ravel(), efforts, late)

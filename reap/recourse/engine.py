@@ -87,13 +87,6 @@ class Engine(Generator):
         self._check_fitted()
         return fingerprint(self)
 
-    def rough(self, x: Any, matrices: Array, limits: Limits, tighter: Sequence[Limits]) -> list[Plan]:
-        """Return plans that are about right, sooner than ``plans`` where an engine can: for a question that does not count.
-
-        Some of them may keep tighter limits, so that they differ.
-        """
-        return self.plans(x, matrices, limits)
-
     def lighter(self, x: Any, matrices: Array, limits: Limits, tighter: Sequence[Limits]) -> list[Plan]:
         """Return plans for people who mind more than the effort: those of least effort within each of some tighter limits."""
         return [plan for each in tighter for plan in self.plans(x, matrices, limits.merge(each))]
@@ -179,6 +172,7 @@ class Engine(Generator):
             The target's columns, then ``recourse_valid, recourse_effort, recourse_status, recourse_changes,
             recourse_months``. A row without a plan repeats the subject's own values.
         """
+        self._check_fitted()
         given, X = X, as_frame(X)
         if not isinstance(X, pd.DataFrame) or len(X) == 0:
             raise InputError("give the subjects as a DataFrame with at least one row")

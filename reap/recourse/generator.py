@@ -17,7 +17,7 @@ from reap.belief import ConfidenceSet
 from reap.models import Classifier, wrap
 from reap.plan import Plan
 from reap.recourse.acceptance import Acceptance
-from reap.recourse.robust.worst_case import Objective
+from reap.recourse.robust import Objective
 from reap.recourse.subject import Candidates, Subject
 from reap.scores import Threshold
 from reap.space import ActionSpace, Limits
@@ -95,18 +95,27 @@ class Generator(BaseEstimator, ABC):  # type: ignore[misc]
             raise InputError(
                 f"this {type(self).__name__} is not fitted; call fit(X) with rows of other people first"
             )
+        self.classifier_.check_same_model()
 
     def _subject(self, x: Any, limits: Limits | None = None) -> Subject:
         """Return the subject checked, scored, and the space within their limits; the engine must be fitted."""
         self._check_fitted()
-        return self._scored(self.space.vector(x)[None], limits)[0]
+        z, codes = self.space.read(x)
+        return self._scored(z[None], limits, codes[None])[0]
 
-    def _scored(self, Z: Array, limits: Limits | None) -> list[Subject]:
-        """Return the subjects of vectors (n, d), scored together."""
+    def _scored(self, Z: Array, limits: Limits | None, codes: Array | None = None) -> list[Subject]:
+        """Return the subjects of vectors (n, d), scored together; codes (n, f) hold their own numbers to the bit."""
         space, scores, scale = self.space.tighten(limits), self._scores(Z), self.classifier_.scale
         return [
-            Subject(z, space, float(score), scale, bool(yes), None if yes else space.obstacle(z))
-            for z, score, yes in zip(Z, scores, scale.enough(scores), strict=True)
+            Subject(
+                z,
+                space if codes is None else space.at(z, codes[i]),
+                float(score),
+                scale,
+                bool(yes),
+                None if yes else space.obstacle(z),
+            )
+            for i, (z, score, yes) in enumerate(zip(Z, scores, scale.enough(scores), strict=True))
         ]
 
     def _scores(self, Z: Array) -> Array:

@@ -14,11 +14,8 @@ from reap.plan import Plan, Status
 from reap.recourse.acceptance import Acceptance
 from reap.recourse.drafts import Draft, Refusal
 from reap.recourse.routes.actions import routes
+from reap.recourse.search import Found, Search
 from reap.recourse.subject import Subject
-from reap.recourse.targets.boundary.boundary import Boundary
-from reap.recourse.targets.problem import Problem
-from reap.recourse.targets.search import Search
-from reap.recourse.targets.targets import Targets
 
 
 @dataclass(frozen=True)
@@ -62,12 +59,12 @@ class Judge:
             (draft, k)
             for draft in drafts
             for k, key in enumerate(draft.keys)
-            if _place(draft, key) not in draft.targets.plans
+            if _place(draft, key) not in draft.found.plans
         ]
         paths = list[Array]()
         for draft in drafts:
             some = [k for one, k in new if one is draft]
-            paths += routes(draft.targets.problem, draft.rows[some]) if some else []
+            paths += routes(draft.found.problem, draft.rows[some]) if some else []
         if not paths and not others:
             return []
         scores = self.today.score(np.concatenate([*paths, *(row[None] for row in others)]))
@@ -88,49 +85,32 @@ class Judge:
                 new, paths, np.split(scores, ends[:-1]), accepted, strict=True
             )
         ]
-        quick = self.search.classifier if self.acceptance.exact else None
+        quick = self.search.quick if self.acceptance.exact else None
         for (draft, k), plan in zip(new, self.acceptance.told(made, quick), strict=True):
-            draft.targets.plans[_place(draft, draft.keys[k])] = plan
+            draft.found.plans[_place(draft, draft.keys[k])] = plan
 
-    def refusal(self, subject: Subject, targets: Targets, count: int) -> Refusal | list[Plan]:
-        """Return what is left where there are no targets, for so many matrices; to be judged with drafts where it can wait.
-
-        Trees score a row alike whatever stands beside it; a network rounds its last digit otherwise, so it is asked now.
-        """
-        late = targets.problem.late
-        if self.acceptance.exact and self.search.reader is not None:
-            return Refusal.of(subject, targets.problem, targets.pool.complete, late, count)
-        return [self.nothing(subject, targets, late)] * count
-
-    def nothing(self, subject: Subject, targets: Targets, late: bool) -> Plan:
+    def nothing(self, subject: Subject, found: Found, late: bool) -> Plan:
         """Return the honest refusal: proven or not, stopped at its time limit (``late``) or not, and how close it came."""
-        problem, complete = targets.problem, targets.pool.complete
+        problem, complete = found.problem, found.complete
         if not self.acceptance.exact and not late:
-            problem = Problem(
-                subject.space,
-                self.today.classifier,
-                subject.z,
-                problem.max_changes,
-                problem.deadline,
-                problem.waits,
-            )
-            rng = np.random.default_rng(self.search.seed)
-            rows = Boundary(problem, self.search.rows, rng).pool.rows
-            if len(rows):
-                return subject.refused(_status(complete, late), self.acceptance.short(rows))
+            asked = self.acceptance.quick or self.today.classifier
+            today = Search(asked, self.search.max_changes).find(subject, problem.deadline)
+            if len(today):
+                return subject.refused(_status(complete, late), self.acceptance.short(today.rows))
+            problem = today.problem
         return self.plans([Refusal.of(subject, problem, complete, late)])[0][0]
 
     def _made(self, draft: Draft, row: Array, path: Array, scores: Array, accepted: bool) -> Plan:
         """Return the plan to a row (d,) on a path (s + 1, d) with its scores (s + 1,), or the honest refusal."""
-        subject, targets = draft.subject, draft.targets
+        subject = draft.subject
         if not (accepted and subject.space.allows(subject.z, row)[0]):
-            return self.nothing(subject, targets, draft.late)
+            return self.nothing(subject, draft.found, draft.late)
         return Plan(subject.space, path, scores, note=self._note(draft, row), scale=subject.scale)
 
     def _note(self, draft: Draft, row: Array) -> str:
         """Return what is to be said of how the plan to a row (d,) of a draft was found."""
-        said, problem, few = [], draft.targets.problem, self.search.max_changes
-        count = problem.counts(row[None])[0]
+        said, problem, few = [], draft.found.problem, self.search.max_changes
+        count = int(problem.changed(row[None])[0, problem.acts].sum())
         took = problem.space.action_months(problem.z0, row) if problem.waits else {}
         waits = problem.waits and problem.space.months(problem.z0, row)[0] > max(took.values(), default=0)
         if few is not None and count > few:
@@ -172,7 +152,7 @@ def _place(draft: Draft, key: int) -> tuple[str, bool, int]:
 
 def _spread(draft: Draft) -> list[Plan]:
     """Return a plan for each matrix of a draft, with its effort, out of the distinct ones."""
-    made = [draft.targets.plans[_place(draft, key)] for key in draft.keys]
+    made = [draft.found.plans[_place(draft, key)] for key in draft.keys]
     return [
         made[k].with_(effort=float(value)) if made[k].status == "ok" else made[k]
         for k, value in zip(draft.which, draft.efforts, strict=True)

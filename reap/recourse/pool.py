@@ -19,7 +19,7 @@ from reap.belief import ConfidenceSet
 from reap.plan import Plan
 from reap.recourse.engine import Engine
 from reap.recourse.reasons import typical
-from reap.recourse.robust.worst_case import Objective, WorstCase, check_robust
+from reap.recourse.robust import Objective, WorstCase, check_robust
 from reap.recourse.subject import Candidates, Subject
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits

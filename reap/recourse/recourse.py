@@ -19,15 +19,15 @@ from reap.plan import Plan
 from reap.recourse.drafts import Draft, Refusal
 from reap.recourse.engine import ROWS, Engine
 from reap.recourse.judging import Judge
+from reap.recourse.prototypes import prototypes
 from reap.recourse.reasons import typical
-from reap.recourse.robust import whole_change
-from reap.recourse.robust.worst_case import Objective, check_robust
+from reap.recourse.robust import Objective, check_robust, least_worst_case
+from reap.recourse.search import Search
 from reap.recourse.subject import Candidates, Subject
 from reap.recourse.table import TOGETHER
-from reap.recourse.targets.prototypes import prototypes
-from reap.recourse.targets.search import MISREAD, Search
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
+from reap.space.inputs import as_frame
 
 #: What ``_forget`` makes; it is not written to files.
 _MADE = ("_search", "_judge", "_remembered")
@@ -175,26 +175,11 @@ class Recourse(Engine):
         list of Plan, b of them
         """
         deadline = self._deadline()
-        subject = self._foreseen(x, limits)
+        subject = self._subject(x, limits)
         matrices = self._matrices(matrices)
         if len(matrices) == 0:
             return []
-        draft = self._draft(subject, matrices, limits, deadline)
-        plans = self._judge.plans([draft])[0]
-        asked = self._scored(subject.z[None], limits)[
-            0
-        ]  # known by now: plans were judged from the subject on
-        misread = abs(asked.score - subject.score) > MISREAD
-        if misread:
-            self._search.forget(subject, limits)
-        if misread or (asked.score != subject.score and not isinstance(draft, Draft)):
-            return self._judge.plans([self._draft(asked, matrices, limits, deadline)])[0]
-        return plans
-
-    def ahead(self, x: Any, matrices: Array, limits: Limits | None = None) -> None:
-        """Find plans that will be asked for; ``plans`` for the same matrices has them at once."""
-        if type(self).plans is Recourse.plans:  # who overrides that may remember nothing
-            self.plans(x, matrices, limits)
+        return self._judge.plans([self._draft(subject, matrices, limits, deadline)])[0]
 
     def lighter(self, x: Any, matrices: Array, limits: Limits, tighter: Sequence[Limits]) -> list[Plan]:
         """Return plans that also stay within tighter limits, out of what is known for the subject; see ``Engine.lighter``.
@@ -203,26 +188,15 @@ class Recourse(Engine):
         """
         if type(self).plans is not Recourse.plans:  # who overrides that wants it called
             return super().lighter(x, matrices, limits, tighter)
-        return self._known(x, matrices, limits, [limits.merge(each) for each in tighter])
-
-    def rough(self, x: Any, matrices: Array, limits: Limits, tighter: Sequence[Limits]) -> list[Plan]:
-        """Return the best plans of what is known for the subject before anything is searched for; see ``Engine.rough``."""
-        if type(self).plans is not Recourse.plans:
-            return super().rough(x, matrices, limits, tighter)
-        return self._known(x, matrices, limits, [limits, *(limits.merge(each) for each in tighter)])
-
-    def _known(self, x: Any, matrices: Array, limits: Limits, within: Sequence[Limits]) -> list[Plan]:
-        """Return the plans of least effort within each of some limits, out of the rows that are known for the subject."""
         subject, A = self._subject(x, limits), self._matrices(matrices)
         if subject.verdict is not None:
             return []
-        with self._search.targets(subject, limits, self._deadline()) as targets:
-            spaces = [self.space.tighten(each) for each in within]
-            rows = targets.lighter(A, [one.allows(subject.z, targets.pool.rows) for one in spaces])
+        with self._search.of(subject, limits, self._deadline()) as found:
+            rows = found.within(A, [self.space.tighten(limits.merge(each)) for each in tighter])
             if len(rows) == 0:
                 return []
-            efforts = effort.of_changes(A, targets.problem.moves(rows)).min(axis=0)
-            return self._judge.plans([Draft.of(subject, targets, rows, efforts)])[0]
+            efforts = effort.of_changes(A, found.problem.moves(rows)).min(axis=0)
+            return self._judge.plans([Draft.of(subject, found, rows, efforts)])[0]
 
     def plan_each(self, X: Frame, A: Array, limits: Limits | None = None) -> list[Plan | Exception]:
         """Return the plan of everybody in a frame for one matrix (d, d), or the error that it ended in.
@@ -231,8 +205,10 @@ class Recourse(Engine):
         """
         if type(self).plans is not Recourse.plans:  # who overrides that wants it called
             return super().plan_each(X, A, limits)
+        self._check_fitted()
         try:
-            subjects = self._scored(self.space.encode(X), limits)
+            codes = self.space.encoding.codes(as_frame(X))
+            subjects = self._scored(self.space.encoding.vectors(codes), limits, codes)
         except InputError:  # one of them cannot be read: each by itself, to say which and why
             return super().plan_each(X, A, limits)
         A, out = self._matrices(A), list[Plan | Exception]()
@@ -263,21 +239,23 @@ class Recourse(Engine):
         check_robust(confidence_set, objective, self.space.dimension)
         if subject.verdict is not None:
             return subject.verdict
-        with self._search.targets(subject, limits, deadline) as targets:
-            if len(targets) == 0:
-                return self._judge.nothing(subject, targets, targets.problem.late)
-            row, worst = whole_change.robust(targets, confidence_set)
-            return self._judge.plans([Draft.of(subject, targets, row[None], np.array([worst]))])[0][0]
+        with self._search.of(subject, limits, deadline) as found:
+            if len(found) == 0:
+                return self._judge.nothing(subject, found, found.problem.late)
+            row, worst = least_worst_case(found, confidence_set)
+            return self._judge.plans([Draft.of(subject, found, row[None], np.array([worst]))])[0][0]
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
         """Return the accepted legal rows known for the subject, as plans, nearest first."""
         subject = self._subject(x, limits)
         if subject.verdict is not None:
             return Candidates.none(subject)
-        with self._search.targets(subject, limits, self._deadline()) as targets:
-            order = np.argsort(effort.size(targets.problem.moves(targets.pool.rows)), kind="stable")
-            rows = targets.pool.rows[order]
-            return Candidates(subject, rows, self.classifier_.score(rows) if len(rows) else np.empty(0))
+        with self._search.of(subject, limits, self._deadline()) as found:
+            rows = found.rows
+            rows = rows[self.acceptance_.classifier.accepts(rows)] if len(rows) else rows
+            return Candidates.nearest_first(
+                subject, rows, self.classifier_.score(rows) if len(rows) else np.empty(0)
+            )
 
     def describe(self) -> str:
         """Return in a sentence how this engine works with its model; it must be fitted."""
@@ -297,27 +275,15 @@ class Recourse(Engine):
 
     def _forget(self) -> None:
         """Begin anew, with the settings of today: nobody's targets are known."""
-        asked = self.acceptance_.classifier if self.reader_ is None else self.reader_.classifier
-        self._search = Search(asked, self.reader_, self.rows_, self.max_changes, self.random_state)
+        quick, edges = None, None
+        if self.reader_ is not None:
+            quick, edges = self.reader_.classifier, self.reader_.edges
+        self._search = Search(self.acceptance_.classifier, self.max_changes, quick, edges, self.rows_)
         self._remembered = Remembered(self.classifier_)
         self._judge = Judge(self._remembered, self.acceptance_, self._search)
 
     def _scores(self, Z: Array) -> Array:
         return self._remembered.score(Z)
-
-    def _foreseen(self, x: Any, limits: Limits | None) -> Subject:
-        """Return the subject as ``_subject`` does, or with the score that was read of the model where that surely refuses them.
-
-        A single row takes a pipeline nearly as long as a thousand, and the subject's is scored once more with the plans.
-        """
-        self._check_fitted()
-        z, scale = self.space.vector(x), self.classifier_.scale
-        if self.reader_ is not None and self.acceptance_.exact and not self._remembered.knows(z):
-            read = float(self.reader_.classifier.score(z[None])[0])
-            if not scale.enough(read + np.array([-MISREAD, 0.0, MISREAD])).any():
-                space = self.space.tighten(limits)
-                return Subject(z, space, read, scale, accepted=False, obstacle=space.obstacle(z))
-        return self._scored(z[None], limits)[0]
 
     def _draft(
         self, subject: Subject, matrices: Array, limits: Limits | None, deadline: float
@@ -325,7 +291,9 @@ class Recourse(Engine):
         """Return the rows of least effort for each matrix, or the plans of somebody who needs none or can have none."""
         if subject.verdict is not None:
             return [subject.verdict] * len(matrices)
-        with self._search.targets(subject, limits, deadline) as targets:
-            if len(targets) == 0:
-                return self._judge.refusal(subject, targets, len(matrices))
-            return Draft.of(subject, targets, *targets.least(matrices))
+        with self._search.of(subject, limits, deadline) as found:
+            if len(found) == 0 and self.acceptance_.exact:
+                return Refusal.of(subject, found.problem, found.complete, found.problem.late, len(matrices))
+            if len(found) == 0:
+                return [self._judge.nothing(subject, found, found.problem.late)] * len(matrices)
+            return Draft.of(subject, found, *found.least(matrices))

@@ -45,6 +45,9 @@ def table(space: ActionSpace, X: Frame, plans: Sequence[Plan]) -> Frame:
     """Return the targets of plans and what is to be known of them, with the index and dtypes of ``X``."""
     start, end = (np.stack([plan.path[k] for plan in plans]) for k in (0, -1))
     frame = space.decode(end, like=X, index=X.index)[space.table_columns]
+    for feature, moved in zip(space.features, space.changed(start, end).T, strict=True):
+        if not feature.columns:  # what stays is the person's own, to the bit
+            frame[feature.name] = frame[feature.name].where(moved, X[feature.name])
     acts = [f.derived is None and f.clock is None for f in space.features]
     frame["recourse_valid"] = [plan.valid for plan in plans]
     frame["recourse_effort"] = [plan.effort for plan in plans]

@@ -12,9 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import reap
-from reap.checks.calls import Call
 from reap.checks.judge import Judge
-from reap.checks.promises import irreducible, legal
+from reap.checks.promises import Call, irreducible, legal
 from reap.models import wrap
 from reap.models.agreement import needed
 from reap.models.durable import accepting, retrained

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import reap
-from reap.checks.calls import asked
-from reap.checks.promises import EVERY, keep
+from reap.checks.promises import EVERY, asked, keep
 from reap.checks.worlds import random_matrices, random_world
 from tests.recourse.answers import told
 
@@ -110,6 +110,94 @@ def test_algorithm_1_ends_on_legal_rows_or_says_so(world):
             assert plan.valid == (plan.status == "ok")
             if plan.valid:
                 assert model.predict(space.decode(plan.path[-1:], like=x))[0]
+
+
+QUICK = {"stop_early": True, "loss": "hinge", "learning_rate": 0.05, "max_iterations": 200}
+NEAR = "this plan is the easiest accepted one found near it"
+
+
+@pytest.mark.parametrize("name", ["german", "breast cancer"])
+def test_a_refused_end_gives_way_to_an_accepted_legal_row_near_it(name, german, german_model):
+    if name == "german":
+        X, space, model = german.X, german.space, german_model
+    else:
+        X, y = load_breast_cancer(as_frame=True, return_X_y=True)
+        space = reap.ActionSpace.from_frame(X)
+        model = make_pipeline(space.encoder(), LogisticRegression(max_iter=1000)).fit(X, y)
+    engine = reap.GradientRecourse(model, space, **QUICK).fit(X)
+    rows, A = X[model.predict(X) == 0].iloc[:4], random_matrices(space.dimension, 3)
+    plans = [
+        (rows.iloc[[i]], matrix, p)
+        for i in range(4)
+        for p, matrix in zip(engine.plans(rows.iloc[[i]], A), A, strict=True)
+    ]
+    assert sum(plan.valid for _, _, plan in plans) >= 11
+    assert any(NEAR in plan.note for _, _, plan in plans)
+    for x, matrix, plan in plans:
+        if plan.valid:
+            assert space.allows(plan.path[0], plan.path[-1])[0]
+            assert model.predict(space.decode(plan.path[-1:], like=x))[0] == 1
+            assert np.isclose(plan.effort, plan.moves[0] @ matrix @ plan.moves[0])
+
+
+def test_no_step_from_the_row_near_a_refused_end_is_accepted_for_less(world):
+    X, space, model = world
+    engine = reap.GradientRecourse(model, space, target=True, **QUICK).fit(X)
+    rows, found = X[~model.predict(X)].iloc[:20], 0
+    for i in range(len(rows)):
+        x, A = rows.iloc[[i]], random_matrices(3, 4, seed=i)
+        z = space.encode(x)[0]
+        for plan, matrix in zip(engine.plans(x, A), A, strict=True):
+            if NEAR not in plan.note:
+                continue
+            found += 1
+            end = space.decode(plan.path[-1:], like=x)
+            for name in X:
+                for step in (-1, 1):
+                    other = end.assign(**{name: end[name] + step})
+                    if not 0 <= other[name].item() <= 11:
+                        continue
+                    change = space.encode(other)[0] - z
+                    cheaper = change @ matrix @ change < plan.effort * (1 - 1e-6)
+                    assert not (cheaper and model.predict(other)[0])
+    assert found >= 5
+
+
+def test_without_constraints_a_refused_end_stays_refused(world):
+    X, space, model = world
+    settings = {"target": True, "learning_rate": 0.01, "max_iterations": 5}  # stops far from the boundary
+    x, A = X[~model.predict(X)].iloc[[0]], random_matrices(3, 2)
+    free = reap.GradientRecourse(model, space, constraints=False, **settings).fit(X)
+    assert {plan.status for plan in free.plans(x, A)} == {"none_found"}
+    legal = reap.GradientRecourse(model, space, **settings).fit(X)
+    assert all(plan.valid and NEAR in plan.note for plan in legal.plans(x, A))
+
+
+@pytest.mark.parametrize("settings", [{"margin": 0.1}, {"durability": 0.9, "refits": 10}])
+def test_what_must_hold_holds_for_the_row_near_a_refused_end(world, settings):
+    X, space, model = world
+    y, x = X["a"] + 2 * X["b"] - X["c"] > 14, X[~model.predict(X)].iloc[[0]]
+    engine = reap.GradientRecourse(model, space, target=True, **QUICK, **settings).fit(X, y)
+    near = [plan for plan in engine.plans(x, random_matrices(3, 6)) if NEAR in plan.note]
+    assert near
+    for plan in near:
+        if "margin" in settings:
+            assert plan.scores[-1] > 0.6
+        else:
+            row = space.decode(plan.path[-1:], like=x)
+            assert plan.durability >= 0.9
+            assert sum(one.accepts(space.encode(row))[0] for one in engine.refits_) >= 9
+
+
+def test_limits_hold_for_the_row_near_a_refused_end(world):
+    X, space, model = world
+    engine = reap.GradientRecourse(model, space, target=True, **QUICK).fit(X)
+    x = X[~model.predict(X)].iloc[[2]]  # can be accepted without b
+    nothing = reap.Limits(fixed=("a", "b", "c"))
+    assert not engine.plans(x, np.eye(3), nothing)[0].valid
+    plans = engine.plans(x, random_matrices(3, 6), reap.Limits(fixed=("b",)))
+    assert all(plan.valid and NEAR in plan.note for plan in plans)
+    assert all(plan.target["b"] == x["b"].item() for plan in plans)
 
 
 def test_algorithm_1_takes_the_worst_matrix(world):

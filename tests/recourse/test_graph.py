@@ -205,7 +205,7 @@ def test_an_encoded_table_with_groups():
 
 
 def test_what_is_known_of_a_subject_is_kept_and_the_oldest_goes(monkeypatch):
-    monkeypatch.setattr("reap.recourse.graph._MEMORY", 0)  # room for the fewest only
+    monkeypatch.setattr("reap.recourse.paper.graph._MEMORY", 0)  # room for the fewest only
     world = random_world(2, rows=80)
     engine = GraphRecourse(world.model, world.space).fit(world.X)
     A = np.eye(world.space.dimension)

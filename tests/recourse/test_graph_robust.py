@@ -9,7 +9,7 @@ import pytest
 
 import reap
 from reap.recourse import GraphRecourse
-from reap.recourse.robust.path_worst_case import GAP
+from reap.recourse.paper.minimax import GAP
 from tests.belief.sdp import worst
 
 

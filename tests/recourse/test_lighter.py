@@ -113,7 +113,7 @@ def test_nobody_waits_for_somebody_elses_search(german_engine, german_rejected, 
     held, done = threading.Event(), threading.Event()
 
     def hold():
-        with engine._search.targets(engine._subject(first), None, np.inf):
+        with engine._search.of(engine._subject(first), None, np.inf):
             held.set()
             assert done.wait(60)
 

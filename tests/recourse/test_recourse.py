@@ -14,10 +14,8 @@ from sklearn.pipeline import make_pipeline
 
 import reap
 from reap import effort
-from reap.checks.known_worlds import four_things_world
-from reap.checks.worlds import random_matrices
-from reap.recourse.targets import pool
-from reap.recourse.targets.search import Search
+from reap.checks.worlds import four_things_world, random_matrices
+from reap.recourse import search
 from tests.recourse.enumeration import MODELS, Everything, small_world, table
 
 
@@ -51,7 +49,7 @@ def test_small_spaces_are_solved_to_one_per_cent(kind):
 
 def test_what_is_found_for_others_is_no_easier():
     # Where changes help each other, the easiest rows are reducible, and what is left of them may be harder than another row.
-    # 5 %: numbers have steps, which weigh where a matrix makes one direction nearly free.
+    # 10 %: numbers have steps, which weigh where a matrix makes one direction nearly free.
     data = reap.datasets.load("synthetic")
     network = MLPClassifier((20, 50, 20), max_iter=60, random_state=1)
     with warnings.catch_warnings():
@@ -64,13 +62,13 @@ def test_what_is_found_for_others_is_no_easier():
         x = rejected.iloc[[i]]
         alone = np.array([engine.plans(x, A[[b]])[0].effort for b in range(len(A))])
         every = np.concatenate([plan.moves for plan in engine.plans(x, A)])
-        assert (alone <= 1.05 * effort.of_changes(A, every).min(axis=1)).all()
+        assert (alone <= 1.1 * effort.of_changes(A, every).min(axis=1)).all()
 
 
 @pytest.mark.parametrize("kind", ["network", "logistic"])
 def test_the_search_alone_comes_near(kind, monkeypatch):
     # the same spaces as if they were too large to be enumerated
-    monkeypatch.setattr(pool, "ENUMERATED", 0)
+    monkeypatch.setattr(search, "_ENUMERATED", 0)
     found = ratios(kind, range(6))
     assert len(found) == 72
     assert found.mean() <= 1.01
@@ -83,7 +81,7 @@ def test_continuous_numbers_reach_the_analytic_optimum():
     model = LogisticRegression(C=1e4).fit(Z, Z @ [1.0, 2.0, 1.5] > 2.2)
     engine = reap.Recourse(model, space, target=True).fit(Z)
     x = np.full(3, 0.45)
-    gap = 1e-3 - (model.coef_[0] @ x + model.intercept_[0])
+    gap = -(model.coef_[0] @ x + model.intercept_[0])
     for A in random_matrices(3, 6) + 0.2 * np.eye(3):
         exact = gap**2 / (model.coef_[0] @ np.linalg.solve(A, model.coef_[0]))
         plan = engine.plans(x, A)[0]
@@ -144,7 +142,7 @@ def test_a_missing_value_stays_missing():
     )
     assert plan.valid
     assert np.isnan(plan.target["years"])
-    assert plan.target["income"] == 2760  # logit 1e-3 is reached at 2751, shown in steps of 10
+    assert plan.target["income"] == 2760  # 50 % is passed at 2750, shown in steps of 10
 
 
 def test_derived_features_follow_and_are_no_action():
@@ -188,7 +186,7 @@ def hopeless():
     """Too many rows to try them all, and a model that accepts none."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=50), "b": rng.integers(0, 9, 50)})
-    return X, reap.ActionSpace.from_frame(X), lambda rows: 0.2 + 0.01 * rows["b"]
+    return X, reap.ActionSpace.from_frame(X, steps={"a": 0.0001}), lambda rows: 0.2 + 0.01 * rows["b"]
 
 
 def test_not_found_is_said_where_rows_are_many(hopeless):
@@ -203,24 +201,6 @@ def test_out_of_time_is_said(hopeless):
     X, space, model = hopeless
     engine = reap.Recourse(model, space, time_limit=1e-9).fit(X)
     assert engine.plans(X.iloc[0], np.eye(2))[0].status == "time_limit"
-
-
-@pytest.mark.parametrize(("time_limit", "tried"), [(None, [3, 4, 5, None]), (1e-9, [3, None])])
-def test_once_time_is_over_numbers_of_changes_are_not_tried_one_by_one(monkeypatch, time_limit, tried):
-    """Each of them takes a while even where it stops at once: eight were most of a second with the trees of HELOC."""
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(50, 7)), columns=list("abcdefg"))
-    seen, source = [], Search._source
-
-    def counted(self, problem, *rest):
-        seen.append(problem.max_changes)
-        return source(self, problem, *rest)
-
-    monkeypatch.setattr(Search, "_source", counted)
-    space = reap.ActionSpace.from_frame(X)
-    engine = reap.Recourse(lambda rows: 0.2 + 0 * rows["b"], space, time_limit=time_limit).fit(X)
-    engine.plans(X.iloc[0], np.eye(7))
-    assert seen == tried
 
 
 def test_the_limit_in_the_way_is_named():

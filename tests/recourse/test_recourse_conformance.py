@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reap
-from reap.checks import CASES, FOR_PEOPLE, WITH_TIME_LIMIT, people
+from reap.checks import CASES, FOR_PEOPLE, WITH_TIME_LIMIT, cases
 from reap.recourse import PoolRecourse
 
 
@@ -17,12 +17,12 @@ def test_recourse(case):
 
 def test_two_thousand_plans_keep_every_promise():
     # 84 worlds of two people and 12 matrices; worlds, rules and models differ from those of the cases
-    people.plans_for_people(reap.Recourse, seeds=range(1000, 1084), people=2, matrices=12)
+    cases.plans_for_people(reap.Recourse, seeds=range(1000, 1084), people=2, matrices=12)
 
 
 @pytest.mark.long
 def test_ten_thousand_plans_keep_every_promise():
-    people.plans_for_people(reap.Recourse, seeds=range(2000, 2200), people=3, matrices=17)
+    cases.plans_for_people(reap.Recourse, seeds=range(2000, 2200), people=3, matrices=17)
 
 
 class Scatter:

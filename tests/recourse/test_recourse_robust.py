@@ -7,7 +7,7 @@ import pytest
 
 import reap
 from reap.checks.worlds import random_matrices
-from reap.recourse.robust.worst_case import WorstCase
+from reap.recourse.robust import WorstCase
 from tests.recourse.answers import told
 from tests.recourse.enumeration import Everything, small_world
 

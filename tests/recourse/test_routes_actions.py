@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 import reap
-from reap.checks.known_worlds import four_things_world
+from reap.checks.worlds import four_things_world
+from reap.recourse.problem import Problem
 from reap.recourse.routes.actions import routes
-from reap.recourse.targets.problem import Problem
 
 OWN = pd.Series({"a": 2, "b": 2, "c": 2})
 

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import reap
-from reap.checks.timing import needed, time_of
+from reap.checks.legality import needed, time_of
 from reap.research.subjects import Mahalanobis
 
 #: The state of an account, worst first; whoever has none may open one.

@@ -13,9 +13,6 @@ from sklearn.pipeline import make_pipeline
 
 import reap
 from reap.checks.worlds import random_matrices
-from reap.models.trees import read
-from reap.recourse.targets.problem import Problem
-from reap.recourse.targets.trees import Trees
 from reap.space import Feature
 
 HORIZON = 12
@@ -232,25 +229,9 @@ def test_trees_are_asked_for_plans_that_take_time(kind):
     y = (8 - X["debt"] + (X["phone"] == "yes") * 2 + X["since"] / 20 - X["loan"] / 2 > 2).astype(int)
     made = space()
     trees = make_pipeline(made.encoder(), RandomForestClassifier(20, max_depth=5, random_state=0)).fit(X, y)
-    A = random_matrices(made.dimension, 5, seed=1)
-    rejected = X[trees.predict(X) == 0].iloc[:6]
-    if kind == "black box":
-        reap.checks.engine(reap.Recourse(trees, made), X, people=5, matrices=4)
-        return
-    classifier = reap.models.wrap(trees, made)
-    found = 0
-    for z in made.encode(rejected):
-        problem = Problem(made, classifier, z, 3)
-        source = Trees(problem, read(classifier, made, X), made.encode(X[y == 1]), rng)
-        best = source.solve(A)
-        if not len(source.pool):
-            continue
-        found += 1
-        assert made.allows(z, best.rows).all()
-        assert (classifier.probability(best.rows) > 0.5).all()
-        took = [max(made.action_months(z, row).values(), default=0) for row in best.rows]
-        assert made.months(z, best.rows).tolist() == took
-    assert found >= 3
+    model = trees if kind == "read" else lambda rows: trees.predict_proba(rows)[:, 1]
+    report = reap.checks.engine(reap.Recourse(model, made), X, people=5, matrices=4)
+    assert report.line("months").cases >= 10
 
 
 @pytest.mark.slow

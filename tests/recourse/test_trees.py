@@ -1,4 +1,4 @@
-"""Trees are searched exactly: against every row of up to three changes."""
+"""Plans of trees, against every row of up to three changes."""
 
 from __future__ import annotations
 
@@ -15,63 +15,63 @@ import reap
 from reap import effort
 from reap._arrays import unique_rows
 from reap.checks.worlds import random_matrices
-from reap.models.trees import read
-from reap.recourse.targets.order import asks_no_more, undominated
-from reap.recourse.targets.problem import Problem
-from reap.recourse.targets.trees import Trees
+from reap.recourse.order import undominated
 from tests.models.ensembles import BLENDS, EVERY, blended, make, people, piped, shares_with_outliers
 
 
-def every_row(problem, most):
-    """All legal rows of at most so many changes, (n, d)."""
-    n = problem.numbers
-    axes = [(n.columns[[j]], n.values(j)[:, None]) for j in range(len(n.columns))]
-    axes += [(choice.columns, choice.options) for choice in problem.choices]
-    forced = int(problem.changed(problem.base[None]).sum())
-    rows = [problem.base[None]]
+def every_row(space, z, most):
+    """All legal rows of at most so many changes, (n, d), by the space's own grid."""
+    numbers, choices = space.grid(z)
+    base = z.copy()
+    base[numbers.columns] = numbers.snap(numbers.start)
+    for choice in choices:
+        if choice.own < 0:
+            base[choice.columns] = choice.options[0]
+    axes = [(numbers.columns[[j]], numbers.values(j)[:, None]) for j in range(len(numbers.columns))]
+    axes += [(choice.columns, choice.options) for choice in choices]
+    forced = int(space.changed(z, base).sum())
+    rows = [base[None]]
     for size in range(1, min(most + forced, len(axes)) + 1):
         for some in combinations(axes, size):
             places = np.indices([len(options) for _, options in some]).reshape(size, -1)
-            block = np.repeat(problem.base[None], places.shape[1], axis=0)
+            block = np.repeat(base[None], places.shape[1], axis=0)
             for (columns, options), place in zip(some, places, strict=True):
                 block[:, columns] = options[place]
             rows.append(block)
-    table = problem.follow(np.concatenate(rows))
+    table = space.follow(np.concatenate(rows), z, waiting=False)
     table = table[unique_rows(table)]
-    return table[problem.legal(table)]
+    table = table[space.allows(z, table)]
+    return table[own_changes(space, z, table).sum(axis=1) <= most]
 
 
-def own(problem, rows):
-    return np.delete(problem.moves(rows), problem.derived, axis=1)
+def own_changes(space, z, rows):
+    return space.changed(z, rows)[:, [f.is_action for f in space.features]]
 
 
 def compare(model, X, y, space, limits=None, most=3, subjects=3, matrices=8):
     """Return efforts over those of brute force, (subjects, matrices), having checked every promise on the way."""
-    classifier = reap.models.wrap(model.fit(X, y), space)
-    reader = read(classifier, space, X)
-    Z = space.encode(X)
-    accepted = classifier.accepts(Z)
-    within = space.tighten(limits)
+    engine = reap.Recourse(model.fit(X, y), space, max_changes=most).fit(X)
+    within, accepts = space.tighten(limits), engine.classifier_.accepts
     A = random_matrices(space.dimension, matrices, seed=1)
+    still = np.delete(np.arange(space.dimension), space.following)
     ratios = []
-    for z in Z[~accepted]:
-        problem = Problem(within, classifier, z, most)
-        rows = every_row(problem, most)
-        rows = rows[problem.score(rows) >= problem.goal]
+    for i, z in enumerate(space.encode(X)):
+        if accepts(z[None])[0]:
+            continue
+        rows = every_row(within, z, most)
+        rows = rows[accepts(rows)]
         if len(rows) == 0:
             continue
-        rows = rows[undominated(own(problem, rows))]
-        trees = Trees(Problem(within, classifier, z, most), reader, Z[accepted], np.random.default_rng(0))
-        best = trees.solve(A)
-        assert best.found.all()
-        assert classifier.accepts(best.rows).all()
-        assert within.allows(z, best.rows).all()
-        assert (problem.changed(best.rows).sum(axis=1) <= most).all()
-        np.testing.assert_allclose(best.efforts, effort.of_each(A, problem.moves(best.rows)))
-        np.testing.assert_allclose(trees.pool.logits, classifier.logit(trees.pool.rows))
-        assert within.allows(z, trees.pool.rows).all()
-        assert undominated(own(problem, trees.pool.rows)).all()
-        ratios.append(best.efforts / effort.of_changes(A, problem.moves(rows)).min(axis=1))
+        rows = rows[undominated(effort.changes(rows, z)[:, still])]
+        plans = engine.plans(X.iloc[[i]], A, limits)
+        ends = np.stack([plan.path[-1] for plan in plans])
+        assert all(plan.valid for plan in plans)
+        assert accepts(ends).all()
+        assert within.allows(z, ends).all()
+        assert (own_changes(space, z, ends).sum(axis=1) <= most).all()
+        efforts = np.array([plan.effort for plan in plans])
+        np.testing.assert_allclose(efforts, effort.of_each(A, effort.changes(ends, z)), atol=1e-15)
+        ratios.append(efforts / effort.of_changes(A, effort.changes(rows, z)).min(axis=1))
         if len(ratios) == subjects:
             break
     assert len(ratios) == subjects
@@ -156,7 +156,7 @@ def test_clocks_go_on_while_people_act(monkeypatch):
     A = np.eye(space.dimension)
     some = X[(model.predict(X) == 0) & X["age"].between(20, 23)].iloc[:6]
     whole = reap.Recourse(model, space).fit(X).plan_each(some, A)
-    monkeypatch.setattr("reap.recourse.targets.search.QUICK", 0)
+    monkeypatch.setattr("reap.recourse.search._ENUMERATED", 0)
     read_off = reap.Recourse(model, space).fit(X).plan_each(some, A)
     assert any(plan.months >= 12 for plan in whole)
     assert [plan.status for plan in read_off] == [plan.status for plan in whole]
@@ -190,19 +190,15 @@ def all_five(n=400):
     return X, X.all(axis=1).to_numpy().astype(int)
 
 
-@pytest.mark.parametrize(("most", "found"), [(3, False), (4, False), (5, True), (None, True)])
-def test_more_than_three_changes_where_nothing_less_helps(most, found):
+@pytest.mark.parametrize(("limit", "found"), [(3, False), (4, False), (5, True), (None, True)])
+def test_more_than_three_changes_where_nothing_less_helps(limit, found):
     X, y = all_five()
     space = reap.ActionSpace.from_frame(X)
-    classifier = reap.models.wrap(DecisionTreeClassifier().fit(X, y), space)
-    problem = Problem(space, classifier, space.encode(X)[0], most)
-    trees = Trees(problem, read(classifier, space, X), space.encode(X)[y == 1], np.random.default_rng(0))
-    best = trees.solve(np.eye(5)[None])
-    assert best.found.tolist() == [found]
-    assert (len(trees.pool) > 0) == found
-    assert np.isfinite(problem.closest)
+    engine = reap.Recourse(DecisionTreeClassifier().fit(X, y), space).fit(X)
+    plan = engine.plans(X.iloc[0], np.eye(5), space.limits(max_changes=limit))[0]
+    assert plan.valid == found
     if found:
-        assert best.rows.tolist() == [[1.0] * 5]
+        assert plan.path[-1].tolist() == [1.0] * 5
 
 
 def test_numbers_with_more_edges_than_a_word_has_bits_are_refined():
@@ -219,28 +215,12 @@ def test_numbers_with_more_edges_than_a_word_has_bits_are_refined():
 def test_the_same_question_gets_the_same_answer_whatever_was_asked_before():
     X, y = people()
     space = reap.ActionSpace.from_frame(X, steps={"income": 100})
-    classifier = reap.models.wrap(piped(make("forest"), X).fit(X, y), space)
-    reader, Z = read(classifier, space, X), space.encode(X)
-    A = random_matrices(space.dimension, 6)
-    z = Z[~classifier.accepts(Z)][0]
-
-    def trees():
-        return Trees(Problem(space, classifier, z, 3), reader, Z[:0], np.random.default_rng(0))
-
-    fresh, used = trees(), trees()
-    used.solve(A[3:])
-    np.testing.assert_array_equal(fresh.solve(A[:3]).rows, used.solve(A[:3]).rows)
-
-
-def test_no_row_asks_for_all_that_another_of_the_pool_asks_for():
-    X, y = people()
-    space = reap.ActionSpace.from_frame(X, steps={"income": 100})
-    classifier = reap.models.wrap(piped(make("boosting"), X).fit(X, y), space)
-    reader, Z = read(classifier, space, X), space.encode(X)
-    for z in Z[~classifier.accepts(Z)][:4]:
-        trees = Trees(Problem(space, classifier, z, 3), reader, Z[:0], np.random.default_rng(0))
-        moves = trees.problem.moves(trees.pool.rows)
-        assert (asks_no_more(moves, moves) == np.eye(len(moves), dtype=bool)).all()
+    model = piped(make("forest"), X).fit(X, y)
+    A, x = random_matrices(space.dimension, 6), X[model.predict(X) == 0].iloc[[0]]
+    fresh, used = (reap.Recourse(model, space).fit(X) for _ in range(2))
+    used.plans(x, A[3:])
+    for one, other in zip(fresh.plans(x, A[:3]), used.plans(x, A[:3]), strict=True):
+        np.testing.assert_array_equal(one.path, other.path)
 
 
 @pytest.mark.parametrize("derived", [False, True])

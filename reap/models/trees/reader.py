@@ -92,6 +92,11 @@ class Reader:
             raise UnreadableError
 
     @property
+    def edges(self) -> dict[int, Array]:
+        """Where the trees begin to decide otherwise, in units (r,), of each number, by its feature."""
+        return {k: self.cells[k].edges for k, feature in enumerate(self.space.features) if feature.is_number}
+
+    @property
     def quick(self) -> bool:
         """Whether thousands of scores take milliseconds."""
         return self.scoring.quick

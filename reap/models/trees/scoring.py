@@ -44,10 +44,6 @@ class Scoring:
         """Return the same of rows whose values are known, as ``Reader.seen`` gives them."""
         return self._of(self.reader.placed(seen, count))
 
-    def of_cells(self, places: Ints) -> Array:
-        """Return the same of rows by their cells (n, f), no two alike."""
-        return self.reader.forest.combined(self._score(places))
-
     def _of(self, places: Ints) -> Array:
         return self.reader.forest.combined(_apart(self._score, places))
 
@@ -174,15 +170,6 @@ class LeafWords:
                 words &= table[part[:, k]]
             out[begin : begin + size] += self.reached(words)
         return out
-
-    def of(self, feature: int, places: Ints) -> Words:
-        """Return the leaves that remain where a feature lies in cells (n,), as words (n, words)."""
-        table = self.tables[feature]
-        return self.all_leaves(len(places)) if table is None else table[places]
-
-    def all_leaves(self, count: int) -> Words:
-        """Return words (count, words) that rule nothing out."""
-        return np.full((count, self.width), np.iinfo(self._word).max, dtype=self._word)
 
     def reached(self, words: Words) -> Array:
         """Return what the leaves that remain are worth to each member, (n, members), of words (n, words)."""

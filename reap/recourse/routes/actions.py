@@ -14,7 +14,7 @@ import numpy as np
 
 from reap import effort
 from reap._typing import Array
-from reap.recourse.targets.problem import Problem
+from reap.recourse.problem import Problem
 
 #: Features that are done in one step.
 Features = tuple[int, ...]

@@ -1,0 +1,1 @@
+"""The engines of the paper: paths through rows of other people, and gradient descent."""

@@ -1,0 +1,389 @@
+"""The paper's second generator: Algorithm 1, projected gradient descent on loss plus effort.
+
+``x ← Π(x − α(∇l(f(x), 1) + 2λA*(x − x0)))``, where A* is one fixed matrix or the worst case at x (Danskin).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from reap import effort
+from reap._arrays import some_rows, unique_rows, zero_missing
+from reap._errors import InputError, unknown
+from reap._typing import Array, Frame, Ints
+from reap.belief import ConfidenceSet
+from reap.models import Classifier
+from reap.plan import Plan
+from reap.recourse.engine import ROWS, Engine
+from reap.recourse.problem import Problem
+from reap.recourse.reasons import typical
+from reap.recourse.robust import Objective, check_robust
+from reap.recourse.subject import Candidates, Subject
+from reap.scores import Output, Threshold
+from reap.space import ActionSpace, Limits
+
+Method = Literal["algorithm1"]
+Loss = Literal["quadratic", "hinge"]
+#: The loss aims this far above the threshold: a score of exactly the threshold is no acceptance.
+_ABOVE = 1e-3
+#: How much λ falls where the last point is not accepted; the paper's appendix B.
+_LESS = 0.05
+#: Steps to an accepted row near a refused one, at most, and the share of what its score lacks that each has to bring.
+_STEPS, _SHARE = 60, 0.25
+
+
+@dataclass(eq=False, repr=False)
+class GradientRecourse(Engine):
+    """The paper's gradient plans: ``x ← Π(x − α(∇l(f(x), 1) + 2λA(x − x0)))``, then the nearest legal row.
+
+    With ``constraints=False`` as published, for its tables. It hardly sees the effort where it stops at the first accepted
+    point; ``reap.Recourse`` finds the row of least effort that the model accepts. The end of the descent lies so close to
+    the boundary that the nearest legal row is often refused: then the plan is the easiest accepted row found near it, and
+    its note says so.
+
+    Parameters
+    ----------
+    model : fitted classifier, Pipeline, function or torch model
+        With a gradient. See ``reap.models.wrap``.
+    space : ActionSpace
+    target : hashable
+        Label of the favourable class.
+    threshold : float, or (low, high)
+        Rows with a score above it are accepted; see ``reap.models.wrap``.
+    output, unit
+        As of ``Recourse``: a model that returns points, margins or another score, and their unit.
+    durability, refits, models, margin, n_jobs
+        As of ``Recourse``: what else must accept a plan beside today's model. By default nothing.
+    method : {"algorithm1"}
+    loss, learning_rate, weight, max_iterations, stop_early
+        The loss, α, λ, T, and whether to stop at the first accepted point, as the authors' scripts do.
+    constraints : bool
+        False: the paper's setting, any point of the unit box, nothing rounded.
+    random_state : int
+    time_limit : float, optional
+        Seconds a call may take; then where it stands counts.
+    verbose : bool
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, reap
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"income": rng.integers(10, 60, 80) * 100, "debts": rng.integers(0, 6, 80)})
+    >>> space = reap.ActionSpace.from_frame(X, units={"income": "EUR"})
+    >>> model = make_pipeline(space.encoder(), LogisticRegression()).fit(X, X["income"] > 1000 * X["debts"] + 1000)
+    >>> engine = reap.GradientRecourse(model, space, target=True).fit(X)
+    >>> plan = engine.plans(pd.Series({"income": 2000, "debts": 3}), np.eye(2))[0]
+    >>> plan.status, plan.valid
+    ('ok', True)
+    """
+
+    model: Any
+    space: ActionSpace
+    _: KW_ONLY
+    target: Any = 1
+    threshold: Threshold = 0.5
+    output: Output = "probability"
+    unit: str = ""
+    method: Method = "algorithm1"
+    loss: Loss = "quadratic"
+    learning_rate: float = 0.01
+    weight: float = 1.0
+    max_iterations: int = 1000
+    stop_early: bool = False
+    constraints: bool = True
+    durability: float = 0.0
+    refits: int | None = None
+    models: Sequence[Any] | None = None
+    margin: float = 0.0
+    n_jobs: int | None = None
+    random_state: int = 0
+    time_limit: float | None = None
+    verbose: bool = False
+
+    def fit(self, X: Frame, y: Any = None) -> Self:
+        """Keep the accepted rows, which are what ``candidates`` offers.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Rows of other people, usually those the model was trained on.
+        y : (n,), optional
+            Their labels; needed where ``durability`` is asked for without ``models``.
+        """
+        self._check()
+        careful = self._accept(X, y).classifier
+        rows = self.space.encode(X)
+        self.classifier_.gradient(zero_missing(rows[:1]))  # says now that there is none
+        rows = rows[careful.accepts(rows)]
+        self.typical_ = typical(self.classifier_, rows)
+        self.rows_ = some_rows(rows, ROWS, self.random_state)
+        if self.verbose:
+            print(f"{len(self.rows_):,} accepted rows kept of {len(X):,}")
+        return self
+
+    def _check(self) -> None:
+        for name, allowed in (("method", ("algorithm1",)), ("loss", ("quadratic", "hinge"))):
+            if getattr(self, name) not in allowed:
+                raise unknown(name, getattr(self, name), allowed)
+        if not self.learning_rate > 0:
+            raise InputError(f"learning_rate is {self.learning_rate!r}; give a number above 0")
+        if not self.weight >= 0:
+            raise InputError(f"weight is {self.weight!r}; give a number of at least 0")
+        if isinstance(self.max_iterations, bool) or not self.max_iterations >= 1:
+            raise InputError(f"max_iterations is {self.max_iterations!r}; give a whole number of at least 1")
+        self._deadline()
+
+    # answers -----------------------------------------------------------------------------------------
+
+    def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
+        """Return where Algorithm 1 ends for each matrix (b, d, d) or (d, d)."""
+        subject = self._subject(x, limits)
+        matrices = self._matrices(matrices)
+        if subject.verdict is not None:
+            return [subject.verdict] * len(matrices)
+        return self._run(subject, lambda which, moves: matrices[which], len(matrices))
+
+    def robust(
+        self,
+        x: Any,
+        confidence_set: ConfidenceSet,
+        objective: Objective = "worst-case",
+        limits: Limits | None = None,
+    ) -> Plan:
+        """Return where Algorithm 1 ends with the worst matrix of a confidence set at every step (Danskin).
+
+        A plan has one whole change, so both objectives mean the same here.
+        """
+        subject = self._subject(x, limits)
+        check_robust(confidence_set, objective, self.space.dimension)
+        if subject.verdict is not None:
+            return subject.verdict
+
+        def worst(which: Any, moves: Array) -> Array:
+            return confidence_set.worst_case_plan(moves[0]).matrix[None]
+
+        plan = self._run(subject, worst, 1)[0]
+        return plan.with_(effort=confidence_set.worst_case_plan(plan.moves[0]).cost) if plan.valid else plan
+
+    def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
+        """Return the accepted rows that the subject could become, as plans, nearest first."""
+        subject = self._subject(x, limits)
+        if subject.verdict is not None or len(self.rows_) == 0:
+            return Candidates.none(subject)
+        rows = subject.space.project(self.rows_, subject.z)
+        rows = rows[unique_rows(rows)]
+        fine = self.acceptance_.classifier.accepts(rows) & subject.space.allows(subject.z, rows)
+        rows = rows[fine]
+        scores = self.classifier_.score(rows) if len(rows) else np.empty(0)
+        return Candidates.nearest_first(subject, rows, scores)
+
+    # how ---------------------------------------------------------------------------------------------
+
+    def _run(self, subject: Subject, matrix: Any, count: int) -> list[Plan]:
+        """Return what Algorithm 1 ends at, brought to a legal row and scored there.
+
+        ``matrix(which, moves)`` gives the matrices (k, d, d) of the problems ``which`` (k,) at moves (k, d).
+        """
+        deadline = self._deadline()
+
+        def project(Z: Array) -> Array:
+            return subject.space.relax(Z, subject.z) if self.constraints else np.clip(Z, 0.0, 1.0)
+
+        careful = self.acceptance_.classifier
+        descent = Algorithm1(
+            careful,
+            project,
+            self.loss,
+            self.learning_rate,
+            self.weight,
+            self.max_iterations,
+            self.stop_early,
+        )
+        points, weights = descent.run(subject.z, matrix, count, deadline)
+        rows = subject.space.project(points, subject.z) if self.constraints else points
+        scores, fine = self.classifier_.score(rows), careful.accepts(rows)
+        late = time.monotonic() > deadline
+        notes = [f"λ = {weight:g}." if weight != self.weight else "" for weight in weights]
+        if self.constraints and not fine.all() and not late:
+            problem = Problem(subject.space, careful, subject.z, deadline=deadline)
+            for i in np.flatnonzero(~fine).tolist():
+                A = matrix(np.array([i]), problem.moves(rows[[i]]))[0]
+                near = _accepted_near(problem, A, rows[i])
+                if near is None or not careful.accepts(near[None])[0]:
+                    continue
+                said = "At legal values the end of Algorithm 1 scores {}; this plan is the easiest accepted one found near it."
+                notes[i] = " ".join(filter(None, (notes[i], said.format(subject.scale.number(scores[i])))))
+                rows[i], scores[i], fine[i] = near, self.classifier_.score(near[None])[0], True
+            late = problem.late
+        plans = []
+        for i, (row, score) in enumerate(zip(rows, scores, strict=True)):
+            if fine[i]:
+                change = effort.changes(row, subject.z)
+                A = matrix(np.array([i]), change[None])[0]
+                plans.append(subject.plan_to(row, score, effort.of_moves(A, change), notes[i]))
+            else:
+                scale = subject.scale
+                note = (
+                    f"Algorithm 1 ended at a row that scores {scale.number(score)}; {scale.needed} is needed."
+                )
+                if scale.enough(score):
+                    note = self.acceptance_.short(rows[[i]])
+                plans.append(subject.refused("time_limit" if late else "none_found", note))
+        return self.acceptance_.told(plans)
+
+
+@dataclass(frozen=True)
+class Algorithm1:
+    """Gradient descent for b matrices at once, each from the subject's own row.
+
+    Parameters
+    ----------
+    classifier : Classifier
+        With a gradient.
+    project : callable
+        The projection on the feasible set, of points (b, d).
+    loss : {"quadratic", "hinge"}
+        ``(f − τ)²``, or ``max(0, τ − f)``.
+    learning_rate, weight, max_iterations : float, float, int
+        α, λ, T. Where x_T is not accepted λ falls by 0.05, down to 0.
+    stop_early : bool
+        Stop at the first accepted point, as the authors' scripts do.
+    """
+
+    classifier: Classifier
+    project: Callable[[Array], Array]
+    loss: Loss = "quadratic"
+    learning_rate: float = 0.01
+    weight: float = 1.0
+    max_iterations: int = 1000
+    stop_early: bool = False
+
+    def run(
+        self, z0: Array, matrix: Callable[[Ints, Array], Array], count: int, deadline: float = np.inf
+    ) -> tuple[Array, Array]:
+        """Return the last points (count, d) and the λ each needed.
+
+        ``matrix(which, moves)`` gives the matrices (k, d, d) of the problems ``which`` (k,) at moves (k, d).
+        """
+        everybody = np.arange(count)
+        weights = np.full(count, float(self.weight))
+        points = self._descend(z0, matrix, everybody, weights, deadline)
+        todo = everybody[~self.classifier.accepts(points)]
+        if self.weight > 0 and len(todo):
+            # what is not reached without any pull back is not reached with some: no need to try every λ
+            free = self._descend(z0, matrix, todo, np.zeros(len(todo)), deadline)
+            reached = self.classifier.accepts(free)
+            points[todo], weights[todo] = free, 0.0
+            self._lower(z0, matrix, todo[reached], points, weights, deadline)
+        return points, weights
+
+    def _lower(
+        self,
+        z0: Array,
+        matrix: Callable[[Ints, Array], Array],
+        todo: Ints,
+        points: Array,
+        weights: Array,
+        deadline: float,
+    ) -> None:
+        """Find the largest λ below the given one, in steps of 0.05, whose last point is accepted."""
+        level = float(self.weight)
+        while len(todo) and (level := round(level - _LESS, 10)) > 0 and time.monotonic() <= deadline:
+            tried = self._descend(z0, matrix, todo, np.full(len(todo), level), deadline)
+            fine = self.classifier.accepts(tried)
+            points[todo[fine]], weights[todo[fine]] = tried[fine], level
+            todo = todo[~fine]
+
+    def _descend(
+        self,
+        z0: Array,
+        matrix: Callable[[Ints, Array], Array],
+        which: Ints,
+        weights: Array,
+        deadline: float,
+    ) -> Array:
+        Z = np.repeat(z0[None], len(which), axis=0)
+        moving = np.arange(len(which))
+        for _ in range(self.max_iterations):
+            if len(moving) == 0 or time.monotonic() > deadline:
+                break
+            slope = self._loss_slope(Z[moving])
+            if weights.any():
+                moves = zero_missing(Z[moving] - z0)
+                pull = (matrix(which[moving], moves) @ moves[:, :, None])[:, :, 0]
+                slope = slope + 2 * weights[moving, None] * pull
+            Z[moving] = self.project(Z[moving] - self.learning_rate * slope)
+            if self.stop_early:
+                moving = moving[~self.classifier.accepts(Z[moving])]
+        return Z
+
+    def _loss_slope(self, Z: Array) -> Array:
+        """Return ∇l(f(x), 1), (k, d); ``∇f = f (1 − f) ∇logit``."""
+        f = self.classifier.probability(Z)
+        goal = self.classifier.threshold + _ABOVE * (1 - self.classifier.threshold)
+        outer = 2 * (f - goal) if self.loss == "quadratic" else -(f < goal).astype(float)
+        return (outer * f * (1 - f))[:, None] * zero_missing(self.classifier.gradient(Z))
+
+
+# near the end of a descent -----------------------------------------------------------------------------------
+
+
+def _accepted_near(problem: Problem, A: Array, row: Array) -> Array | None:
+    """Return an accepted legal row (d,) near a legal one (d,) that is refused, of little effort under a matrix (d, d).
+
+    Climb until the row is accepted: a step changes one feature, by some places on its ladder of legal values or to another
+    level, and of the steps that bring a good share of what the score lacks the one that asks least for it is taken. Then take
+    steps of less effort from the easiest accepted row that was seen. None where no step helps, or time is up.
+    """
+    A = A[problem.moving[:, None], problem.moving]
+    here = np.array([one.nearest(row[None, one.columns])[0] for one in problem.ladders], dtype=np.intp)
+    score, asked = float(problem.logits(here[None])[0]), _effort(problem, A, here[None])[0]
+    best, least = here, np.inf
+    for _ in range(_STEPS):
+        near = _one_step(problem, here)
+        if len(near) == 0 or problem.late or not np.isfinite(score):
+            break
+        scores, efforts = problem.logits(near), _effort(problem, A, near)
+        accepted = np.where(problem.legal(near, scores) >= problem.goal, efforts, np.inf)
+        if accepted.min() < least * (1 - 1e-9):
+            best, least = near[accepted.argmin()], accepted.min()
+        if score >= problem.goal:  # here is accepted: only less effort is of interest
+            if here is best:
+                break
+            here = best
+            continue
+        lack = problem.goal - score
+        gain = np.minimum(scores - score, lack)
+        if not gain.max() > 0:
+            break
+        some = np.flatnonzero(gain >= min(_SHARE * lack, gain.max()))
+        pick = int(some[((efforts[some] - asked) / gain[some]).argmin()])
+        here, score, asked = near[pick], float(scores[pick]), efforts[pick]
+    return problem.rows(best[None])[0] if np.isfinite(least) else None
+
+
+def _effort(problem: Problem, A: Array, places: Ints) -> Array:
+    """Return the effort (n,) of places (n, f) under one matrix (m, m) of the columns that can move."""
+    return effort.of_change(A, problem.changes(places))
+
+
+def _one_step(problem: Problem, here: Ints) -> Ints:
+    """Return the legal places (n, f) that differ from a place (f,) on one ladder: 1, 2, 4, … up or down, own, any level."""
+    near = [here[None][:0]]
+    for f, ladder in enumerate(problem.ladders):
+        sizes = 2 ** np.arange(int(ladder.length).bit_length())
+        to = np.append([here[f] - sizes, here[f] + sizes], ladder.own) if ladder.ordered else ladder.rungs
+        to = np.unique(to[(to >= 0) & (to < ladder.length) & (to != here[f])])
+        near.append(np.repeat(here[None], len(to), axis=0))
+        near[-1][:, f] = to
+    places = np.concatenate(near)
+    if problem.most is not None:
+        places = places[problem.counts(places) <= problem.most]
+    return places[problem.space.allows(problem.z0, problem.rows(places))] if problem.tied else places

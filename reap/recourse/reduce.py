@@ -1,0 +1,90 @@
+"""Reduce: no action can be left out, no number taken back a step, and the row still be accepted.
+
+Under some matrices a needless change looks like a saving, because changes can help each other. Nobody should be told to
+make it, so a row is reduced whatever its effort; of several ways to reduce it, the one that leaves least effort is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from reap._typing import Array, Bools, Ints
+from reap.recourse.ladders import changed
+from reap.recourse.problem import Problem
+
+#: Parts of the way back that are tried; 0 is one step. A forest may accept one value and none of its neighbours, hence the dense.
+HALVES = np.append(0.5 ** np.arange(30), 0.0)
+DENSE = np.concatenate([np.arange(24, 0, -1) / 24, 0.5 ** np.arange(5, 30), [0.0]])
+ONE_STEP = np.array([1.0, 0.0])
+#: What is kept beside an action where several others are left out at once: the next one, the one after it.
+_KEPT = ((0,), (0, 1), (0, 2), (0, 1, 2), (0, 1, 3))
+#: Rounds in which something is taken back, at most.
+_ROUNDS = 200
+
+
+def reduced(
+    problem: Problem,
+    A: Array,
+    which: Ints,
+    places: Ints,
+    accepts: Callable[[Ints], Bools] | None = None,
+    *,
+    parts: Array = HALVES,
+) -> Ints:
+    """Return irreducible places (s, f) made of accepted places (s, f), each for its own matrix of (b, m, m).
+
+    In each round one action is taken back as far as it goes, the one that leaves least effort. ``accepts`` says of places (n, f)
+    which are accepted and legal, (n,); by default the problem does. ``parts`` of the way back are tried first, later by halves.
+    """
+    if accepts is None:
+
+        def accepts(some: Ints) -> Bools:
+            return problem.judge(some) >= problem.goal
+
+    places, active = places.copy(), np.arange(len(places))
+    for turn in range(_ROUNDS):
+        if len(active) == 0 or problem.late:
+            break
+        less, real = _less(
+            problem, places[active], parts if turn == 0 or len(parts) < len(HALVES) else HALVES
+        )  # (n, w, t, f), from the farthest back to one step
+        fine = np.zeros(real.shape, dtype=bool)
+        fine[real] = accepts(less[real])
+        far = fine.argmax(axis=2)
+        ends = np.take_along_axis(less, far[:, :, None, None], axis=2)[:, :, 0]
+        efforts = np.where(fine.any(axis=2), problem.efforts(A, which[active], ends), np.inf)
+        best, each = efforts.argmin(axis=1), np.arange(len(active))
+        some = np.isfinite(efforts[each, best])
+        places[active[some]] = ends[each, best][some]
+        active = active[some]
+    return places
+
+
+def _less(problem: Problem, here: Ints, parts: Array) -> tuple[Ints, Bools]:
+    """Return places (n, w, t, f) that ask for less than places (n, f), and which of them really do, (n, w, t).
+
+    For each of w actions: it alone, or with one or two others; it left out, and taken back by parts of the way, descending, down
+    to one step.
+    """
+    ladder, really = changed(here, problem.own)
+    old, own = np.take_along_axis(here, ladder, axis=1)[:, :, None], problem.own[ladder][:, :, None]
+    way = own - old
+    parts = np.append(parts[parts * np.abs(way).max(initial=1) > 1], 0.0)
+    back = old + np.sign(way) * np.maximum(np.floor(np.abs(way) * parts), 1).astype(np.intp)
+    back = np.where(problem.ordered[ladder][:, :, None] & really[:, :, None], back, own)
+    n, w, t = back.shape
+    less = np.repeat(here[:, None], w * t, axis=1).reshape(n, w, t, -1)
+    np.put_along_axis(
+        less, np.broadcast_to(ladder[:, :, None, None], (n, w, t, 1)), back[:, :, :, None], axis=3
+    )
+    sets = [kept for kept in _KEPT if len(kept) < w - 1] or [(0,)]
+    few = np.tile(problem.own, (n, w, len(sets), 1))
+    for i, kept in enumerate(sets):
+        for k in kept:
+            np.put_along_axis(
+                few[:, :, i], np.roll(ladder, -k, axis=1)[:, :, None], np.roll(old, -k, axis=1), axis=2
+            )
+    less = np.concatenate([few, less], axis=2)
+    return less, (less != here[:, None, None]).any(axis=3) & really[:, :, None]

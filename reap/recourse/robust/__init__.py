@@ -1,1 +1,0 @@
-"""Plans that are good whatever matrix of a confidence set is true."""

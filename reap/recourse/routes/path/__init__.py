@@ -1,1 +1,0 @@
-"""The paper's paths through rows of other people."""

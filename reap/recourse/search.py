@@ -1,0 +1,477 @@
+"""How a plan is found: one search for every model, from scores of rows alone.
+
+A row is a vector of places on ladders of legal values, one ladder for each feature that the person can move (``ladders``). Where
+all rows of few changes are few, every one is scored. Otherwise, once for each person (``cells``):
+
+1. score every single change, and pairs of changes at a few rungs of each ladder;
+2. guess the score of three changes from singles and pairs, and correct the guess where acceptance seems to begin;
+3. keep the cells where acceptance begins; where three changes are not enough, climb to more of them, or wait.
+
+Then for the matrices that are asked for, all together:
+
+4. score the guessed cells of least effort, wave by wave, until none that is left asks for less than what is known;
+5. take the best cell of each matrix's best supports and polish it on the full ladders (``polish``);
+6. take back what is not needed (``reduce``), and offer every row that was found to every matrix.
+
+Trees say with their split thresholds which values they can tell apart, so their ladders are short; that is all a search knows of
+a model but its scores. What it returns was accepted by the model itself, asked as a user would ask it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from cachetools import LRUCache
+
+from reap import _clock, effort
+from reap._typing import Array, Bools, Ints
+from reap.models import Classifier
+from reap.plan import Plan
+from reap.recourse.cells import cells, every_row, row_count
+from reap.recourse.order import undominated
+from reap.recourse.polish import Steps, climb, climb_on, descend, exchange, lowest
+from reap.recourse.problem import Problem
+from reap.recourse.reduce import DENSE, ONE_STEP, reduced
+from reap.recourse.subject import Subject
+from reap.space import ActionSpace, Limits
+
+#: Where there are up to so many rows, every one is scored.
+_ENUMERATED = 12_000
+#: Guessed cells that are compared for each matrix, at most.
+_CELLS = 20_000
+#: Waves in which guessed cells are scored, so many for each matrix, up to so many times the least effort known.
+_WAVES, _WAVE, _SLACK = 4, 24, 1.5
+#: Supports of each matrix whose best cell is looked at, and of these the ones that are polished.
+_SUPPORTS, _POLISHED = 6, 3
+#: Where fewer rows are known than this, guessed cells climb, so many of them.
+_FEW, _STARTS = 20, 400
+#: Accepted people who are looked at where nothing else is found: the nearest.
+_OTHERS = 64
+#: Rows of a climb that are kept.
+_CLIMBED = 200
+#: Sets of matrices whose rows are kept.
+_SOLVED = 32
+#: How often another row is taken where the model itself refuses one, and how far from the boundary a quicker copy of it, in
+#: log-odds, may be wrong about a decision.
+_CONFIRMED, _UNSURE = 4, 1e-5
+#: Subjects that are kept: a session asks for plans of the same person again and again.
+_KEPT = 128
+#: How far a score of a quicker copy of the model may be from the model's own: rounding is far below.
+_MISREAD = 1e-5
+
+
+class Found:
+    """All that is known of where one subject can go, shared by all questions about them.
+
+    Parameters
+    ----------
+    problem : Problem
+    accepts : function, optional
+        Says of rows (n, d) which the model itself accepts, asked as a user would ask it, (n,); where the problem asks a
+        quicker copy of the model.
+    others : (k, d), optional
+        Rows of people whom the model accepts; they are looked at where nothing else is found.
+
+    Attributes
+    ----------
+    places : (n, f)
+        Accepted legal places, known before anything is asked.
+    complete : bool
+        Whether all rows were looked at.
+    plans : dict
+        Plans that were made, by what their words depend on and by the row they lead to.
+    """
+
+    def __init__(
+        self, problem: Problem, accepts: Callable[[Array], Bools] | None = None, others: Array | None = None
+    ) -> None:
+        self.problem, self._accepts = problem, accepts
+        self.plans: dict[tuple[str, bool, int], Plan] = {}
+        self.complete = False
+        self._solved: LRUCache[bytes, tuple[Array, Array]] = LRUCache(_SOLVED)
+        self._lock, self._counting, self._waiting = threading.RLock(), threading.Lock(), 0
+        self._guessed = problem.own[None][:0]
+        self._steps = Steps(problem)
+        self.places = self._known(problem.z0[None][:0] if others is None else others)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @property
+    def rows(self) -> Array:
+        """The accepted legal rows (n, d) that are known before anything is asked."""
+        return self.problem.rows(self.places)
+
+    # once for each person ------------------------------------------------------------------------------
+
+    def _known(self, others: Array) -> Ints:
+        """Return accepted places (n, f) where acceptance begins; what is only guessed goes to ``_guessed``.
+
+        Where no row of so few changes is found, ``problem.most`` rises until one is, or to what the person allows.
+        """
+        problem = self.problem
+        if problem.forced.any() and problem.judge(problem.own[None])[0] >= problem.goal:
+            return problem.own[None]  # what limits force is enough
+        if problem.whole and row_count(problem, problem.space.most_changes) <= _ENUMERATED:
+            return self._every(problem.space.most_changes)
+        if problem.whole and row_count(problem, problem.most) <= _ENUMERATED:
+            known = self._every(problem.most)
+            self.complete = len(known) > 0
+            starts = problem.own[None]
+        else:
+            found = cells(problem)
+            self._guessed = found.guessed
+            known = self._waves(np.eye(len(problem.moving))[None], found.known)
+            starts = np.concatenate(
+                [problem.own[None], found.guessed[_spread(problem, found.guessed, _STARTS)]]
+            )
+        if len(known) < _FEW and not self.complete:
+            known = np.concatenate([known, climb(problem, self._steps, starts, wide=True)])
+            known = known if len(known) else self._of_others(others)
+            known = known if len(known) else climb_on(problem, starts)
+            known = known[_spread(problem, known, _CLIMBED)]
+        return known[problem.distinct(known)[0]]
+
+    def _of_others(self, others: Array) -> Ints:
+        """Return accepted places (n, f) with the least that is enough of what accepted people (k, d) have; few changes or none.
+
+        Where several changes help only together, no path of single steps leads there; somebody whom the model accepts is there.
+        """
+        problem, asked = self.problem, self.problem.most
+        places = np.tile(problem.own, (len(others), 1))
+        for f, ladder in enumerate(problem.ladders):
+            places[:, f] = ladder.nearest(others[:, ladder.columns])
+        near = np.argsort(effort.size(problem.changes(places)), kind="stable")[:_OTHERS]
+        problem.most = problem.space.most_changes
+        places = places[near][problem.judge(places[near]) >= problem.goal]
+        places = reduced(
+            problem, np.eye(len(problem.moving))[None], np.zeros(len(places), dtype=np.intp), places
+        )
+        problem.most = asked
+        return places if asked is None else places[problem.counts(places) <= asked]
+
+    def _every(self, most: int | None) -> Ints:
+        """Return the accepted places (n, f) of which nothing can be taken back, out of all with at most so many changes.
+
+        Rows of more changes than were asked for count only where there is no other, and then those of the fewest.
+        """
+        problem, asked = self.problem, self.problem.most
+        problem.most, every = most, every_row(problem, most)
+        scores = problem.logits(every)
+        self.complete, fine = not problem.late, scores >= problem.goal
+        bare = _minimal(problem, every[fine])
+        if (
+            problem.legal(every[fine][bare], scores[fine][bare]) < problem.goal
+        ).any():  # else what is more is not needed
+            fine = problem.legal(every, scores) >= problem.goal
+            bare = _minimal(problem, every[fine])
+        found = every[fine][bare]
+        problem.most, counts = asked, problem.counts(found)
+        if asked is not None and len(found):
+            problem.most = max(asked, int(counts.min()))
+            found = found[counts <= problem.most]
+        return self._undominated(found)
+
+    def _undominated(self, places: Ints) -> Ints:
+        """Return those of places (n, f) that do not ask for all that another of them asks for, each once."""
+        problem = self.problem
+        places = places[problem.distinct(places)[0]]
+        still = np.setdiff1d(np.arange(len(problem.z0)), problem.space.following)
+        return places[undominated(problem.moves(problem.rows(places))[:, still])]
+
+    # for matrices --------------------------------------------------------------------------------------
+
+    def least(self, A: Array) -> tuple[Array, Array]:
+        """Return the row (b, d) of least effort for each matrix (b, d, d), and its effort (b,).
+
+        Sessions with one person begin alike, and a session that is replayed goes on alike: what was found before is kept.
+        """
+        key = sha256(A.tobytes()).digest()
+        known = self._solved.get(key)
+        if known is None:
+            known = self._least(A)
+            if not self.problem.late:  # what was cut short may come out better next time
+                self._solved[key] = known
+        return known
+
+    def _least(self, A: Array) -> tuple[Array, Array]:
+        problem = self.problem
+        A = A[:, problem.moving[:, None], problem.moving]
+        places = self.places if self.complete else self._searched(A)
+        places = self._undominated(self._confirmed(A, self._undominated(places)))
+        rows = problem.rows(places)
+        efforts = effort.of_changes(A, problem.moves(rows)[:, problem.moving])
+        best = efforts.argmin(axis=1)
+        return rows[best], efforts[np.arange(len(A)), best]
+
+    def within(self, A: Array, spaces: Sequence[ActionSpace]) -> Array:
+        """Return rows (n, d) of little effort for matrices (b, d, d) within each of some tighter spaces, out of what is known."""
+        problem, rows = self.problem, self.rows
+        A = A[:, problem.moving[:, None], problem.moving]
+        matrices, places = [np.empty(0, dtype=np.intp)], [self.places[:0]]
+        for space in spaces:
+            some = self.places[space.allows(problem.z0, rows)]
+            if len(some) == 0:
+                continue
+            which, best = _best_supports(problem, A, some, 2)
+            better = reduced(
+                problem,
+                A,
+                which,
+                exchange(problem, self._steps, A, which, best, problem.judge(best), rounds=4),
+            )
+            fine = space.allows(problem.z0, problem.rows(better))
+            matrices.append(which)
+            places.append(np.where(fine[:, None], better, reduced(problem, A, which, best)))
+        found = np.concatenate(places)
+        found = self._confirmed(A[np.concatenate(matrices)], found, own=True) if len(found) else found
+        return problem.rows(self._undominated(found))
+
+    def _confirmed(self, A: Array, places: Ints, own: bool = False) -> Ints:
+        """Return places (b, f) of least effort for each matrix (b, m, m), out of places (n, f), as the model itself decides.
+
+        What it refuses is left out, and nothing that it does not need is kept: the last digits of a score may decide.
+        ``own``: each place has its own matrix.
+        """
+        problem = self.problem
+        efforts = effort.of_changes(A, problem.changes(places))
+        if own:
+            efforts[~np.eye(len(A), dtype=bool)] = np.inf
+        best = efforts.argmin(axis=1)
+        if self._accepts is None:
+            return reduced(problem, A, np.arange(len(A)), places[best])
+        for _ in range(_CONFIRMED):
+            asked = np.unique(best)
+            fine = self._exactly(places[asked])
+            if fine.all():
+                break
+            efforts[:, asked[~fine]] = np.inf
+            best = efforts.argmin(axis=1)
+        return reduced(problem, A, np.arange(len(A)), places[best], self._exactly, parts=ONE_STEP)
+
+    def _exactly(self, places: Ints) -> Bools:
+        """Return which places (n, f) are legal and accepted by the model itself, (n,)."""
+        problem = self.problem
+        if len(places) == 0 or self._accepts is None:
+            return np.zeros(len(places), dtype=bool)
+        scores = problem.logits(places)
+        unsure = np.flatnonzero(np.abs(scores - problem.goal) < _UNSURE)
+        if len(unsure):
+            first, which = problem.distinct(places[unsure])
+            fine = self._accepts(problem.rows(places[unsure[first]]))[which]
+            scores[unsure] = np.where(fine, problem.goal, -np.inf)
+        return np.asarray(problem.legal(places, scores) >= problem.goal)
+
+    def _searched(self, A: Array) -> Ints:
+        """Return irreducible accepted places (n, f), the best for each matrix (b, m, m) among them."""
+        problem, steps = self.problem, self._steps
+        places = self._waves(A, self.places)
+        smooth = problem.edges is None
+        cells = np.concatenate([places, self._guessed]) if smooth else places
+        which, starts = _best_supports(problem, A, cells, _SUPPORTS)
+        if smooth:
+            more, ends = descend(problem, A, which, starts)
+            which, starts = np.concatenate([which, more]), np.concatenate([starts, ends])
+        scores = problem.judge(starts)
+        fine = scores >= problem.goal
+        if not fine.any():  # time is over
+            return places
+        which, starts, scores = which[fine], starts[fine], scores[fine]
+        keep = lowest(which, problem.efforts(A, which, starts), _POLISHED)
+        which, starts, scores = which[keep], starts[keep], scores[keep]
+        # where changes help each other, less effort may lead to what is reducible, and back to more effort: both are kept
+        found = np.concatenate([starts, exchange(problem, steps, A, which, starts, scores)])
+        found = reduced(problem, A, np.tile(which, 2), found)
+        every = np.arange(len(A))
+        for _ in range(2):  # who takes another's row polishes it
+            mine = found[effort.of_changes(A, problem.changes(found)).argmin(axis=1)]
+            better = exchange(problem, steps, A, every, mine, problem.judge(mine), rounds=2, wide=True)
+            better = exchange(problem, steps, A, every, better, problem.judge(better), rounds=3)
+            better = reduced(problem, A, every, better, parts=DENSE)
+            if (better == mine).all():
+                break
+            found = np.concatenate([found, better])
+        return found
+
+    def _waves(self, A: Array, known: Ints) -> Ints:
+        """Return accepted places (n, f): what is known, and guessed cells that ask matrices (b, m, m) for less, best first."""
+        problem, places = self.problem, self._guessed
+        if len(places) == 0:
+            return known
+        bound = effort.of_changes(A, problem.changes(known)).min(axis=1, initial=np.inf)
+        if len(places) > _CELLS:
+            places = places[_spread(problem, places, _CELLS)]
+        V = problem.changes(places)
+        efforts, found, missed = effort.of_changes(A, V), [known], [known[:0]]
+        count = min(_WAVE, len(places))
+        for _ in range(_WAVES):
+            efforts[efforts >= _SLACK * bound[:, None]] = np.inf
+            top = np.argpartition(efforts, count - 1, axis=1)[:, :count]
+            some = np.unique(top[np.isfinite(np.take_along_axis(efforts, top, axis=1))])
+            if len(some) == 0 or problem.late:
+                break
+            enough = problem.judge(places[some]) >= problem.goal
+            fine = some[enough]
+            missed.append(places[some[~enough]])
+            efforts[:, some] = np.inf
+            if len(fine):
+                found.append(places[fine])
+                bound = np.minimum(bound, effort.of_changes(A, V[fine]).min(axis=1))
+        if (
+            problem.edges is not None
+        ):  # a forest may accept a value next to one that it refuses; others descend
+            near = np.concatenate(missed)
+            near = near[(effort.of_changes(A, problem.changes(near)) < bound[:, None]).any(axis=0)]
+            found.append(climb(problem, self._steps, near, wide=False, rounds=2))
+        return np.concatenate(found)
+
+    # lending -------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Be lent to whoever asks, one at a time; who has it gives way to nobody while others wait for it."""
+        if not self._lock.acquire(blocking=False):
+            self._wait(1)
+            try:
+                self._lock.acquire()
+            finally:
+                self._wait(-1)
+        try:
+            with _clock.holding(lambda: self._waiting > 0):
+                yield
+        finally:
+            self._lock.release()
+
+    def _wait(self, change: int) -> None:
+        with self._counting:
+            self._waiting += change
+
+
+def _best_supports(problem: Problem, A: Array, places: Ints, count: int) -> tuple[Ints, Ints]:
+    """Return (matrix (s,), places (s, f)): for each matrix (b, m, m) the cell of least effort of each of its best supports."""
+    support = problem.supports(places)
+    order = np.argsort(support, kind="stable")
+    places, support = places[order], support[order]
+    efforts = effort.of_changes(A, problem.changes(places))
+    begins = np.flatnonzero(np.append(True, np.diff(support) > 0))
+    ends = np.append(begins[1:], len(support))
+    least = np.minimum.reduceat(efforts, begins, axis=1)
+    count = min(count, len(begins))
+    top = np.argpartition(least, count - 1, axis=1)[:, :count]
+    which = np.repeat(np.arange(len(A)), count)
+    best = [
+        begins[t] + efforts[b, begins[t] : ends[t]].argmin() for b, t in zip(which, top.ravel(), strict=True)
+    ]
+    return which, places[np.array(best, dtype=np.intp)]
+
+
+def _spread(problem: Problem, places: Ints, count: int) -> Ints:
+    """Return which of places (n, f) to keep: the nearest of every support, then the second nearest, up to a number."""
+    size, support = effort.size(problem.changes(places)), problem.supports(places)
+    order = np.lexsort((size, support))
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order)) - np.searchsorted(support[order], support[order])
+    return np.sort(np.lexsort((size, rank))[:count])
+
+
+def _minimal(problem: Problem, places: Ints) -> Bools:
+    """Return which of all accepted places (n, f) of a small space are irreducible, (n,): no other asks for a part of the same."""
+    keys, out = problem.keys(places), np.ones(len(places), dtype=bool)
+    for f, ladder in enumerate(problem.ladders):
+        moved = np.flatnonzero(places[:, f] != ladder.own)
+        less = places[moved]
+        less[:, f] = ladder.own
+        out[moved[np.isin(problem.keys(less), keys)]] = False
+        if ladder.ordered:
+            at = np.searchsorted(ladder.rungs, places[moved, f])
+            less[:, f] = ladder.rungs[at - np.sign(places[moved, f] - ladder.own)]
+            out[moved[np.isin(problem.keys(less), keys)]] = False
+    return out
+
+
+# people ----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Search:
+    """Where people can go, each looked for once.
+
+    Parameters
+    ----------
+    classifier : Classifier
+        Who decides.
+    max_changes : int, optional
+        Actions of a plan at most, where such a plan exists.
+    quick : Classifier, optional
+        A quicker copy of it, to be asked about thousands of rows.
+    edges : dict, optional
+        What its trees tell apart; see ``ladders``.
+    others : (n, d), optional
+        Rows of people who are accepted.
+    """
+
+    classifier: Classifier
+    max_changes: int | None
+    quick: Classifier | None = None
+    edges: dict[int, Array] | None = None
+    others: Array | None = None
+    _known: LRUCache[Any, Found] = field(default_factory=lambda: LRUCache(_KEPT))
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def of(self, subject: Subject, limits: Limits | None, deadline: float) -> Iterator[Found]:
+        """Lend where a subject can go within limits, looked for on first use; nobody else has it meanwhile.
+
+        Others are served at the same time: who comes anew, which takes longest, keeps nobody waiting.
+        """
+        own = (
+            subject.space.encoding.own
+        )  # whose numbers differ in a last bit are told apart: a plan shows them
+        key = subject.z.tobytes(), None if own is None else own[1].tobytes(), repr(limits or None)
+        with self._lock:
+            kept = self._known.get(key)
+        if kept is None:
+            kept = self.find(subject, deadline)
+            if not kept.problem.late:  # what was cut short may come out better next time
+                with self._lock:
+                    kept = self._known.setdefault(key, kept)
+        with kept.lent():
+            kept.problem.deadline = deadline
+            yield kept
+
+    def find(self, subject: Subject, deadline: float) -> Found:
+        """Return where a subject can go: with actions that are ready before mere waiting is enough, else with waiting."""
+        quick, edges, accepts = self.quick, self.edges, self.classifier.accepts
+        if quick is not None and abs(float(quick.score(subject.z[None])[0]) - subject.score) > _MISREAD:
+            quick, edges = None, None  # what was read of the model says something else of this person
+        asked = quick or self.classifier
+        settings: dict[str, Any] = {"deadline": deadline, "edges": edges}
+        first = Problem(subject.space, asked, subject.z, self.max_changes, **settings)
+        space = _sooner(first)
+        if space is not subject.space:
+            first = Problem(space, asked, subject.z, self.max_changes, **settings)
+        exact = None if quick is None else accepts
+        found = Found(first, exact, self.others)
+        if len(found) or not subject.space.timed or first.late:
+            return found
+        waiting = Problem(subject.space, asked, subject.z, self.max_changes, waits=True, **settings)
+        return Found(waiting, exact, self.others)
+
+
+def _sooner(problem: Problem) -> ActionSpace:
+    """Return the space up to the month before mere waiting is enough for the subject of a problem; all of it where that never is.
+
+    From that month on whoever does nothing is accepted, so a plan that takes as long asks for what is not needed.
+    """
+    rows = problem.later()
+    enough = rows[problem.score(rows) >= problem.goal]
+    if len(enough) == 0:
+        return problem.space
+    first = int(problem.space.months(problem.z0, enough).min())
+    return problem.space.tighten(Limits(within_months=max(first - 1, 0)))

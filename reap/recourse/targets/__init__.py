@@ -1,1 +1,0 @@
-"""Where to go: which accepted rows a person could become."""

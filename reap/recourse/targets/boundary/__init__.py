@@ -1,1 +1,0 @@
-"""Least effort on the decision boundary."""

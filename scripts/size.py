@@ -1,0 +1,133 @@
+"""How large the package is, and how easily a mind can hold it: ``python -m scripts.size``.
+
+Lines and files by package, class names that are defined more than once, small modules that only one other module imports,
+levels of inheritance among our own classes, and the public attributes and parameters of what users hold in their hands.
+``LIMITS`` are held by ``tests/test_size.py``: what has been made small stays small.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+#: A module below this many lines that one other module imports could be a part of that.
+SMALL = 80
+#: What must not grow: (lines, files) of packages that were rebuilt.
+LIMITS: dict[str, tuple[int, int]] = {"recourse": (6_100, 33), "models": (4_350, 35)}
+#: Where the design wants to arrive: lines and files of the whole package.
+WANTED = {"reap": (32_000, 200)}
+
+
+def modules(root: Path = ROOT) -> list[Path]:
+    """Return the Python files of the package."""
+    return sorted((root / "reap").rglob("*.py"))
+
+
+def package_of(path: Path, root: Path = ROOT) -> str:
+    """Return the part of the package that a file belongs to: ``recourse``, or ``.`` for files beside the packages."""
+    parts = path.relative_to(root / "reap").parts
+    return parts[0] if len(parts) > 1 else "."
+
+
+def sizes(root: Path = ROOT) -> dict[str, tuple[int, int]]:
+    """Return (lines, files) of each part of the package."""
+    lines, files = Counter[str](), Counter[str]()
+    for path in modules(root):
+        lines[package_of(path, root)] += len(path.read_text(encoding="utf-8").splitlines())
+        files[package_of(path, root)] += 1
+    return {name: (lines[name], files[name]) for name in sorted(lines, key=lambda name: -lines[name])}
+
+
+def doubled(root: Path = ROOT) -> dict[str, list[str]]:
+    """Return the class names that are defined in more than one place, with the files."""
+    places = defaultdict[str, list[str]](list)
+    for path in modules(root):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(str(path.relative_to(root)))
+    return {name: found for name, found in sorted(places.items()) if len(found) > 1}
+
+
+def lonely(root: Path = ROOT) -> list[str]:
+    """Return the small modules that exactly one other module imports."""
+    importers = defaultdict[str, set[str]](set)
+    for path in modules(root):
+        own = _name(path, root)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            else:
+                continue
+            for name in found:
+                importers[name].add(own)
+    return [
+        _name(path, root)
+        for path in modules(root)
+        if path.name not in ("__init__.py", "__main__.py")
+        and len(path.read_text(encoding="utf-8").splitlines()) < SMALL
+        and len(importers[_name(path, root)]) == 1
+    ]
+
+
+def _name(path: Path, root: Path) -> str:
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def depth(kind: type) -> int:
+    """Return how many of our own classes stand above a class."""
+    above = [depth(base) + 1 for base in kind.__bases__ if base.__module__.startswith("reap")]
+    return max(above, default=0)
+
+
+def faces() -> dict[str, tuple[int, int, int]]:
+    """Return (public attributes, parameters, levels of inheritance) of engine, session and space."""
+    import reap
+
+    found = {}
+    for kind, made in (
+        (reap.Recourse, reap.Recourse.__init__),
+        (reap.Elicitation, reap.Elicitation.__init__),
+        (reap.ActionSpace, reap.ActionSpace.from_frame),
+    ):
+        own = {name for base in kind.__mro__ if base.__module__.startswith("reap") for name in vars(base)}
+        public = [name for name in own if not name.startswith("_")]
+        parameters = [name for name in inspect.signature(made).parameters if name not in ("self", "cls")]
+        found[kind.__name__] = (len(public), len(parameters), depth(kind))
+    return found
+
+
+def main() -> int:
+    """Print all of it; return 1 where a limit is passed."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console, found = Console(), sizes()
+    table = Table("package", "lines", "files", "at most", title="reap/")
+    for name, (lines, files) in found.items():
+        limit = LIMITS.get(name)
+        table.add_row(name, f"{lines:,}", str(files), "" if limit is None else f"{limit[0]:,} in {limit[1]}")
+    lines, files = (sum(each) for each in zip(*found.values(), strict=True))
+    wanted = WANTED["reap"]
+    table.add_row("all", f"{lines:,}", str(files), f"wanted: {wanted[0]:,} in {wanted[1]}")
+    console.print(table)
+    tests = sum(len(p.read_text(encoding="utf-8").splitlines()) for p in (ROOT / "tests").rglob("*.py"))
+    console.print(f"tests: {tests:,} lines (wanted: 20,000)")
+    twice, small = doubled(), lonely()
+    console.print(f"class names defined more than once: {len(twice)} ({', '.join(twice)})")
+    console.print(f"modules of fewer than {SMALL} lines with one importer: {len(small)}")
+    for name, (public, parameters, levels) in faces().items():
+        console.print(
+            f"{name}: {public} public attributes, {parameters} parameters, {levels} levels of inheritance"
+        )
+    return int(any(found[name][0] > most or found[name][1] > count for name, (most, count) in LIMITS.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+"""What has been made small stays small; see ``scripts/size.py``."""
+
+from __future__ import annotations
+
+import pytest
+
+from scripts import size
+
+
+@pytest.mark.parametrize("package", size.LIMITS)
+def test_a_package_that_was_rebuilt_does_not_grow(package):
+    (lines, files), (most, count) = size.sizes()[package], size.LIMITS[package]
+    assert lines <= most, f"reap/{package} has {lines:,} lines, {most:,} at most: what can go?"
+    assert files <= count, f"reap/{package} has {files} files, {count} at most: which of them are one?"
+
+
+def test_sizes_are_counted_by_package(tmp_path):
+    package = tmp_path / "reap" / "engine"
+    package.mkdir(parents=True)
+    (tmp_path / "reap" / "__init__.py").write_text("from reap.engine import one\n")
+    (package / "__init__.py").write_text("")
+    (package / "one.py").write_text("from reap.engine.two import A\n\n\nclass B(A): ...\n")
+    (package / "two.py").write_text("class A: ...\n\n\nclass B: ...\n")
+    assert size.sizes(tmp_path) == {"engine": (8, 3), ".": (1, 1)}
+    assert list(size.doubled(tmp_path)) == ["B"]
+    assert size.lonely(tmp_path) == ["reap.engine.one", "reap.engine.two"]
+
+
+def test_the_faces_that_users_hold_are_counted():
+    faces = size.faces()
+    assert set(faces) == {"Recourse", "Elicitation", "ActionSpace"}
+    assert all(public > 5 and parameters > 3 for public, parameters, _ in faces.values())
