@@ -1,13 +1,23 @@
 """The promises as a suite that anybody can run on their engine, space or model.
 
-``engine``, ``space`` and ``model`` take what you have and your own rows. ``CASES`` and its companions are single checks over
-random worlds, each a function of ``make(model, space)``; ``python -m reap.checks`` runs them on the default engine.
+``engine``, ``space`` and ``model`` take what you have and your own rows; ``tables`` tries an engine on random tables. ``CASES``
+and its companions are single checks over random worlds, each a function of ``make(model, space)``; ``python -m reap.checks``
+runs them on the default engine.
 """
 
-from reap.checks.cases import CASES, WITH_TIME_LIMIT
-from reap.checks.parts import model, space
-from reap.checks.people import FOR_PEOPLE
+from reap.checks.cases import CASES, FOR_PEOPLE, WITH_TIME_LIMIT
+from reap.checks.net import tables
 from reap.checks.report import CheckFailed, Report
-from reap.checks.suite import engine
+from reap.checks.suite import engine, model, space
 
-__all__ = ["CASES", "FOR_PEOPLE", "WITH_TIME_LIMIT", "CheckFailed", "Report", "engine", "model", "space"]
+__all__ = [
+    "CASES",
+    "FOR_PEOPLE",
+    "WITH_TIME_LIMIT",
+    "CheckFailed",
+    "Report",
+    "engine",
+    "model",
+    "space",
+    "tables",
+]

@@ -1,27 +1,47 @@
-"""``python -m reap.checks [module:Engine]`` runs every case on an engine, by default ``reap.Recourse``, and prints a table."""
+"""``python -m reap.checks [module:Engine]`` runs every case on an engine, by default ``reap.Recourse``, and prints a table.
+
+``python -m reap.checks --tables 3000 [--seed N]`` runs that many random tables instead, and prints every failure.
+"""
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import inspect
 import sys
 import time
+import warnings
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from reap.checks.calls import Make
-from reap.checks.cases import CASES, WITH_TIME_LIMIT
-from reap.checks.people import FOR_PEOPLE
+from reap._errors import InputWarning
+from reap.checks.cases import CASES, FOR_PEOPLE, WITH_TIME_LIMIT
+from reap.checks.net import tables
+from reap.checks.promises import Make
 from reap.checks.suite import summary
 
 
 def main(arguments: list[str]) -> int:
     """Run the suite; return how many cases failed."""
-    name = arguments[0] if arguments else "reap.recourse:Recourse"
-    module, _, attribute = name.partition(":")
+    parser = argparse.ArgumentParser(prog="python -m reap.checks", description="The promises, on an engine.")
+    parser.add_argument("engine", nargs="?", default="reap.recourse:Recourse", help="module:Engine")
+    parser.add_argument("--tables", type=int, help="run this many random tables instead of all cases")
+    parser.add_argument("--seed", type=int, default=0, help="the first of them; that of a failure repeats it")
+    given = parser.parse_args(arguments)
+    module, _, attribute = given.engine.partition(":")
     make: Make = getattr(importlib.import_module(module), attribute)
+    if given.tables is not None:
+        report = tables(make, given.tables, given.seed, raises=False)
+        print(report, *report.broken, sep="\n")
+        return len(report.broken)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)  # models drawn at random are none that anybody trains
+        return _cases(make, given.engine)
+
+
+def _cases(make: Make, name: str) -> int:
     timed = "time_limit" in inspect.signature(make).parameters
     table = Table("check", "promise", "seconds", "", title=f"reap.checks on {name}")
     failed = 0
@@ -42,4 +62,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(min(main(sys.argv[1:]), 255))

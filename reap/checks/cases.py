@@ -10,27 +10,26 @@ with that setting. All outcomes are known beforehand, so no check can excuse its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import io
+import pickle
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from sklearn.base import clone
 
 from reap import effort
-from reap.checks.calls import Call, Case, Make, asked
-from reap.checks.judge import Judge
-from reap.checks.known_worlds import Never, credit_world
-from reap.checks.manners import (
-    awkward_dtypes,
-    bad_input_is_refused,
-    frames_keep_their_form,
-    input_is_untouched,
-    pickle_and_clone,
-    same_plans,
-    same_seed_same_answer,
-    silence,
-)
-from reap.checks.promises import EVERY, Promise, keep
+from reap._errors import InputError
+from reap.checks.judge import Judge, dominates
+from reap.checks.net import tables
+from reap.checks.promises import EVERY, Call, Case, Make, Promise, asked, keep
+from reap.checks.promises import FOR_PEOPLE as OF_PLANS
 from reap.checks.report import require
-from reap.checks.worlds import World, random_world
+from reap.checks.worlds import Never, World, awkward_world, credit_world, four_things_world, random_world
+from reap.plan import Plan
 
 # every engine -----------------------------------------------------------------------------------------
 
@@ -147,6 +146,187 @@ def out_of_time(make: Make) -> None:
             require("time" in str(plan), f"out of time, and the plan does not say so: {plan}")
 
 
+# manners: what stays as it was, comes back in the same form, is repeated or refused --------------------
+
+
+def input_is_untouched(make: Make) -> None:
+    """Frames, rows and matrices that go in come out as they were."""
+    world = random_world(4)
+    X, x, matrices = world.X.copy(), world.rejected.iloc[[0]], world.matrices(2)
+    row, kept = x.copy(), matrices.copy()
+    engine = make(world.model, world.space).fit(X)
+    engine.plans(row, matrices)
+    engine.candidates(row)
+    engine.recommend(row)
+    require(X.equals(world.X), "fit changed the table")
+    require(row.equals(x), "a call changed the subject's row")
+    require(np.array_equal(matrices, kept), "a call changed the matrices")
+
+
+def frames_keep_their_form(make: Make) -> None:
+    """``recommend`` returns the subjects' index and dtypes, and says the truth beside them."""
+    for world in (random_world(2), random_world(4), random_world(11), credit_world()):
+        X = world.X.iloc[:6]
+        table = make(world.model, world.space).fit(world.X).recommend(X)
+        rows, valid, status = table[list(X.columns)], table["recourse_valid"], table["recourse_status"]
+        names = [f"recourse_{name}" for name in ("valid", "effort", "status", "changes", "months")]
+        require(table.index.equals(X.index), "recommend returns another index")
+        require(list(table.columns) == [*X.columns, *names], f"recommend returns {list(table.columns)}")
+        require(rows.dtypes.equals(X.dtypes), f"recommend returns {rows.dtypes.to_dict()}")
+        require((world.probability(rows) > 0.5)[valid].all(), "a row marked valid is rejected")
+        stays = ~valid | (status == "already_accepted")
+        pd.testing.assert_frame_equal(rows[stays], X[stays], obj="the rows of people without a plan")
+        accepted = (world.probability(X) > 0.5).tolist()
+        require(
+            (status == "already_accepted").tolist() == accepted,
+            f"accepted are {accepted}, said is {list(status)}",
+        )
+
+
+def awkward_dtypes(make: Make) -> None:
+    """Nullable numbers and truths, categories, text, small integers and missing values; frames and Series alike."""
+    world = awkward_world()
+    engine, A = make(world.model, world.space).fit(world.X), np.eye(world.space.dimension)[None]
+    for i in range(4):
+        x = world.rejected.iloc[[i]]
+        call = asked(engine, world, x, A)
+        require(
+            call.plans[0].status == "ok",
+            f"{x.index[0]} could earn more; the engine says {call.plans[0].status}",
+        )
+        keep(call, EVERY)
+        same_plans(call.plans, engine.plans(world.rejected.iloc[i], A), "for a Series instead of a frame")
+    table = engine.recommend(world.rejected.iloc[:4])[list(world.X.columns)]
+    require(table.dtypes.equals(world.X.dtypes), f"recommend returns {table.dtypes.to_dict()}")
+
+
+def same_seed_same_answer(make: Make) -> None:
+    """Two engines made alike give the same plans; asking for something else in between changes nothing."""
+    for seed in (3, 9):
+        world = random_world(seed, rows=120)
+        x, matrices = world.rejected.iloc[[0]], world.matrices(5)
+        one, two = (make(world.model, world.space).fit(world.X) for _ in range(2))
+        two.plans(world.rejected.iloc[[1]], matrices)
+        two.plans(x, world.matrices(3, seed=7))
+        same_plans(one.plans(x, matrices), two.plans(x, matrices), "from an engine made alike")
+
+
+def pickle_and_clone(make: Make) -> None:
+    """A fitted engine survives pickling; a clone has the settings and the fitted model, but is not fitted."""
+    world = random_world(6, rows=80)
+    x, A = world.rejected.iloc[[0]], world.matrices(2)
+    engine = make(world.model, world.space).fit(world.X)
+    before = engine.plans(x, A)
+    same_plans(before, pickle.loads(pickle.dumps(engine)).plans(x, A), "after pickling")
+    twin = clone(engine)
+    require(type(twin) is type(engine) and twin.model is engine.model, "a clone has another type or model")
+    require(
+        set(twin.get_params(deep=False)) == set(engine.get_params(deep=False)), "a clone has other settings"
+    )
+    refused(lambda: twin.plans(x, A), "not fitted")
+    same_plans(before, twin.fit(world.X).plans(x, A), "from a clone")
+
+
+def silence(make: Make) -> None:
+    """Nothing is printed and nothing is warned about."""
+    world = random_world(3)
+    said = io.StringIO()
+    with warnings.catch_warnings(), redirect_stdout(said), redirect_stderr(said):
+        warnings.simplefilter("error")
+        make(world.model, world.space).fit(world.X).recommend(world.X.iloc[:3])
+    require(not said.getvalue(), f"the engine prints {said.getvalue()[:60]!r}")
+
+
+def bad_input_is_refused(make: Make) -> None:
+    """Wrong shapes, unknown columns and unfitted engines end in one clear sentence."""
+    world = credit_world()
+    engine = make(world.model, world.space)
+    x, d = world.rejected.iloc[[0]], world.space.dimension
+    refused(lambda: engine.plans(x, np.eye(d)), "not fitted")
+    engine.fit(world.X)
+    refused(lambda: engine.plans(x, np.eye(d + 1)), "matrices")
+    refused(lambda: engine.plans(x, np.full((d, d), np.nan)), "matrices")
+    refused(lambda: engine.plans(x.rename(columns={"income": "incme"}), np.eye(d)), "incme")
+    refused(lambda: engine.plans(world.X.iloc[:2], np.eye(d)), "one subject")
+    refused(lambda: engine.fit(world.X.drop(columns="income")), "income")
+
+
+def refused(call: Callable[[], object], words: str) -> None:
+    """Raise unless a call ends in an ``InputError`` with these words."""
+    try:
+        call()
+    except InputError as error:
+        require(words in str(error), f"the error should speak of {words!r}; it says: {error}")
+    else:
+        require(False, f"an InputError about {words!r} was expected; the call went through")
+
+
+def same_plans(one: Iterable[Plan], two: Iterable[Plan], when: str) -> None:
+    """Raise unless plans are the same."""
+    for a, b in zip(one, two, strict=True):
+        alike = a.status == b.status and np.array_equal(a.path, b.path, equal_nan=True)
+        require(alike, f"a plan is another {when}: {a} / {b}")
+
+
+# engines whose plans people are to follow --------------------------------------------------------------
+
+
+def plans_for_people(
+    make: Make, seeds: Iterable[int] = range(40), people: int = 3, matrices: int = 4
+) -> None:
+    """Random spaces with rules, gaps and derived features: no needless action, no dominated plan, few single steps."""
+    statuses = [
+        plan.status
+        for call in calls(make, seeds, people, matrices, {**EVERY, **OF_PLANS}, rich=True)
+        for plan in call.plans
+    ]
+    require(
+        statuses.count("ok") > len(statuses) / 2, f"only {statuses.count('ok')} of {len(statuses)} have plans"
+    )
+
+
+def tables_of_users(make: Make) -> None:
+    """A sample of random tables as users have them, with the models they have: every promise of ``reap.checks.tables``."""
+    tables(make, cases=16, progress=False)
+
+
+def sessions_for_people(make: Make, seeds: Iterable[int] = range(6), questions: int = 3) -> None:
+    """No plan in a session's pool asks for all that another asks for, and more; no question shows such a pair."""
+    compared = 0
+    for seed in seeds:
+        world = random_world(seed, rows=50, kind="logistic")
+        engine, x = make(world.model, world.space).fit(world.X), world.rejected.iloc[[0]]
+        truth, own = world.matrices(1, seed)[0], world.space.values(world.space.vector(x))
+        session = engine.elicit(x, questions=questions)
+        while question := session.ask():
+            compared += _apart(world, own, question.options, f"a question in random world {seed}")
+            session.answer(int(np.argmin([effort.of_moves(truth, plan.moves) for plan in question.options])))
+        compared += _apart(world, own, session.pool, f"the pool in random world {seed}")
+    require(compared >= 20, f"only {compared} pairs of plans were compared; the worlds are too easy")
+
+
+def _apart(world: World, own: Any, plans: Iterable[Plan], where: str) -> int:
+    """Raise where one of the plans dominates another; return how many pairs were compared."""
+    rows = [world.space.values(plan.path[-1]) for plan in plans]
+    for less in rows:
+        for more in rows:
+            require(
+                not dominates(world.space, own, less, more),
+                f"{where}: {more} asks for all of {less}, and more",
+            )
+    return len(rows) * (len(rows) - 1)
+
+
+def more_changes_are_said(make: Make) -> None:
+    """Where nothing but four changes is accepted the plan has four, and its note says so."""
+    world = four_things_world()
+    engine, x = make(world.model, world.space).fit(world.X), world.rejected.iloc[[0]]
+    call = asked(engine, world, x, world.matrices(3))
+    keep(call, {**EVERY, **OF_PLANS})
+    counts = [len(plan.changes) for plan in call.plans]
+    require(counts == [4, 4, 4], f"four changes are needed; the plans have {counts}")
+
+
 CASES: tuple[Case, ...] = (
     limits_are_kept,
     candidates_are_plans,
@@ -163,3 +343,4 @@ CASES: tuple[Case, ...] = (
     random_worlds,
 )
 WITH_TIME_LIMIT: tuple[Case, ...] = (out_of_time,)
+FOR_PEOPLE: tuple[Case, ...] = (more_changes_are_said, sessions_for_people, plans_for_people, tables_of_users)

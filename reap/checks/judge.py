@@ -12,9 +12,7 @@ import pandas as pd
 from scipy.special import logit
 
 from reap._typing import Array, Bools, Frame
-from reap.checks.legality import actions, at, violations
-from reap.checks.timing import needed, time_of
-from reap.checks.values import Row, missing, rank, same
+from reap.checks.legality import Row, actions, at, missing, needed, rank, same, time_of, violations
 from reap.checks.worlds import World
 from reap.models import Classifier, wrap
 from reap.models.agreement import Rule
@@ -24,8 +22,8 @@ from reap.scores import Scale
 from reap.space import ActionSpace, Feature, Limits
 from reap.space.grid import shown_step
 
-#: Engines keep this far (in log-odds) above the boundary, where a score's last digits decide. A row below is no alternative.
-_MARGIN = 1e-3
+#: Actions of a row beyond which they are left out one by one only, not in every combination.
+_MANY = 8
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ class Judge:
         return np.asarray(self.score(self.frame(rows)), dtype=float) if rows else np.empty(0)
 
     def accepts(self, rows: Sequence[Row]) -> Bools:
-        """Return which rows are accepted by more than the last digits of a score, (n,); by enough of the others too."""
+        """Return which rows are accepted, (n,); by enough of the others too."""
         if not rows:
             return np.zeros(0, dtype=bool)
         frame = self.frame(rows)
@@ -111,7 +109,7 @@ class Judge:
         if self.scale.output == "score":
             low = self.margin / self.scale.spread
         rule = Rule.of(self.durability, len(self.others), low, 0.0, self.usual)
-        return np.asarray(rule.candidates(np.stack(each)).min(axis=0) >= _MARGIN * (1 + 1e-6))
+        return np.asarray(rule.candidates(np.stack(each)).min(axis=0) > 0)
 
     def _above(self, scores: Array) -> Array:
         """Return how far scores (n,) are above what is needed, in log-odds."""
@@ -154,7 +152,7 @@ class Judge:
                 f"without {name}, but on the same day",
                 at(self.space, own, {**row, name: own[name]}, months or 0),
             )
-        for count in range(1, len(names)):
+        for count in range(1, len(names) if len(names) <= _MANY else 2):
             for dropped in itertools.combinations(names, count):
                 back = {**row, **{name: own[name] for name in dropped}}
                 yield f"without {' and '.join(dropped)}", then(back)

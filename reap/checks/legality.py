@@ -1,4 +1,4 @@
-"""Is a change legal? Judged from two rows in units and what the features declare.
+"""Is a change legal, and how long does it take? Judged from two rows in units and what the features declare.
 
 The library has a judge of its own, ``ActionSpace.allows``, which works on codes and parsed rules. This one shares none of
 it: it reads the same declarations and sentences again, slowly and plainly, so that each can find the other's errors.
@@ -6,16 +6,41 @@ it: it reads the same declarations and sentences again, slowly and plainly, so t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from reap.checks.sentences import obeys
-from reap.checks.timing import then, time_of
-from reap.checks.values import Row, missing, rank, same, tolerance
 from reap.space import ActionSpace, Feature, Limits
 from reap.space.expressions import Expression
+
+#: One row in units, by feature.
+Row = Mapping[str, Any]
+
+
+def same(feature: Feature, old: Any, new: Any) -> bool:
+    """Return whether two values of a feature are the same; a missing one is only like another missing one."""
+    if missing(old) or missing(new):
+        return missing(old) and missing(new)
+    return bool(abs(new - old) <= tolerance(feature) if feature.is_number else old == new)
+
+
+def missing(value: Any) -> bool:
+    """Return whether there is no value."""
+    return bool(pd.isna(value))
+
+
+def rank(feature: Feature, value: Any) -> float:
+    """Return where a value stands: a number itself, a level by its place."""
+    return float(value) if feature.is_number else float(feature.levels.index(value))
+
+
+def tolerance(feature: Feature) -> float:
+    """Return how far apart two values of a feature may be and still be the same."""
+    return 1e-7 * feature.scale
 
 
 def violations(space: ActionSpace, before: Row, after: Row, limits: Limits | None = None) -> list[str]:
@@ -149,3 +174,126 @@ def _of_limits(space: ActionSpace, before: Row, after: Row, limits: Limits) -> l
         if after[name] in levels:
             wrong.append(f"{name} is {after[name]}, which the person excludes")
     return wrong
+
+
+# time --------------------------------------------------------------------------------------------------
+
+
+def time_of(space: ActionSpace, before: Row, after: Row, limits: Limits | None = None) -> int | None:
+    """Return the fewest months, up to the horizon, at which all clocks agree and all actions are done; else None.
+
+    Examples
+    --------
+    >>> debt = Feature("debt", range=(0, 90), pace="10 a month")
+    >>> space = ActionSpace([debt, Feature("age", "integer", range=(18, 80), clock="years")])
+    >>> time_of(space, {"debt": 50, "age": 30}, {"debt": 20, "age": 30})
+    3
+    >>> time_of(space, {"debt": 50, "age": 30}, {"debt": 20, "age": 32})
+    24
+    """
+    dated = any(f.pace is not None and f.actionable for f in space.features)
+    within = limits.within_months if limits else None
+    last = space.horizon if within is None else min(space.horizon, within)
+    for months in range(last + 1) if dated else [0]:
+        if all(_in_time(f, before[f.name], after[f.name], months) for f in space.features):
+            return months
+    return None
+
+
+def needed(space: ActionSpace, before: Row, after: Row) -> int:
+    """Return the whole months that the actions between two rows take, side by side."""
+    took = [_months(f, before[f.name], after[f.name]) for f in space.features]
+    return math.ceil(max(took) - 1e-6)
+
+
+def then(feature: Feature, old: Any, months: int) -> Any:
+    """Return where a clock is after some months."""
+    if missing(old):
+        return old
+    there = old + months / (12 if feature.clock == "years" else 1)
+    if feature.step is not None:
+        there = math.floor(there / feature.step + 1e-6) * feature.step
+    if feature.bounds is not None:
+        there = min(there, feature.bounds[1])
+    there = max(old, there)
+    return round(there) if feature.kind == "integer" else there
+
+
+def _months(feature: Feature, old: Any, new: Any) -> float:
+    """Return the months that one action takes; none for what has no pace."""
+    if (
+        missing(old)
+        or missing(new)
+        or not feature.is_action
+        or feature.pace is None
+        or same(feature, old, new)
+    ):
+        return 0.0
+    pace, moved = float(feature.pace), abs(rank(feature, new) - rank(feature, old))
+    if feature.is_number:
+        return moved / pace
+    return (moved if feature.kind == "ordinal" else 1.0) * pace
+
+
+def _in_time(feature: Feature, old: Any, new: Any, months: int) -> bool:
+    if missing(old) or missing(new):
+        return feature.clock is None or (missing(old) and missing(new))
+    if feature.clock is not None:
+        return same(feature, then(feature, old, months), new)
+    return _months(feature, old, new) <= months + 1e-6
+
+
+# rules -------------------------------------------------------------------------------------------------
+
+
+def obeys(rule: str, space: ActionSpace, before: Row, after: Row) -> bool:
+    """Return whether a change obeys a rule, a linear one or an implication; what is missing is held against nobody."""
+    sentence = " ".join(rule.split())
+    if match := re.fullmatch(r"if (.+?),? then (.+)", sentence, flags=re.IGNORECASE):
+        when, then = match.groups()
+        return not _true(when, space, before, after) or _true(then, space, before, after)
+    left, sign, right = re.split(r"(<=|>=|==|=)", sentence)
+    values = {f.name: np.nan if missing(after[f.name]) else rank(f, after[f.name]) for f in space.features}
+    one, two = (float(Expression(side)(values)) for side in (left, right))
+    slack = 1e-6 * (1 + abs(one) + abs(two))
+    below, above = not one > two + slack, not one < two - slack  # NaN obeys
+    return below if sign == "<=" else above if sign == ">=" else below and above
+
+
+_CONDITION = re.compile(
+    r"(?P<name>`[^`]+`|.+?) (?P<verb>changes|stays|(?:increases|decreases)(?: by at least)?"
+    r"|is at least|is at most|is not|is|becomes)(?: (?P<value>.+))?",
+    flags=re.IGNORECASE,
+)
+
+
+def _true(text: str, space: ActionSpace, before: Row, after: Row) -> bool:
+    """Return whether a condition such as "income increases by at least 100" is true of a change."""
+    match = _CONDITION.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"the checks cannot read the condition {text!r}")
+    feature = space.feature(match["name"].strip("`'\" "))
+    verb, given = match["verb"].lower(), (match["value"] or "").strip("'\" ")
+    old, new = before[feature.name], after[feature.name]
+    moved = not same(feature, old, new)
+    if verb in ("changes", "stays"):
+        return moved == (verb == "changes") if not (missing(old) or missing(new)) else verb == "stays"
+    if missing(new) or (missing(old) and verb.split()[0] in ("increases", "decreases")):
+        return verb == "is not"
+    slack = tolerance(feature)
+    if verb.startswith(("increases", "decreases")):
+        way = (rank(feature, new) - rank(feature, old)) * (1 if verb.startswith("increases") else -1)
+        return moved and way >= (float(given.replace(",", "")) if given else 0.0) - slack
+    bound = float(given.replace(",", "")) if feature.is_number else rank(feature, _level(feature, given))
+    gap = rank(feature, new) - bound
+    return {
+        "is": abs(gap) <= slack,
+        "is not": abs(gap) > slack,
+        "becomes": abs(gap) <= slack and moved,
+        "is at least": gap >= -slack,
+        "is at most": gap <= slack,
+    }[verb]
+
+
+def _level(feature: Feature, text: str) -> Any:
+    return next(level for level in feature.levels if str(level) == text)

@@ -59,6 +59,11 @@ class Report:
         """Whether every promise was looked at and held."""
         return all(line.cases and not line.broken for line in self.lines)
 
+    @property
+    def broken(self) -> list[str]:
+        """Every failure, after the name of its promise."""
+        return [f"{line.name}: {sentence}" for line in self.lines for sentence in line.broken]
+
     def line(self, name: str) -> Line:
         """Return one promise by its name."""
         return next(line for line in self.lines if line.name == name)

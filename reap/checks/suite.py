@@ -1,21 +1,24 @@
-"""The promises of plans, checked on somebody's own engine and their own rows."""
+"""The promises of engines, spaces and models, checked on somebody's own and their own rows."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import pickle
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from reap._errors import InputError
-from reap._typing import Frame
-from reap.checks.calls import Call
+from reap._typing import Array, Frame
 from reap.checks.judge import Judge
-from reap.checks.promises import EVERY, FOR_PEOPLE, Promise
+from reap.checks.legality import same, violations
+from reap.checks.promises import EVERY, FOR_PEOPLE, Call
 from reap.checks.report import Line, Report
 from reap.checks.worlds import random_matrices
+from reap.models import Classifier, wrap
 from reap.recourse import Engine
+from reap.space import ActionSpace
 
 
 def engine(
@@ -85,17 +88,10 @@ def engine(
         for_people = not any(plan.along for call in calls for plan in call.plans)
     report = Report(f"{type(made).__name__} on {len(calls)} people, {matrices} matrices each")
     for name, promise in {**EVERY, **(FOR_PEOPLE if for_people else {})}.items():
-        report.lines.append(_line(name, promise, calls))
+        broken = [sentence for call in calls for sentence in promise(call)]
+        report.lines.append(Line(name, summary(promise), sum(len(call.plans) for call in calls), broken))
     report.lines.append(_manners(made, X, calls))
     return report.settle(raises)
-
-
-def _line(name: str, promise: Promise, calls: list[Call]) -> Line:
-    line = Line(name, summary(promise))
-    for call in calls:
-        line.cases += len(call.plans)
-        line.broken += promise(call)
-    return line
 
 
 def _manners(engine: Engine, X: Frame, calls: list[Call]) -> Line:
@@ -115,3 +111,192 @@ def _manners(engine: Engine, X: Frame, calls: list[Call]) -> Line:
 def summary(promise: Callable[..., Any]) -> str:
     """Return the first sentence of what something promises."""
     return (inspect.getdoc(promise) or "").split("\n")[0].rstrip(".")
+
+
+# spaces ------------------------------------------------------------------------------------------------
+
+
+def space(
+    space: ActionSpace, X: Frame, *, changes: int = 300, random_state: int = 0, raises: bool = True
+) -> Report:
+    """Check an action space on rows: nothing is lost in vectors, and what it calls legal is.
+
+    Parameters
+    ----------
+    space : ActionSpace
+    X : DataFrame
+    changes : int
+        How many changes between rows are judged, by the space and by its declarations read anew.
+    random_state : int
+    raises : bool
+        Raise ``CheckFailed`` where a promise is broken; False: only report it.
+
+    Examples
+    --------
+    >>> import pandas as pd, reap
+    >>> X = pd.DataFrame({"income": [1000, 2500, 4000], "debts": [0, 1, 2]})
+    >>> print(reap.checks.space(reap.ActionSpace.from_frame(X), X))
+    ActionSpace on 3 rows: 4 of 4 promises hold
+    ✓ round trip       held in 3 cases
+    ✓ same verdict     held in 300 cases
+    ✓ projection       held in 300 cases
+    ✓ files            held in 2 cases
+    """
+    Z = space.encode(X)
+    rng = np.random.default_rng(random_state)
+    start, other = Z[rng.integers(len(Z), size=(2, changes))]
+    # A whole row of somebody else breaks nearly everything at once; plans consist of parts of it.
+    widths = [feature.width for feature in space.features]
+    taken = np.repeat(rng.random((changes, len(widths))) < 0.3, widths, axis=1)
+    mixed = np.where(taken, other, start)
+    lines = [
+        Line(
+            "round trip",
+            "rows become vectors and the same rows again",
+            len(Z),
+            list(_round_trip(space, X, Z)),
+        ),
+        Line("same verdict", "allows() says what is declared", changes, list(_verdicts(space, start, mixed))),
+        Line("projection", "project() gives legal rows", changes, list(_projected(space, start, mixed))),
+        Line("files", "a space comes back from pickle and TOML as it was", 2, list(_files(space))),
+    ]
+    return Report(f"ActionSpace on {len(Z)} rows", lines).settle(raises)
+
+
+def _round_trip(space: ActionSpace, X: Frame, Z: Array) -> Iterator[str]:
+    back = space.encode(space.decode(Z, like=X if hasattr(X, "iloc") else None))
+    far = ~(np.isclose(back, Z, atol=1e-9) | (np.isnan(back) & np.isnan(Z))).all(axis=1)
+    for i in np.flatnonzero(far):
+        yield f"row {i} is another after encode and decode: {space.values(Z[i])}"
+
+
+def _verdicts(space: ActionSpace, start: Array, end: Array) -> Iterator[str]:
+    allowed = np.array([bool(space.allows(a, b)[0]) for a, b in zip(start, end, strict=True)])
+    for a, b, fine in zip(start, end, allowed, strict=True):
+        wrong = violations(space, space.values(a), space.values(b))
+        if fine == bool(wrong):
+            said = "; ".join(wrong) or "nothing is wrong with it"
+            yield f"allows() is {fine} for {_change(space, a, b)}, but {said}"
+
+
+def _projected(space: ActionSpace, start: Array, end: Array) -> Iterator[str]:
+    for a, b in zip(start, end, strict=True):
+        if space.obstacle(a) is not None:
+            continue  # nothing is legal from there, and project() says so
+        near = space.project(b[None], a)[0]
+        if wrong := violations(space, space.values(a), space.values(near)):
+            yield f"project() gives {_change(space, a, near)}, but {'; '.join(wrong)}"
+
+
+def _change(space: ActionSpace, a: Array, b: Array) -> str:
+    old, new = space.values(a), space.values(b)
+    moved = [f.name for f in space.features if not same(f, old[f.name], new[f.name])]
+    return ", ".join(f"{name} {old[name]} → {new[name]}" for name in moved) or "no change"
+
+
+def _files(space: ActionSpace) -> Iterator[str]:
+    if pickle.loads(pickle.dumps(space)) != space:
+        yield "the space is another after pickling"
+    written = not any(callable(feature.derived) for feature in space.features)
+    if written and ActionSpace.from_toml(space.to_toml()).digest != space.digest:
+        yield "the space is another after to_toml and from_toml"
+
+
+# models -----------------------------------------------------------------------------------------------
+
+
+def model(
+    model: Any,
+    space: ActionSpace,
+    X: Frame,
+    *,
+    target: Any = 1,
+    threshold: float = 0.5,
+    raises: bool = True,
+) -> Report:
+    """Check a model on rows: the library sees what the model sees, and the model answers steadily.
+
+    Parameters
+    ----------
+    model : fitted classifier, Pipeline, function or torch model
+        See ``reap.models.wrap``.
+    space : ActionSpace
+    X : DataFrame
+        Some that it accepts and some that it rejects.
+    target, threshold : as for an engine
+    raises : bool
+        Raise ``CheckFailed`` where a promise is broken; False: only report it.
+
+    Examples
+    --------
+    >>> import pandas as pd, reap
+    >>> X = pd.DataFrame({"income": [1000, 2500, 4000], "debts": [0, 1, 2]})
+    >>> space = reap.ActionSpace.from_frame(X)
+    >>> report = reap.checks.model(lambda rows: rows["income"] / 5000, space, X)
+    >>> print(report.line("same scores"))
+    ✓ same scores      held in 3 cases
+    """
+    seen = wrap(model, space, target=target, threshold=threshold)
+    Z = space.encode(X)
+    promises: list[tuple[str, str, int, Callable[[], Iterator[str]]]] = [
+        ("same scores", "vectors get the scores of their rows", len(Z), lambda: _same_scores(seen, X, Z)),
+        ("probabilities", "scores lie between 0 and 1", len(Z), lambda: _probabilities(seen, Z)),
+        ("steady", "a row's score is the same alone, in a table and again", len(Z), lambda: _steady(seen, Z)),
+        ("both verdicts", "some rows are accepted, some rejected", len(Z), lambda: _both(seen, Z)),
+    ]
+    if seen.has_gradient:
+        rise = "the gradient is that of the log-odds"
+        promises.append(("gradient", rise, len(Z[:20]), lambda: _gradient(seen, Z[:20])))
+    lines = [Line(name, promise, cases, list(found())) for name, promise, cases, found in promises]
+    return Report(f"{type(model).__name__} on {len(Z)} rows", lines).settle(raises)
+
+
+def _same_scores(seen: Classifier, X: Frame, Z: Array) -> Iterator[str]:
+    """Compare with the model's own predict_proba, or the function itself; any other kind only exists behind ``wrap``."""
+    given, target = seen.model, seen.target
+    if hasattr(given, "predict_proba"):
+        own = given.predict_proba(X)[:, list(given.classes_).index(target)]
+    elif callable(given) and not seen.space.encoded:
+        own = np.asarray(given(X), dtype=float)
+        own = own[:, -1] if own.ndim == 2 else own
+    else:
+        own = seen.probability(Z)
+    for i in np.flatnonzero(~np.isclose(own, seen.probability(Z), atol=1e-5)):
+        yield f"row {i} scores {own[i]:.4f}, its vector {seen.probability(Z[i])[0]:.4f}; is a column missing in the space?"
+
+
+def _probabilities(seen: Classifier, Z: Array) -> Iterator[str]:
+    scores = seen.probability(Z)
+    for i in np.flatnonzero(~((scores >= 0) & (scores <= 1))):
+        yield f"row {i} scores {scores[i]}"
+
+
+def _steady(seen: Classifier, Z: Array) -> Iterator[str]:
+    scores, again = seen.probability(Z), seen.probability(Z[::-1])[::-1]
+    for k in np.flatnonzero(np.abs(scores - again) > 1e-6):
+        yield f"row {k} scores {scores[k]:.6f}, and {again[k]:.6f} in another order"
+    for i, score in enumerate(scores[:10]):
+        alone = seen.probability(Z[i])[0]
+        if abs(alone - score) > 1e-6:
+            yield f"row {i} scores {score:.6f} in the table and {alone:.6f} alone"
+
+
+def _both(seen: Classifier, Z: Array) -> Iterator[str]:
+    accepted = seen.accepts(Z)
+    if accepted.all() or not accepted.any():
+        yield f"{int(accepted.sum())} of {len(Z)} rows are accepted; is {seen.target!r} the favourable class?"
+
+
+def _gradient(seen: Classifier, Z: Array, step: float = 1e-5) -> Iterator[str]:
+    Z = np.nan_to_num(Z)
+    stated = seen.gradient(Z)
+    for j in range(Z.shape[1]):
+        up, down = Z.copy(), Z.copy()
+        up[:, j] += step
+        down[:, j] -= step
+        one, two = ((seen.logit(a) - seen.logit(b)) / step for a, b in ((up, Z), (Z, down)))
+        smooth = np.abs(one - two) <= 1e-3 * (1 + np.abs(one))  # at a kink of a network there is no gradient
+        measured = (one + two) / 2
+        wrong = smooth & (np.abs(stated[:, j] - measured) > 1e-2 * (1 + np.abs(measured)))
+        for i in np.flatnonzero(wrong):
+            yield f"row {i}, column {j}: the gradient is stated as {stated[i, j]:.4f} and measured as {measured[i]:.4f}"

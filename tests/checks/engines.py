@@ -6,7 +6,7 @@ import numpy as np
 
 from reap import effort
 from reap.recourse import Candidates, Engine
-from reap.recourse.robust.worst_case import WorstCase, check_robust
+from reap.recourse.robust import WorstCase, check_robust
 
 
 class Rows(Engine):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import reap
-from reap.checks import CASES, FOR_PEOPLE, WITH_TIME_LIMIT, CheckFailed, cases, manners, people
+from reap.checks import CASES, FOR_PEOPLE, WITH_TIME_LIMIT, CheckFailed, cases
 from tests.checks.engines import Rows
 
 
@@ -164,22 +164,23 @@ class Illegal(Rows):
 FAULTS = [
     (Forgetful, cases.limits_are_kept, "changes against the person's limit"),
     (Twice, cases.candidates_are_plans, "occurs twice"),
-    (Greedy, manners.input_is_untouched, "changed the matrices"),
-    (Stepwise, manners.frames_keep_their_form, "recourse_steps"),
-    (Floats, manners.frames_keep_their_form, "recommend returns"),
-    (Floats, manners.awkward_dtypes, "recommend returns"),
-    (Moody, manners.same_seed_same_answer, "from an engine made alike"),
-    (Sticky, manners.pickle_and_clone, "'not fitted' was expected"),
+    (Greedy, cases.input_is_untouched, "changed the matrices"),
+    (Stepwise, cases.frames_keep_their_form, "recourse_steps"),
+    (Floats, cases.frames_keep_their_form, "recommend returns"),
+    (Floats, cases.awkward_dtypes, "recommend returns"),
+    (Moody, cases.same_seed_same_answer, "from an engine made alike"),
+    (Sticky, cases.pickle_and_clone, "'not fitted' was expected"),
     (Busy, cases.accepted_people, "none_found"),
     (Hopeful, cases.nobody_is_accepted, "states the scores"),
     (Vague, cases.impossible_limits, "the status is 'none_found'"),
-    (Loud, manners.silence, "prints 'fitting"),
-    (Lax, manners.bad_input_is_refused, "the call went through"),
+    (Loud, cases.silence, "prints 'fitting"),
+    (Lax, cases.bad_input_is_refused, "the call went through"),
     (Cheap, cases.random_worlds, "states an effort"),
     (Illegal, cases.random_worlds, "is illegal"),
-    (Rows, people.more_changes_are_said, "is accepted without age"),
-    (Rows, people.plans_for_people, "in random world"),
-    (Paths, people.sessions_for_people, "asks for all of"),
+    (Rows, cases.more_changes_are_said, "is accepted without age"),
+    (Rows, cases.plans_for_people, "in random world"),
+    (Paths, cases.sessions_for_people, "asks for all of"),
+    (Rows, cases.tables_of_users, "is accepted without"),
 ]
 
 
@@ -191,7 +192,7 @@ def test_a_broken_promise_is_found(engine, case, said):
 
 def test_a_warning_is_an_error():
     with pytest.raises(UserWarning, match="look here"):
-        manners.silence(Warning_)
+        cases.silence(Warning_)
 
 
 def test_every_case_is_broken_by_somebody():

@@ -7,6 +7,7 @@ import sys
 import types
 from pathlib import Path
 
+from reap.checks.net import PROMISES
 from reap.checks.promises import EVERY, FOR_PEOPLE
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
@@ -21,8 +22,11 @@ def test_the_blocks_run_top_to_bottom(capsys, monkeypatch):
     assert "Neighbours on 20 people, 4 matrices each: 5 of 5 promises hold" in said
     assert re.search(r"✗ irreducible +broken \d+ times", said)
     assert "13 cases hold" in said
+    assert "Recourse on 3 random tables" in said
 
 
 def test_every_promise_is_in_the_table():
     for name in (*EVERY, *FOR_PEOPLE, "manners"):
         assert f"| {name}:" in PAGE
+    for name in PROMISES:
+        assert f"| {name} |" in PAGE

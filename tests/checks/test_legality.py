@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reap
-from reap.checks.legality import derived, violations
-from reap.checks.sentences import obeys
+from reap.checks.legality import derived, obeys, violations
 from reap.checks.worlds import random_world
 
 GRADES = ["low", "middle", "good"]

@@ -13,9 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 import reap
 from reap.checks import CheckFailed
-from reap.checks.known_worlds import credit_world
 from reap.checks.report import Line, Report
-from reap.checks.worlds import random_world
+from reap.checks.worlds import credit_world, random_world
 from tests.checks.engines import Rows
 from tests.checks.test_cases import Cheap, Illegal, Moody
 

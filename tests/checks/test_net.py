@@ -1,0 +1,363 @@
+"""Random tables as users have them: the default engine keeps every promise, and each promise can be broken and is found."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reap
+from reap.checks import CheckFailed
+from reap.checks.net import PROMISES
+from reap.checks.raw_tables import raw_table
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(0, 48, 12))
+def test_a_sample_of_tables(seed):
+    report = reap.checks.tables(cases=12, seed=seed, progress=False)
+    assert report.line("irreducible").cases > report.line("accepted").cases / 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1_000, 4_200, 100))
+def test_many_tables(seed):
+    report = reap.checks.tables(cases=100, seed=seed, progress=False)
+    assert report.line("irreducible").cases > report.line("accepted").cases / 2
+
+
+# the tables ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def some():
+    return [raw_table(seed) for seed in range(80)]
+
+
+@pytest.mark.slow
+def test_a_seed_is_a_table(some):
+    again = raw_table(17)
+    pd.testing.assert_frame_equal(again.X, some[17].X)
+    assert again.space == some[17].space
+    np.testing.assert_array_equal(again.score(again.X), some[17].score(again.X))
+
+
+@pytest.mark.slow
+def test_the_tables_are_as_users_have_them(some):
+    columns = [table.X[c] for table in some for c in table.X]
+    numbers = [c for c in columns if pd.api.types.is_numeric_dtype(c.dtype) and c.dtype != bool]
+    tails = [c for c in numbers if c.name.startswith("tail") and len(c) > 500]
+    assert 30 < np.median([c.median() for c in tails]) < 46
+    assert 800 < np.median([c.quantile(0.99) for c in tails]) < 2_200
+    assert all(c.max() == 1_000_000 for c in tails)
+    assert any((c == 0).mean() > 0.9 for c in numbers)
+    assert any(c.dtype.kind == "i" and c.median() > 10_000_000 for c in numbers)
+    assert any(c.min() < -1_000 for c in numbers)
+    assert any(c.dtype == "float32" for c in numbers)
+    assert any(str(c.dtype) == "Int64" and c.isna().any() for c in numbers)
+    assert any(c.isna().any() for c in columns if not pd.api.types.is_numeric_dtype(c.dtype))
+    assert any(table.X[a].equals(table.X[b]) for table in some for a, b in itertools.combinations(table.X, 2))
+    assert {c.nunique() for c in columns if c.name.startswith(("text", "category"))} >= {2, 10, 40}
+    widths, heights = {t.X.shape[1] for t in some}, {len(t.X) for t in some}
+    assert min(widths) == 3
+    assert max(widths) > 55
+    assert min(heights) < 70
+    assert max(heights) > 1_800
+    kinds = {table.name.split("(")[1].rsplit(", ", 2)[0] for table in some}
+    assert len(kinds) >= 13  # of 16; those that take long are fewer
+    accepted = [table.accepts(table.X).mean() for table in some]
+    assert sum(0 < share < 1 for share in accepted) > 74
+
+
+# each promise, broken -----------------------------------------------------------------------------------
+
+
+class Altered:
+    """A plan that says something else about itself."""
+
+    def __init__(self, plan, **said):
+        self.__dict__.update(said, _plan=plan)
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["_plan"], name)
+
+
+class Broken(reap.Recourse):
+    """An engine whose plans are altered."""
+
+    def plans(self, x, matrices, limits=None):
+        made = super().plans(x, matrices, limits)
+        return [Altered(p, **self.altered(p, x)) if p.status == "ok" else p for p in made]
+
+    def stays(self, plan, kinds=("numeric",)):
+        listed = {change.feature for change in plan.changes}
+        return next(f.name for f in self.space.features if f.name not in listed and f.kind in kinds)
+
+
+class Crashes(Broken):
+    def altered(self, plan, x):
+        return {"changes": np.concatenate([])}
+
+
+class Warns(Broken):
+    def fit(self, X, y=None):
+        warnings.warn("look here", stacklevel=1)
+        return super().fit(X, y)
+
+
+class Speechless(Broken):
+    def altered(self, plan, x):
+        return {"__str__": ""}
+
+    def plans(self, x, matrices, limits=None):
+        made = super().plans(x, matrices, limits)
+        return [type("Silent", (Altered,), {"__str__": lambda self: ""})(plan) for plan in made]
+
+
+class Hopeful(Broken):
+    """Leads nowhere and calls it valid."""
+
+    def altered(self, plan, x):
+        return {"target": x.iloc[0], "changes": ()}
+
+
+class Gloomy(Broken):
+    """Finds nothing."""
+
+    def altered(self, plan, x):
+        return {"status": "none_found", "valid": False, "target": x.iloc[0], "changes": ()}
+
+
+class Illegal(Broken):
+    def altered(self, plan, x):
+        return {"target": pd.Series({**plan.target, "income 0": -5})}
+
+
+class Halves(Broken):
+    """Asks for half of a whole number."""
+
+    def altered(self, plan, x):
+        return {"target": pd.Series({**plan.target, "income 0": plan.target["income 0"] + 0.5})}
+
+
+class Needless(Broken):
+    """Goes a step beyond what was needed, where the model still accepts that."""
+
+    def altered(self, plan, x):
+        for change in plan.changes:
+            feature = self.space.feature(change.feature)
+            if feature.is_number:
+                step = feature.step * np.sign(change.after - change.before)
+                target = pd.Series({**plan.target, change.feature: change.after + step})
+                row = target.to_frame().T[list(x.columns)].astype(x.dtypes)
+                if self.model.predict_proba(row)[0, 1] > self.threshold:
+                    return {"target": target}
+        return {}
+
+
+class Superfluous(Broken):
+    """Adds a change that is not needed."""
+
+    def altered(self, plan, x):
+        name = self.stays(plan, ("numeric", "integer"))
+        feature = self.space.feature(name)
+        after = plan.target[name] + feature.step
+        change = SimpleNamespace(feature=name, before=plan.target[name], after=after)
+        change.before_text, change.after_text = "a", "b"
+        return {"target": pd.Series({**plan.target, name: after}), "changes": (*plan.changes, change)}
+
+
+class Twitches(Broken):
+    """Moves a number that stays by one bit."""
+
+    def altered(self, plan, x):
+        name = self.stays(plan)
+        return {"target": pd.Series({**plan.target, name: np.nextafter(plan.target[name], np.inf)})}
+
+
+class Lists(Twitches):
+    """Moves a number by one bit and lists that as a change."""
+
+    def altered(self, plan, x):
+        name, target = self.stays(plan), super().altered(plan, x)["target"]
+        change = SimpleNamespace(feature=name, before=plan.target[name], after=target[name])
+        return {"target": target, "changes": (*plan.changes, change)}
+
+
+class Misquotes(Broken):
+    """Lists another value than the one the plan leads to."""
+
+    def altered(self, plan, x):
+        first = SimpleNamespace(**vars(plan.changes[0]))
+        first.after = 12_345_678
+        return {"changes": (first, *plan.changes[1:])}
+
+
+class Writes(Broken):
+    """Writes into the row that it is given."""
+
+    def altered(self, plan, x):
+        x.iloc[0, 0] += 1
+        return {}
+
+
+class Cheap(Broken):
+    def altered(self, plan, x):
+        return {"effort": plan.effort / 2}
+
+
+class Wanders(Broken):
+    def altered(self, plan, x):
+        return {"moves": 2 * plan.moves}
+
+
+class Asks(Broken):
+    """Lists more changes than it may."""
+
+    def altered(self, plan, x):
+        return {"changes": plan.changes * 4, "note": ""}
+
+
+class Idle(Broken):
+    """Has the status "ok" and nothing to do."""
+
+    def altered(self, plan, x):
+        return {"changes": ()}
+
+
+class Moody(Broken):
+    """Gives plans that depend on the engine's age."""
+
+    made = itertools.count()
+
+    def fit(self, X, y=None):
+        self.age = next(self.made)
+        return super().fit(X, y)
+
+    def altered(self, plan, x):
+        return {"target": pd.Series({**plan.target, "income 0": plan.target["income 0"] + self.age})}
+
+
+class Floats(Broken):
+    def altered(self, plan, x):
+        return {}
+
+    def recommend(self, X, **given):
+        return reap.Recourse.recommend(self, X, **given).astype({"income 0": float})
+
+
+class Repeats(Broken):
+    """Asks twice about the same plans."""
+
+    def altered(self, plan, x):
+        return {}
+
+    def options(self, plans):
+        return plans
+
+    def elicit(self, x, questions=3):
+        x = x.to_frame().T
+        plans = list(reap.Recourse.plans(self, x.astype(self.dtypes), np.eye(self.space.dimension)))
+        question = SimpleNamespace(options=self.options(plans), whole=True, kind="question")
+        left = iter([question, question])
+        return SimpleNamespace(
+            ask=lambda: next(left, None), answer=lambda choice: None, recommend=lambda: plans[0]
+        )
+
+    def fit(self, X, y=None):
+        self.dtypes = X.dtypes
+        return super().fit(X, y)
+
+
+class Doubles(Repeats):
+    """Offers the same plan as both options."""
+
+    def options(self, plans):
+        return plans * 2
+
+
+class Dominated(Repeats):
+    """Offers a plan beside one that asks for more of the same."""
+
+    def options(self, plans):
+        name = self.stays(plans[0], ("numeric", "integer"))
+        more = plans[0].target[name] + self.space.feature(name).step
+        return [plans[0], Altered(plans[0], target=pd.Series({**plans[0].target, name: more}))]
+
+
+class Misleads(Repeats):
+    """Advises what the model refuses."""
+
+    def elicit(self, x, questions=3):
+        held = super().elicit(x)
+        advice = Altered(held.recommend(), target=x)
+        return SimpleNamespace(ask=lambda: None, recommend=lambda: advice)
+
+
+class Hangs(Repeats):
+    def elicit(self, x, questions=3):
+        raise RuntimeError("no session today")
+
+
+FAULTS = [
+    (Crashes, "runs", "ValueError: need at least one array to concatenate"),
+    (Warns, "runs", "UserWarning: look here"),
+    (Speechless, "runs", "a plan has no words"),
+    (Hangs, "runs", "in a session, RuntimeError: no session today"),
+    (Hopeful, "accepted", "is marked valid; the model gives"),
+    (Gloomy, "found", "the status is 'none_found'"),
+    (Illegal, "legal", "income 0 is -5, outside"),
+    (Halves, "legal", "which is no whole number"),
+    (Needless, "irreducible", "instead of"),
+    (Superfluous, "irreducible", "is accepted without"),
+    (Lists, "real changes", "a change of nothing"),
+    (Misquotes, "real changes", "12345678; it goes from"),
+    (Twitches, "untouched", "is not listed, and goes from"),
+    (Writes, "untouched", "the row that was given is another after the call"),
+    (Cheap, "effort", "states an effort of"),
+    (Wanders, "effort", "moves that do not lead"),
+    (Asks, "few changes", "and its note is ''"),
+    (Idle, "few changes", "the status 'ok' and no change"),
+    (Moody, "same plan", "an engine made alike says"),
+    (Floats, "same plan", "recommend gives income 0 back as float64; it was int64"),
+    (Repeats, "sessions", "a question comes twice"),
+    (Doubles, "sessions", "a question offers the same plan twice"),
+    (Dominated, "sessions", "which asks for less"),
+    (Misleads, "sessions", "the advice breaks 'accepted'"),
+]
+#: Two small tables: extra trees, with a session, and a tree.
+SEEDS = {"runs": 18, "sessions": 18}
+OTHER = 12
+
+
+@pytest.mark.parametrize(
+    ("engine", "promise", "said"), FAULTS, ids=lambda part: getattr(part, "__name__", "")
+)
+def test_a_broken_promise_is_found(engine, promise, said):
+    seed = SEEDS.get(promise, OTHER)
+    report = reap.checks.tables(engine, cases=1, seed=seed, progress=False, raises=False)
+    broken = [sentence for sentence in report.line(promise).broken if said in sentence]
+    assert broken, str(report)
+    assert broken[0].startswith(f"seed {seed} (")
+    assert f"{promise}: {broken[0]}" in report.broken
+
+
+def test_every_promise_is_broken_by_somebody():
+    assert {promise for _, promise, _ in FAULTS} == set(PROMISES)
+
+
+def test_a_failure_raises():
+    with pytest.raises(CheckFailed, match=r"✗ effort .*\n +seed 12 \("):
+        reap.checks.tables(Cheap, cases=1, seed=OTHER, progress=False)
+
+
+def test_the_bar_goes_to_the_error_stream(capsys):
+    reap.checks.tables(cases=1, seed=OTHER, progress=True, raises=False)
+    assert "Random tables" in capsys.readouterr().err
+    reap.checks.tables(cases=1, seed=OTHER, progress=False, raises=False)
+    said = capsys.readouterr()
+    assert said.out == said.err == ""
