@@ -81,4 +81,5 @@ class Acts(State):
 
     def replan(self, x_now: Any) -> None:
         """Go on from where the person is now, with all that was learnt about them."""
-        self.apply(saying.replanned(self.space, self.space.vector(x_now)))
+        z, codes = self._everybody.read(x_now)
+        self.apply(saying.replanned(self._everybody.at(z, codes), z))

@@ -23,6 +23,7 @@ from reap.elicitation.rounds import write_asked
 from reap.elicitation.second_look import doubted
 from reap.elicitation.settings import Settings
 from reap.elicitation.warm_up import warm_up
+from reap.language import _
 from reap.plan import Plan
 from reap.questions import Choice, Strategy
 from reap.questions.saving import Saving
@@ -73,6 +74,26 @@ class Asking(Acts):
         return self._round.question
 
     @property
+    def ended(self) -> str | None:
+        """Why nothing is asked, or nothing more, as a sentence; None while there is a question."""
+        if self.ask() is not None:
+            return None
+        if self.answered and self.answered >= self._budget:
+            return _("You have answered all questions.")
+        if self._rows is not None:  # the paper's way compares rows
+            return _("There is nothing left to compare.")
+        pool = self.pool.without(self._verdicts().aside(self.pool.plans))
+        if len(pool) == 0:
+            return _("There is no plan to compare.")
+        if len(pool) == 1:
+            return _("There is only one plan for you, so there is nothing to compare.")
+        if np.isinf(pool.burden(())).all():
+            return _("The plans for you are too much alike to feel a difference, so nothing is asked.")
+        if self.answered:
+            return _("More answers would not change your plan.")
+        return _("One plan is the easiest for you whatever you find hard, so nothing is asked.")
+
+    @property
     def progress(self) -> Progress:
         """Questions asked and answered, and how many are likely still to come."""
         question, shown = self.ask(), len(self._shown)
@@ -105,9 +126,7 @@ class Asking(Acts):
         belief = self.belief
         if not (isinstance(belief, advice.Sampled) and isinstance(belief, Predicting)):
             return None
-        rough = getattr(self.engine, "rough", partial(Engine.rough, self.engine))
-        made: list[Plan] = rough(self._x, self._drawn(belief, WARM), self.limits, self._tighter)
-        found = Pool(self.space).new(made)
+        found = Pool(self.space).new(self._lighter(self._drawn(belief, WARM), [Limits(), *self._tighter]))
         if len(found) < 2:
             return None
         beside = belief.dimension > self.space.dimension
@@ -231,7 +250,7 @@ class Asking(Acts):
         if self._round.found is None and not self._settled:
             self._look(belief)
 
-    def ahead(self) -> Callable[[], None] | None:
+    def ahead(self) -> Callable[[], object] | None:
         """Return work that can be done for the next question while the person thinks; None where it hangs on the answer.
 
         A warm-up teaches nothing, so what the engine will be asked is known. It may be done in another thread: the session
@@ -241,8 +260,7 @@ class Asking(Acts):
         if question is None or question.kind != "warm-up" or not isinstance(self.belief, advice.Sampled):
             return None
         matrices = self._drawn(self.belief, self.settings.samples, self.revision + 1)
-        find = getattr(self.engine, "ahead", None)
-        return None if find is None else partial(find, self._x, matrices, self.limits)
+        return partial(self.engine.plans, self._x, matrices, self.limits)
 
     def _drawn(self, belief: advice.Sampled, samples: int, revision: int | None = None) -> Array:
         """Return matrices (1 + samples, d, d) that may be the person's at a revision (the present one), the estimate first."""
@@ -255,14 +273,14 @@ class Asking(Acts):
         matrices = self._drawn(belief, self.settings.samples)
         found = self.engine.plans(self._x, matrices, self.limits)
         if belief.dimension > self.space.dimension and not len(self.pool):
-            found += self._easier_to_bear(matrices[:BEARABLE])
+            found += self._lighter(matrices[:BEARABLE], self._tighter)
         self._join(self.pool.new(found))
 
-    def _easier_to_bear(self, matrices: Array) -> list[Plan]:
+    def _lighter(self, matrices: Array, tighter: list[Limits]) -> list[Plan]:
         """Return plans for people who mind the number of changes, or waiting: with fewer changes, and ready sooner."""
         # an engine that answers ``plans`` alone is asked for these
         lighter = getattr(self.engine, "lighter", partial(Engine.lighter, self.engine))
-        found: list[Plan] = lighter(self._x, matrices, self.limits, self._tighter)
+        found: list[Plan] = lighter(self._x, matrices, self.limits, tighter)
         return found
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 from reap import effort
 from reap._typing import Array, Bools
 from reap.elicitation.verdicts import noticed
-from reap.recourse.targets.order import asks_no_more
+from reap.recourse.order import asks_no_more
 from reap.space import ActionSpace
 
 #: Rows that differ in a question at most; one more where nothing else helps and it gains this share of the effort.
@@ -40,7 +40,7 @@ class Comparisons:
         columns = np.array([space.slices[f.name].start for f in space.features])
         self._changes = effort.changes(ends, start)
         gaps = np.abs(self._changes[:, None] - self._changes[None])
-        self._least = noticed(space)
+        self._least = noticed(space, start)
         self._columns, self._own = columns, np.array(own)
         self._differ = np.maximum.reduceat(gaps > 1e-9, columns, axis=-1)[..., self._own]
         felt = np.maximum.reduceat(gaps >= self._least, columns, axis=-1)[..., self._own]

@@ -107,7 +107,7 @@ def _stands(said: Mapping[str, Any], space: ActionSpace) -> Array:
     row = space.encode(space.decode(z[None]))[0]
     if not np.allclose(row, z, rtol=0, atol=1e-9, equal_nan=True):
         raise _damaged("where the person stands is not a row of the table")
-    if dict(said["subject"]) != space.values(z):
+    if dict(said["subject"]) != space.at_values(z, said["subject"]).values(z):
         raise _damaged("the person's values and their vector disagree")
     return z
 

@@ -27,7 +27,7 @@ CHANGES, PARTS = 2, 80
 class Parts:
     """What can be asked about beside whole plans, and is never recommended: one may not be enough by itself.
 
-    A plan of one or two changes is among them, since it may meet a part of a longer plan: three rows instead of four.
+    A plan of one or two changes is a part too, but no question shows it beside one: it leads to a yes, the other may not.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ class Parts:
         """Return in how many rows two parts differ, (m, m), infinite where they must not stand together; see ``Comparisons``."""
         if self._compared is None:
             return np.empty((0, 0))
-        two_plans = self._whole[:, None] & self._whole  # these are compared as plans, which lead to a yes
-        return np.where(two_plans, np.inf, self._compared.burden(most, asked))
+        plan = self._whole[:, None] | self._whole  # plans are compared with plans: both lead to a yes
+        return np.where(plan, np.inf, self._compared.burden(most, asked))
 
     @property
     def apart(self) -> Bools | None:
@@ -92,7 +92,7 @@ class Parts:
                     rows.append(row)
         if not rows:
             return np.empty((0, len(start)))
-        least, seen = noticed(space), set()
+        least, seen = noticed(space, start), set()
         kept = []
         for row in rows:
             felt = np.rint(effort.changes(row, start) / least).tobytes()

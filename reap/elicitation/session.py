@@ -128,8 +128,9 @@ class Elicitation(Advising):
         own = [name for name, part in (("belief", belief), ("strategy", strategy)) if part is not None]
         self.prior = learnt = presets.checked(prior, preset, belief, space.digest)
         hashed = None if learnt is None else learnt.hash
+        z, codes = space.read(x)
         begun = events.started(
-            space, space.vector(x), limits or Limits(), settings.to_dict(), own, _who(engine), hashed
+            space.at(z, codes), z, limits or Limits(), settings.to_dict(), own, _who(engine), hashed
         )
 
         # It knows nothing of the session: in a circle, thousands of sessions that are over would wait for the collector.
@@ -188,9 +189,10 @@ class Elicitation(Advising):
                 raise InputError(f"the session was made with a {part} of its own; give {part}=… too")
         learnt = None if prior is None else learned_prior(prior)
         presets.check_same(started.get("prior"), learnt)
+        z = vector(started["z"])
         session = cls(
             engine,
-            engine.space.decode(vector(started["z"])[None]),
+            engine.space.at_values(z, started["subject"]).decode(z[None]),
             limits=Limits.from_dict(started["limits"]),
             belief=belief,
             strategy=strategy,

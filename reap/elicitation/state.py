@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -63,7 +64,7 @@ class State(History):
         questions: int,
         prior: Callable[[Mapping[str, int]], Belief],
     ) -> None:
-        self.space, self.questions, self._prior = space, questions, prior
+        self._everybody, self.questions, self._prior = space, questions, prior
         self._judged: Verdicts | None = None
         self._replay([started])
 
@@ -79,7 +80,7 @@ class State(History):
         started = self.events[0].payload
         given = started["settings"].get("scales")
         self._sizes: Array | None = None if given is None else np.array(given)
-        self._stand(vector(started["z"]))
+        self._stand(started)
         self._stated, self._screened = Limits.from_dict(started["limits"]), Limits()
         self.limits = self._stated
         self.screened = False
@@ -92,8 +93,11 @@ class State(History):
         self._rounds: list[Round] = []
         self._round, self._judged = Round(), None
 
-    def _stand(self, z: Array) -> None:
-        self._z, self._x = z, self.space.decode(z[None])
+    def _stand(self, said: Mapping[str, Any]) -> None:
+        """Go to where an event says that the person stands."""
+        self._z = vector(said["z"])
+        self.space = self._everybody.at_values(self._z, said["subject"])
+        self._x = self.space.decode(self._z[None])
         self.pool = Pool(self.space, sizes=self._sizes)
         self._rows: Rows | None = None
 
@@ -213,7 +217,7 @@ class State(History):
                 self._budget = self.answered + self.questions
                 self._limit(self._stated.merge(Limits(fixed=tuple(said["impossible"]))))
             case "replanned":
-                self._stand(vector(said["z"]))
+                self._stand(said)
                 self._shown, self._budget = [], self.answered + self.questions
         self._rounds.append(replace(self._round, act=event))
         self._round, self._judged = Round(), None

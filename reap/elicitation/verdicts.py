@@ -13,27 +13,29 @@ from reap.elicitation.options import key
 from reap.elicitation.question import Question
 from reap.plan import Plan
 from reap.questions.losing import Losing
-from reap.recourse.targets.order import asks_no_more
-from reap.space import ActionSpace, Feature
+from reap.recourse.order import asks_no_more
+from reap.space import ActionSpace
 
-#: The smallest difference of a number that a person feels, as a share of its range, where its feature does not say.
-NOTICE = 0.02
+#: The smallest difference of a number that a person feels, where its feature does not say: as a share of what the person
+#: has, within these shares of its span.
+OWN, LEAST, NOTICE = 0.05, 0.005, 0.02
 
 
-def noticed(space: ActionSpace) -> Array:
-    """Return the smallest difference worth asking about, of each encoded column (d,).
+def noticed(space: ActionSpace, start: Array) -> Array:
+    """Return the smallest difference worth asking about, of each encoded column (d,), of a person who stands at ``start`` (d,).
 
-    The feature's ``notice`` in units; without it 2 % of the span of a number, but a step at least. Ordered levels
-    differ by a level, categories by being another.
+    The feature's ``notice`` in units; without it 2 % of the span of a number or 5 % of what the person has, whichever is
+    less, but 0.5 % of the span and a step at least: who pays 300 a month feels 20. Ordered levels differ by a level,
+    categories by being another.
     """
-
-    def of(feature: Feature) -> float:
+    least = np.zeros(space.dimension)
+    for i, feature in enumerate(space.features):
         if not feature.is_number:
-            return 0.0
-        least = NOTICE * feature.scale if feature.notice is None else feature.notice
-        return least / (1.0 if space.encoded else feature.scale)
-
-    least = np.repeat([of(feature) for feature in space.features], [f.width for f in space.features])
+            continue
+        column, scale = space.slices[feature.name].start, space.scales[i]
+        own = abs(space.origins[i] + start[column] * scale)
+        felt = np.clip(np.nan_to_num(OWN * own), LEAST * feature.scale, NOTICE * feature.scale)
+        least[column] = (felt if feature.notice is None else feature.notice) / scale
     return np.asarray(np.maximum(np.maximum(least, space.steps) - 1e-9, 1e-9))
 
 
@@ -65,7 +67,7 @@ class Verdicts:
         start: Array,
         refused: Sequence[Plan] = (),
     ) -> None:
-        self._least, self._start = noticed(space), start
+        self._least, self._start = noticed(space, start), start
         self._free = np.ones(space.dimension, dtype=bool)
         for feature in space.features:
             self._free[space.slices[feature.name]] = feature.derived is None and feature.clock is None

@@ -47,13 +47,13 @@ class Ahead:
 
     def __init__(self, turns: Turns, newcomers: Turns, longest: float) -> None:
         self._turns, self._newcomers, self._longest = turns, newcomers, longest
-        self._waiting: queue.SimpleQueue[tuple[Context, float, Live, Callable[[], None]]] = (
+        self._waiting: queue.SimpleQueue[tuple[Context, float, Live, Callable[[], object]]] = (
             queue.SimpleQueue()
         )
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
-    def add(self, live: Live, work: Callable[[], None], came: float | None = None) -> None:
+    def add(self, live: Live, work: Callable[[], object], came: float | None = None) -> None:
         """Do something for a session that was just started, unless its person comes back before it is begun.
 
         It goes before newcomers who came after the person (``came``): else, while many come, everybody would need it at once and
@@ -77,7 +77,7 @@ class Ahead:
                 logger.warning("work ahead failed: %s", type(error).__name__)
             del context, live, work  # a session that is over leaves the memory at once
 
-    def _do(self, came: float, live: Live, work: Callable[[], None]) -> None:
+    def _do(self, came: float, live: Live, work: Callable[[], object]) -> None:
         def back() -> bool:
             return live.came > came  # the request that started it looks at its session, too
 

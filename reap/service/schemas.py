@@ -138,7 +138,7 @@ class Reason(BaseModel):
 
 
 class Progress(BaseModel):
-    """How far the session is."""
+    """How far the session is; ``ended`` says why nothing is asked, or nothing more, and is empty while there is a question."""
 
     answered: int
     least: int
@@ -146,6 +146,7 @@ class Progress(BaseModel):
     screen: int
     screens: int
     text: str
+    ended: str
 
 
 class State(BaseModel):

@@ -214,6 +214,7 @@ def _progress(session: Elicitation) -> out.Progress:
         screen=min(_screen(session), total),
         screens=total,
         text=text,
+        ended=session.ended or "",
     )
 
 

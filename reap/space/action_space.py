@@ -190,10 +190,13 @@ class ActionSpace(Readable):
             name: getattr(self, name)
             for name in ("features", "rules", "max_changes", "horizon", "title", "encoded", "meaning")
         }
-        return {**said, "limits": self._limits}
+        return {**said, "limits": self._limits, "own": self._encoding.own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        own = state.pop("own")
         ActionSpace.__init__(self, **state)
+        if own is not None:
+            self._encoding.own = own
 
     def __deepcopy__(self, memo: Any) -> ActionSpace:
         return self  # immutable
@@ -224,6 +227,7 @@ class ActionSpace(Readable):
         if self.encoded:
             raise InputError("this space is of an encoded table; its columns are all there are")
         state = self.__getstate__()
+        del state["own"]
         return ActionSpace(**{**state, "features": (*self.features, *infer.kept(X))})
 
     def encoder(self) -> SpaceEncoder:

@@ -49,7 +49,7 @@ def _values(feature: Feature) -> str:
         return f"{'in this order: ' if feature.kind == 'ordinal' else 'one of '}{shown}{more}"
     low, high = feature.bounds or feature.range or (0.0, 0.0)
     what = "whole number" if feature.kind == "integer" else "number"
-    step = f", in steps of {feature.step:g}" if feature.step and feature.step != 1 else ""
+    step = f", in steps of {feature.step:,.10g}" if feature.step and feature.step != 1 else ""
     return f"{what}, {feature.show(low, unit=False)} to {feature.show(high)}{step}"
 
 

@@ -16,6 +16,7 @@ from reap.space import amounts, files, infer, vocabulary
 from reap.space.action_space import ActionSpace
 from reap.space.feature import Clock, Feature
 from reap.space.inputs import as_frame
+from reap.space.related import relations
 from reap.space.vocabulary import label_of, unit_of
 
 #: Words in their order, least first.
@@ -31,10 +32,8 @@ _ORDERS = (
     "junior mid middle senior lead principal",
     "child teenager young adult middle_aged senior elderly",
 )
-#: Steps that people count in, the largest first.
-_STEPS = (10_000, 5_000, 1_000, 500, 250, 100, 50, 25, 12, 10, 5)
 _CODES = vocabulary.words_of("code codes type class category zip zipcode postcode postal sector")
-_NAMES = vocabulary.words_of("id ids uuid guid key ref reference iban ssn email phone")
+_NAMES = vocabulary.words_of("id ids nr uuid guid key ref reference iban ssn email phone")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( .*)?")
 
 
@@ -109,6 +108,13 @@ def draft(
     if not made:
         said = "; ".join(f"{name!r}: {why}" for name, why in left_out.items())
         raise InputError(f"no column of the table can be a feature ({said})")
+    for relation in relations(amounts.plain(table), [feature.name for feature in made if feature.is_number]):
+        others = " and ".join(relation.others)
+        checks[relation.name].append(
+            f'follows from {others}? Then say derived = "{relation.formula}"'
+            if relation.formula
+            else f"moves with {others}; can one change without the other?"
+        )
     return Draft(ActionSpace(made), checks, left_out)
 
 
@@ -175,10 +181,13 @@ def _feature(column: Series, fixed: bool) -> tuple[Feature, list[str]]:
     made = infer.features(column.to_frame(), infer.Said(**said))[0]
     facts: dict[str, Any] = {"label": label_of(name), "unit": unit_of(words)}
     if made.is_number:
-        step = _step(column)
-        if made.kind == "integer" and step is not None:
-            facts["step"] = step
-            guesses.append(f"nearly all rows are multiples of {step:g}")
+        if made.step is not None and made.step > 1:
+            exact = infer.multiple_of(column.dropna().to_numpy(dtype=float)) == made.step
+            guesses.append(
+                f"{'nearly all rows are multiples of' if exact else 'said in steps of'} {made.step:,.10g}"
+            )
+        if (said_of := vocabulary.long_tail(made)) is not None:
+            guesses.append(said_of.rstrip("."))
         if amount is not None and amount.unit:
             facts["unit"] = amount.unit
         elif facts["unit"]:
@@ -229,14 +238,4 @@ def _order(column: Series) -> list[Any] | None:
         places = {word: i for i, word in enumerate(known.split())}
         if len(levels) > 2 and all(word in places for word in spelled.values()):
             return sorted(levels, key=lambda level: places[spelled[level]])
-    return None
-
-
-def _step(column: Series) -> float | None:
-    """Return the largest step of which nearly all values are multiples; None where that is 1."""
-    values = column.dropna().to_numpy(dtype=float)
-    values = values[values != 0]
-    for step in _STEPS:
-        if len(np.unique(values)) >= 3 and (values % step == 0).mean() >= 0.98:
-            return float(step)
     return None

@@ -9,6 +9,7 @@ features alone; nothing is learned from data.
 
 from __future__ import annotations
 
+import copy
 import difflib
 from collections.abc import Sequence
 from functools import cached_property
@@ -25,6 +26,8 @@ from reap.space.feature import Feature
 #: Digits people write at most: a number within rounding of one so short is that one, so 0.1 comes back as 0.1.
 _DIGITS = 13
 _ROUNDING = 4 * np.finfo(float).eps
+#: Vectors that differ by no more than this in a column have the same value there.
+UNCHANGED = 1e-9
 #: Rows of which all categories are written at once: of a few rows the calls cost most.
 _FEW = 64
 
@@ -48,6 +51,8 @@ class Encoding:
     def __init__(self, features: Sequence[Feature], encoded: bool = False) -> None:
         self.features = tuple(features)
         self.encoded = encoded
+        #: Of one person the vector (d,) and the codes (f,): what stays as it is for them comes back to the bit.
+        self.own: tuple[Array, Array] | None = None
         self.slices: dict[str, slice] = {}
         names: list[str] = []
         for feature in self.features:
@@ -197,12 +202,34 @@ class Encoding:
         short = np.rint(value * power) / power
         value = np.where(np.abs(short - value) <= slack, short, value)
         codes[:, chosen] = np.minimum(np.maximum(value, first), last)
+        if self.own is not None:
+            z, own = self.own
+            codes[:, chosen] = np.where(Z[:, columns] == z[columns], own[chosen], codes[:, chosen])
         for i, columns in self.hot:
             block = Z[:, columns]
             codes[:, i] = block.argmax(axis=1)
             if self.features[i].missing:
                 codes[~block.any(axis=1), i] = np.nan
         return codes
+
+    def at(self, z: Array, codes: Array) -> Encoding:
+        """Return the layout for one person with vector (d,) and codes (f,); itself where the vector alone gives the codes.
+
+        A value such as 25.770000457763672 does not always survive ``origin + z · scale`` to its last bit.
+
+        Examples
+        --------
+        >>> coding = Encoding([Feature("debt", range=(0.0, 90.0), span=(-0.7, 66.4))])
+        >>> codes = np.array([4.332022927893472e-05])
+        >>> z = coding.vectors(codes[None])[0]
+        >>> bool(coding.codes_of(z[None])[0] == codes), bool(coding.at(z, codes).codes_of(z[None])[0] == codes)
+        (False, True)
+        """
+        if np.array_equal(self.codes_of(z[None])[0], codes, equal_nan=True):
+            return self
+        made = copy.copy(self)
+        made.own = z, codes
+        return made
 
     def snap(self, Z: Array) -> Array:
         """Return vectors (n, d) with numbers at their steps and ordered levels at levels; categories as they are."""
@@ -224,7 +251,7 @@ class Encoding:
     def changed(self, Z1: Array, Z2: Array) -> Bools:
         """Return which features differ between vectors, (n, f); missing equals missing."""
         Z1, Z2 = np.atleast_2d(Z1), np.atleast_2d(Z2)
-        gap = np.abs(Z1 - Z2) > 1e-9
+        gap = np.abs(Z1 - Z2) > UNCHANGED
         gap |= np.isnan(Z1) != np.isnan(Z2)
         return np.asarray(np.logical_or.reduceat(gap, self.starts, axis=1))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -41,19 +41,15 @@ class Numbers:
     @cached_property
     def lower(self) -> Array:
         """The least encoded value."""
-        return self._encoded(self.first)
+        return self.encoded(self.first)
 
     @cached_property
     def upper(self) -> Array:
         """The greatest encoded value."""
-        return self._encoded(self.last)
+        return self.encoded(self.last)
 
-    def only(self, kept: Bools, first: Array, last: Array) -> Numbers:
-        """Return some of the numbers (m,), between other grid points."""
-        parts = {name: value[kept] for name, value in vars(self).items() if name in _FIELDS}
-        return Numbers(**{**parts, "first": first[kept], "last": last[kept]})
-
-    def _encoded(self, place: Array, of: Ints | slice = slice(None)) -> Array:
+    def encoded(self, place: Array, of: Ints | slice = slice(None)) -> Array:
+        """Return the encoded values of grid points, whose last axis is that of the m columns, or of those named by ``of``."""
         units = np.rint(place * self.unit[of] * self.power[of]) / self.power[of]
         return (units - self.base[of]) / self.scale[of]
 
@@ -69,33 +65,15 @@ class Numbers:
     def on_grid(self, U: Array, of: Ints | slice = slice(None)) -> Array:
         """Return values moved to the nearest grid point."""
         place = np.rint((U * self.scale[of] + self.base[of]) / self.unit[of])
-        return self._encoded(np.clip(place, self.first[of], self.last[of]), of)
-
-    @property
-    def counts(self) -> tuple[Array, Array]:
-        """How many values of each column are its start, and how many are not, (m,) both; without listing them."""
-        here = np.abs(self.on_grid(self.start) - self.start) <= 1e-9
-        return (here | self.stays).astype(float), self.last - self.first + 1.0 - here
+        return self.encoded(np.clip(place, self.first[of], self.last[of]), of)
 
     def values(self, j: int) -> Array:
         """Return all encoded values of one column."""
         places = np.arange(self.first[j], self.last[j] + 1)
-        values = self._encoded(places, np.full(len(places), j))
+        values = self.encoded(places, np.full(len(places), j))
         if self.stays[j] and np.abs(values - self.start[j]).min() > 1e-9:
             values = np.append(values, self.start[j])
         return values
-
-    def some_values(self, j: int, places: int | None) -> Array:
-        """Return encoded values of one column, at most ``places`` to each side of the start, closer together near it."""
-        if places is None or self.last[j] - self.first[j] < places:
-            return self.values(j)
-        share = (np.arange(1, places + 1) / places) ** 1.5
-        ways = [share * (end - self.start[j]) for end in (self.lower[j], self.upper[j])]
-        some = self.snap(self.start[j] + np.concatenate([[0.0], *ways]), np.array([j]))
-        return np.unique(some.ravel())
-
-
-_FIELDS = tuple(field.name for field in fields(Numbers))
 
 
 @dataclass(frozen=True)
@@ -106,20 +84,6 @@ class Levels:
     columns: Ints
     options: Array
     own: int  # which option is the subject's own; −1 where limits exclude it
-
-    def only(self, kept: Bools) -> Levels:
-        """Return the feature with some of its options (k,); its own stays."""
-        kept = kept.copy()
-        if self.own >= 0:
-            kept[self.own] = True
-        return replace(
-            self, options=self.options[kept], own=int(kept[: self.own].sum()) if self.own >= 0 else -1
-        )
-
-    def among(self, Z: Array) -> Bools:
-        """Return which rows (n, d) take one of the options, (n,)."""
-        gap = np.abs(Z[:, None, self.columns] - self.options[None]).max(axis=2)
-        return np.asarray((gap < 1e-9).any(axis=1))
 
 
 def columns_of(space: Legality, feature: Feature) -> range:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reap._errors import InputError, unknown
-from reap._typing import Frame, Series
+from reap._typing import Array, Frame, Series
 from reap.space.columns import ORDERED
 from reap.space.declaration import plain
 from reap.space.feature import Clock, Direction, Feature, Kind
@@ -19,6 +19,12 @@ from reap.space.vocabulary import label_of
 
 #: Texts beyond which a column that stays as it is has one code for each of them instead of one column.
 _MANY = 50
+#: The 1st to the 99th percentile of a long tail are this many times as far apart as the 5th and the 95th, or more.
+_LONG_TAIL = 3
+#: Steps that people count in, the largest first.
+_STEPS = (10_000, 5_000, 1_000, 500, 250, 100, 50, 25, 12, 10, 5)
+#: Fewer rows do not show how people round.
+_FEW_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,9 @@ def features(X: Frame, said: Said, groups: Mapping[str, Sequence[str]] | None = 
                 "range": _range(column, name),
                 "span": said.spans.get(name, None if groups is not None else _span(column)),
                 "bounds": said.bounds.get(name),
-                "step": said.steps.get(name, None if groups is not None else _step(column, kind)),
+                "step": said.steps.get(
+                    name, None if groups is not None else _step(column, kind, name not in said.derived)
+                ),
                 "derived": said.derived.get(name),
             }
         elif told:
@@ -225,19 +233,88 @@ def _range(column: Series, name: str) -> tuple[float, float]:
 
 
 def _span(column: Series) -> tuple[float, float] | None:
-    """Return the 1st and the 99th percentile, values that occur; None where that is all of the range, or nothing."""
+    """Return what effort is scaled by: the 1st to the 99th percentile, of a long tail the 5th to the 95th; values that occur.
+
+    Few people stand in a long tail, and a change that is large for all others would count as nearly nothing beside it. Where
+    nearly all rows are alike, the percentiles are those of the others. None where that is all of the range, or nothing.
+
+    Examples
+    --------
+    >>> _span(pd.Series(range(1001)))
+    (10.0, 990.0)
+    >>> _span(pd.Series([*range(100), 5_000, 100_000, 1_000_000]))
+    (5.0, 97.0)
+    """
     values = np.sort(column.dropna().to_numpy(dtype=float))
-    low, high = values[[int(0.01 * (len(values) - 1)), int(np.ceil(0.99 * (len(values) - 1)))]]
-    return None if low == high or (low, high) == (values[0], values[-1]) else (float(low), float(high))
+    low, high = _percentiles(values, 0.01)
+    inner = _percentiles(values, 0.05)
+    if inner[0] == inner[1] and values[0] != values[-1]:
+        common, others = _apart(values)
+        inner = _percentiles(others, 0.05)
+        inner = min(common, inner[0]), max(common, inner[1])
+        low, high = min(low, inner[0]), max(high, inner[1])
+    if high - low > _LONG_TAIL * (inner[1] - inner[0]):
+        low, high = inner
+    return None if low == high or (low, high) == (values[0], values[-1]) else (low, high)
 
 
-def _step(column: Series, kind: str) -> float:
-    """Return the step people would use: the decimals the data have, else about a thousandth of the range."""
-    if kind == "integer":
-        return 1.0
-    values = column.dropna().to_numpy(dtype=float)
+def _percentiles(values: Array, share: float) -> tuple[float, float]:
+    """Return the values of sorted ones (n,) below and above which this share of them lies."""
+    last = len(values) - 1
+    return float(values[int(share * last)]), float(values[int(np.ceil((1 - share) * last))])
+
+
+def _apart(values: Array) -> tuple[float, Array]:
+    """Return the most common of sorted values (n,), and the others."""
+    different, counts = np.unique(values, return_counts=True)
+    common = different[counts.argmax()]
+    return float(common), values[values != common]
+
+
+def _step(column: Series, kind: str, rounded: bool = True) -> float:
+    """Return the step in which people would say a number; with ``rounded=False`` that of the data, as a formula needs.
+
+    The step of which nearly all rows are multiples; else a power of ten that leaves two significant digits: 40 to 400 steps
+    in the middle half of the rows. Never finer than the data. A few rows do not show how people round.
+
+    Examples
+    --------
+    >>> _step(pd.Series(range(20, 70)), "integer"), _step(pd.Series(range(1003, 90_000, 7)), "integer")
+    (1.0, 1000.0)
+    >>> _step(pd.Series(range(0, 9_000, 50)), "integer"), _step(pd.Series([0.25, 0.5, 0.17]), "numeric")
+    (100.0, 0.01)
+    """
+    values = np.sort(column.dropna().to_numpy(dtype=float))
+    finest = 1.0 if kind == "integer" else _decimals(values)
+    if len(values) < _FEW_ROWS or not rounded:
+        return finest or _power_of_ten((values[-1] - values[0]) / 500)
+    if _middle_half(values) == 0.0 and values[0] != values[-1]:
+        values = _apart(values)[1]
+    spread = _middle_half(values) or values[-1] - values[0]
+    return max(finest or 0.0, multiple_of(values) or 0.0, _power_of_ten(spread / 40))
+
+
+def multiple_of(values: Array) -> float | None:
+    """Return the largest step that people count in of which nearly all values (n,) are multiples; None where that is below 5."""
+    values = values[values != 0]
+    if len(np.unique(values)) < 3:
+        return None
+    return next((float(step) for step in _STEPS if (values % step == 0).mean() >= 0.98), None)
+
+
+def _middle_half(values: Array) -> float:
+    low, high = _percentiles(values, 0.25)
+    return high - low
+
+
+def _decimals(values: Array) -> float | None:
+    """Return the unit of the last of at most four decimals that all values (n,) have; None where they have more."""
     for decimals in range(1, 5):
         if np.allclose(values, np.round(values, decimals), rtol=0, atol=1e-9):
             return float(10.0**-decimals)
-    spread = float(values.max() - values.min()) or 1.0
-    return float(10.0 ** np.floor(np.log10(spread / 500)))
+    return None
+
+
+def _power_of_ten(size: float) -> float:
+    """Return the largest power of ten that is not above a size; of nothing, 0.001."""
+    return float(10.0 ** np.floor(np.log10(size))) if size > 0 else 0.001

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -138,6 +138,10 @@ class Layout:
 
     def vector(self, x: Any) -> Array:
         """Return one subject as a vector (d,), checked: a Series, a one-row frame, a dict, or for an encoded space an array."""
+        return self.read(x)[0]
+
+    def read(self, x: Any) -> tuple[Array, Array]:
+        """Return one subject as a vector (d,) and as codes (f,), which hold the numbers of the row to the bit; see ``at``."""
         codes = self._encoding.codes(one_row(x, self.columns if self.encoded else None))
         for feature, code in zip(self.features, codes[0], strict=True):
             if feature.bounds is not None and not np.isnan(code):
@@ -147,7 +151,34 @@ class Layout:
                         f"{feature.name!r} is {feature.show(code, unit=False)}; the action space allows "
                         f"{feature.show(low, unit=False)} to {feature.show(high)}"
                     )
-        return np.asarray(self._encoding.vectors(codes)[0])
+        return self._encoding.vectors(codes)[0], codes[0]
+
+    def at(self, z: Array, codes: Array) -> Self:
+        """Return this space for one person, by what ``read`` returned: their own numbers are decoded to the bit."""
+        coding = self._encoding.at(z, codes)
+        if coding is self._encoding:
+            return self
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.__dict__.pop("_told", None)
+        made._encoding = coding
+        return made
+
+    def at_values(self, z: Array, values: Mapping[str, Any]) -> Self:
+        """Return this space for one person with a vector (d,), by their values as ``values`` gave them; of others, itself."""
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # a file may hold any number; whether it is sound is judged later
+            told, codes = self.values(z), self._encoding.codes_of(z[None])[0]
+        numbers = [f.name for f in self.features if f.is_number and told[f.name] is not None]
+        close = all(
+            isinstance(values.get(name), int | float) and np.isclose(values[name], told[name], rtol=1e-9)
+            for name in numbers
+        )
+        if not close or self.encoded:
+            return self
+        codes[[self.names.index(name) for name in numbers]] = [values[name] for name in numbers]
+        return self.at(z, codes)
 
     def doubts(self, x: Any) -> list[str]:
         """Return what to ask back about a subject: every number outside what was seen, as a question.

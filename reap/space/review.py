@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reap._errors import InputError
-from reap._typing import Frame
+from reap._typing import Array, Frame
 from reap.space import vocabulary
 from reap.space.feature import Feature
 from reap.space.inputs import as_frame
-from reap.space.model_cliffs import cliffs, scores_of
+from reap.space.model_flaws import People, cliffs, hanging, rewarded, scores_of
+from reap.space.related import relations
 
 if TYPE_CHECKING:
     from reap.space.readable import Readable
 
-#: Range and span may differ by this much before one extreme row is worth a word.
-_TENFOLD = 10
 #: A column with one value in this share of the rows teaches a model next to nothing.
 _CONSTANT = 0.995
 
@@ -31,7 +30,8 @@ class Finding:
     feature : str
         Its name; empty where it is about the whole space.
     about : str
-        "direction", "sense", "protected", "fixed", "clock", "pace", "scale", "constant", "bounds" or "cliff".
+        "direction", "sense", "protected", "fixed", "clock", "pace", "scale", "constant", "bounds", "follows", "cliff" or
+        "reward".
     text : str
         The question, and what to do about it.
     note : bool
@@ -54,9 +54,9 @@ def review(space: Readable, model: Any = None, X: Frame | None = None) -> list[F
     ----------
     space : ActionSpace
     model : estimator with ``predict_proba``, or a function from a frame to scores in [0, 1], optional
-        To look for cliffs; needs ``X``.
+        To look for cliffs, and for what it rewards that nobody would advise; needs ``X``.
     X : DataFrame, optional
-        The table: shows columns that hardly vary, and rows outside the bounds.
+        The table: shows columns that hardly vary or follow from others, and rows outside the bounds.
 
     Examples
     --------
@@ -75,12 +75,11 @@ def review(space: Readable, model: Any = None, X: Frame | None = None) -> list[F
         X = as_frame(X)
         table = space.decode(space.encode(X[[c for c in space.table_columns if c in X.columns]]))
         found += [finding for feature in space.features for finding in _values(feature, table)]
+        found += _related(space, table)
         if model is not None:
-            found += [
-                Finding(f.name, "cliff", text) for f, text in cliffs(space.features, scores_of(model), table)
-            ]
+            found += _of_model(space, scores_of(model), table)
     order = {name: i for i, name in enumerate(space.names)}
-    found.sort(key=lambda finding: order[finding.feature])
+    found.sort(key=lambda finding: order.get(finding.feature, len(order)))
     if not space.timed:
         found.append(
             Finding(
@@ -101,14 +100,8 @@ def _words(feature: Feature, timed: bool) -> Iterator[Finding]:
     def ask(about: str, text: str, note: bool = False) -> Finding:
         return Finding(feature.name, about, f"{feature.label} {text}", note)
 
-    low, high = feature.range or (0.0, 1.0)
-    if feature.is_number and high - low >= _TENFOLD * feature.scale:
-        seen = f"{feature.show(low, unit=False)} to {feature.show(high)}"
-        yield ask(
-            "scale",
-            f"was seen from {seen}, more than ten times its span of {feature.scale:g}: a few extreme rows; check them.",
-            note=True,
-        )
+    if (tail := vocabulary.long_tail(feature)) is not None:
+        yield ask("scale", tail, note=True)
     if not feature.is_action:
         return
     if vocabulary.protected(feature):
@@ -163,4 +156,50 @@ def _values(feature: Feature, table: Frame) -> Iterator[Finding]:
             "constant",
             f"{feature.label} is the same in {share:.1%} of the rows: a model can hardly know what a change of it "
             "does; say actionable = false, or drop it.",
+        )
+
+
+def _related(space: Readable, table: Frame) -> Iterator[Finding]:
+    """Yield columns that follow from others and are not derived: a plan would change one and leave the other."""
+    numbers = [f for f in space.features if f.is_number and f.derived is None and f.clock is None]
+    by_name = {feature.name: feature for feature in numbers}
+    for relation in relations(table, list(by_name)):
+        own = by_name[relation.name]
+        if not any(by_name[name].is_action for name in (own.name, *relation.others)):
+            continue
+        others = " and ".join(by_name[name].label for name in relation.others)
+        if relation.formula:
+            text = (
+                f"{own.label} follows from {others} in {relation.share:.0%} of the rows, and a plan would change one "
+                f'without the other: say derived = "{relation.formula}".'
+            )
+        else:
+            text = (
+                f"{own.label} moves with {others} (correlation {relation.share:.2f}): check that one can change without "
+                "the other; else fix one of them, or say derived."
+            )
+        yield Finding(own.name, "follows", text, note=not relation.formula)
+
+
+# what the model shows ---------------------------------------------------------------------------------
+
+
+def _of_model(space: Readable, scores: Callable[[Frame], Array], table: Frame) -> Iterator[Finding]:
+    """Yield where a small change decides, and where the model rewards what nobody would advise."""
+    people = People(table, scores)
+    stand, count = set[int](), 0
+    for feature in space.features:
+        if (cliff := cliffs(feature, people)) is not None:
+            stand, count = stand | cliff.who, count + 1
+            yield Finding(feature.name, "cliff", cliff.text)
+        if (text := rewarded(feature, people)) is not None:
+            yield Finding(feature.name, "reward", text)
+    if (text := hanging(space.features, people)) is not None:
+        yield Finding("", "cliff", text)
+    if count > 1 and 2 * len(stand) > len(people.rows):
+        yield Finding(
+            "",
+            "cliff",
+            f"The model is a cliff for {len(stand)} of {len(people.rows)} people looked at: a change too small to notice "
+            "decides about them; train a smoother one, or declare coarser steps.",
         )

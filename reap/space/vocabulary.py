@@ -81,6 +81,28 @@ def sense(feature: Feature) -> Literal["up", "down"] | None:
     return None if worse == better else "down" if worse else "up"
 
 
+#: Range and span differ by this much, or more, where a few extreme rows are worth a word.
+_TENFOLD = 10
+
+
+def long_tail(feature: Feature) -> str | None:
+    """Return what a number was seen at beyond what effort is scaled by, as a clause; None where that is not far.
+
+    Examples
+    --------
+    >>> long_tail(Feature("jobs", "integer", range=(0, 5000), span=(0, 30)))
+    'was seen from 0 to 5,000, more than ten times the 0 to 30 that effort is scaled by: a few extreme rows; check them.'
+    """
+    if not feature.is_number or feature.range is None or feature.span is None:
+        return None
+    (low, high), (first, last) = feature.range, feature.span
+    if high - low < _TENFOLD * feature.scale:
+        return None
+    seen = f"{feature.show(low, unit=False)} to {feature.show(high)}"
+    scaled = f"{feature.show(first, unit=False)} to {feature.show(last)}"
+    return f"was seen from {seen}, more than ten times the {scaled} that effort is scaled by: a few extreme rows; check them."
+
+
 _UNITS = {
     **dict.fromkeys(("eur", "euro", "euros"), "€"),
     **dict.fromkeys(("usd", "dollar", "dollars"), "$"),

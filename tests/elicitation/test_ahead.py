@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 import reap
-from reap.recourse.targets.boundary.boundary import Boundary
+from reap.recourse.search import Found
 
 
 @pytest.fixture
 def searches(monkeypatch):
     """How many matrices searches were asked for."""
     counted = []
-    solve = Boundary.solve
-    monkeypatch.setattr(Boundary, "solve", lambda self, A: (counted.append(len(A)), solve(self, A))[1])
+    solve = Found._least
+    monkeypatch.setattr(Found, "_least", lambda self, A: (counted.append(len(A)), solve(self, A))[1])
     return counted
 
 

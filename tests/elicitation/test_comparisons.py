@@ -17,7 +17,7 @@ from reap.elicitation import Question
 from reap.elicitation.comparisons import Comparisons
 from reap.elicitation.verdicts import noticed
 from reap.plan import Plan
-from reap.recourse.targets.order import asks_no_more
+from reap.recourse.order import asks_no_more
 
 X = pd.DataFrame(
     {
@@ -38,8 +38,14 @@ START = ends((50.0, 20, "none", "rent"))[0]
 
 
 def test_the_smallest_difference_worth_asking_about():
-    least = dict(zip(SPACE.columns, noticed(SPACE), strict=True))
-    assert least["amount"] == pytest.approx(0.02)  # no step: 2 % of the range
+    least = dict(zip(SPACE.columns, noticed(SPACE, START), strict=True))
+    assert least["amount"] == pytest.approx(
+        0.02
+    )  # no step: 2 % of the range, less than 5 % of the person's 50
+    poor = dict(zip(SPACE.columns, noticed(SPACE, ends((20.0, 20, "none", "rent"))[0]), strict=True))
+    assert poor["amount"] == pytest.approx(0.01)  # who has 20 feels 1
+    nothing = dict(zip(SPACE.columns, noticed(SPACE, ends((0.0, 20, "none", "rent"))[0]), strict=True))
+    assert nothing["amount"] == pytest.approx(0.01)  # a step
     assert least["months"] == pytest.approx(1 / 40)  # one month is more than 2 %
     assert least["job"] == pytest.approx(1 / 2)
     assert 0 < least["home=own"] < 1
@@ -137,7 +143,7 @@ def test_what_another_change_asks_for_is_no_row_of_its_own():
 def test_every_question_of_a_session_can_be_answered(german_engine, german_rejected, options, row, seed):
     session = german_engine.elicit(german_rejected.iloc[row], questions=8, options=options)
     person = reap.subjects.Mahalanobis.random(session.space.dimension, np.random.default_rng(seed))
-    least, seen, words = noticed(session.space), [], iter(["skip", "same", "person"] * 20)
+    least, seen, words = noticed(session.space, session.here), [], iter(["skip", "same", "person"] * 20)
     own = [f for f in session.space.features if f.derived is None]
     while question := session.ask():
         shown = np.stack([option.path[-1] - option.path[0] for option in question.options])

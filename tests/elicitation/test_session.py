@@ -127,7 +127,7 @@ def test_it_stops_when_nothing_is_left_to_decide(start):
     assert session.progress.most == 0
 
 
-@pytest.mark.parametrize(("count", "share"), [(8, 0.95), pytest.param(24, 0.97, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("count", "share"), [(8, 0.96), pytest.param(24, 0.97, marks=pytest.mark.long)])
 def test_questions_help_a_simulated_person(german_engine, german_rejected, count, share):
     """Measured .933 with 8 people (.925 to .985 with one seed); within a horizon German leaves few plans to choose from."""
     with_answers, without = 0.0, 0.0

@@ -152,7 +152,11 @@ class Walk:
         self.rule("no dominated option", not worse, ends)
         changes = [np.abs(np.nan_to_num(option.path[-1] - option.path[0])) for option in question.options]
         gap = np.abs(changes[0] - changes[1])
-        self.rule("a difference one can feel", (gap >= noticed(self.space)).any(), gap.round(3))
+        self.rule(
+            "a difference one can feel",
+            (gap >= noticed(self.space, question.options[0].path[0])).any(),
+            gap.round(3),
+        )
         self.rule(
             "says what is equal", "Nothing else has to change" in said or "These are only steps" in said
         )

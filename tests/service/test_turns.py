@@ -72,14 +72,14 @@ def test_who_is_in_a_session_is_answered_while_a_newcomer_computes(case, row, tm
     store.prepare()
     desk, z = Desk(case, store, Settings(questions=4)), case.engine.space.vector(row)
     token, begun, done = desk.start(z), threading.Event(), threading.Event()
-    find = type(case.engine._search)._found
+    find = type(case.engine._search).find
 
     def slowly(search, subject, deadline):
         begun.set()
         assert done.wait(60)
         return find(search, subject, deadline)
 
-    monkeypatch.setattr(type(case.engine._search), "_found", slowly)
+    monkeypatch.setattr(type(case.engine._search), "find", slowly)
     other = z.copy()
     other[case.engine.space.slices["amount"]] *= 0.9
     with ThreadPoolExecutor(1) as pool:

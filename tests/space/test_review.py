@@ -60,7 +60,7 @@ def test_scale_is_a_note():
     wide = Feature("x", range=(0, 717), span=(0, 1.07), direction="down")
     found = ActionSpace([wide]).review()
     assert [(f.about, f.note) for f in found] == [("scale", True), ("pace", True)]
-    assert "more than ten times its span of 1.07" in str(found[0])
+    assert "more than ten times the 0 to 1.07 that effort is scaled by" in str(found[0])
 
 
 def test_what_rows_show():
