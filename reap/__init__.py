@@ -15,6 +15,7 @@ _NAMES = {
     "Feature": "reap.space",
     "Limits": "reap.space",
     "InputError": "reap._errors",
+    "InputWarning": "reap._errors",
     "Plan": "reap.plan",
     "ConfidenceSet": "reap.belief",
     "Posterior": "reap.belief",

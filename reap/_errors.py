@@ -1,4 +1,4 @@
-"""The one error a user can cause."""
+"""The one error a user can cause, and the one warning."""
 
 from __future__ import annotations
 
@@ -25,6 +25,25 @@ class InputError(ValueError):
         if len(said) > _LONGEST:  # what was given stands first, what to do last
             said = said[: _LONGEST // 2 - 2] + " … " + said[-(_LONGEST // 2 - 1) :]
         super().__init__(said)
+
+
+class InputWarning(UserWarning):
+    """Input that can be worked with, but is rarely meant: says in one sentence what was given and what to do.
+
+    Who means it says ``warnings.filterwarnings("ignore", category=reap.InputWarning)``.
+    """
+
+
+def said(value: Any) -> str:
+    """Return a value as a sentence quotes it: NumPy's numbers as plain ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> said(np.float64(1.0)), said("yes")
+    ('1.0', "'yes'")
+    """
+    return repr(getattr(value, "item", lambda: value)())
 
 
 def whole(name: str, given: Any, least: int = 1) -> int | None:

@@ -88,12 +88,14 @@ def read(kind: type[Plan], data: Any, space: ActionSpace | None) -> Plan:
     """Return the plan that ``to_dict`` wrote; whether it is sound is not looked at here."""
     FORMAT.check(data)
     try:
+        said = read_bare(data)
+        space = space or ActionSpace.from_toml(data["space"])
         return kind(
-            space=space or ActionSpace.from_toml(data["space"]),
+            space=space.at_values(said["path"][0], data["rows"][0]) if data.get("rows") else space,
             status=data["status"],
             confidence=Confidence(**data["confidence"]) if data.get("confidence") else None,
             bound=data.get("bound"),
-            **read_bare(data),
+            **said,
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"the plan is damaged: {error}") from None

@@ -103,7 +103,7 @@ def of_changes(A: Array, V: Array) -> Array:
 
 def of_each(A: Array, V: Array) -> Array:
     """Return ``vᵀAv`` (n, …) of changes (n, …, d), each under its own matrix of (n, d, d)."""
-    flat = V.reshape(len(V), -1, V.shape[-1])
+    flat = V.reshape(len(V), int(np.prod(V.shape[1:-1])), V.shape[-1])
     return np.asarray(np.maximum(((flat @ A) * flat).sum(axis=-1), 0.0).reshape(V.shape[:-1]))
 
 

@@ -21,6 +21,7 @@ from reap.effort import moves
 from reap.plan_parts import Cliff, Confidence, Step, between, month_of, steps_of
 from reap.scores import Scale, Threshold
 from reap.space import ActionSpace, Change
+from reap.space.encoding import UNCHANGED
 
 Status = Literal["ok", "already_accepted", "none_found", "unreachable", "infeasible", "time_limit"]
 STATUSES: tuple[str, ...] = get_args(Status)
@@ -101,8 +102,12 @@ class Plan:
         scale = self.scale or Scale(self.threshold)
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "threshold", scale.threshold)
-        for name in ("path", "scores"):
-            value = np.asarray(getattr(self, name), dtype=float)
+        path, scores = (np.asarray(getattr(self, name), dtype=float) for name in ("path", "scores"))
+        if (
+            len(path) > 1 and path.ndim == 2
+        ):  # what no step changes stays to the bit, whatever rounding did on the way
+            path = np.where(np.abs(path - path[:1]) <= UNCHANGED, path[:1], path)
+        for name, value in (("path", path), ("scores", scores)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
 

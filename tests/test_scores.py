@@ -168,7 +168,7 @@ def test_the_other_engines_speak_in_points_too(kind):
     assert plan.scale.unit == "points"
     session = engine.elicit(x, questions=1)
     question = session.ask()
-    assert (question is None) == (kind == "gradient")  # which knows one plan for this person
+    assert question is not None
     if question is not None:
         assert question.options[0].scale.unit == "points"
         reach = [option.score > 560 for option in question.options]

@@ -58,7 +58,7 @@ def _save(session: Elicitation, path: Path | None) -> None:
 
 def _end(session: Elicitation, console: Console, *, asking: bool) -> bool:
     """Show the plans to choose from; returns whether the person wants none of them, and questions go on."""
-    console.print(_("Nothing is left to decide.") if session.answered else _("There is nothing to ask."))
+    console.print(session.ended)
     if session.prediction is not None and session.prediction.hit is not None:
         console.print(str(session.prediction))
     best, *others = session.plans()

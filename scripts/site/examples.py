@@ -23,6 +23,7 @@ EXAMPLES = ROOT / "examples"
 ORDER = (
     "lightgbm_in_ten_lines",
     "coming_from_dice",
+    "first_contact",
     "draft_and_review",
     "notebook_session",
     "limits_time_durability",
