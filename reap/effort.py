@@ -3,11 +3,17 @@
 *A plan* asks ``ΔᵀAΔ`` of its whole change ``Δ = x − x0``, whatever its steps. *A path* of the paper's graph, with moves
 ``V (s, d)``, asks ``Σ vᵀAv = ⟨A, VᵀV⟩``. A plan is a path of one move, so both are ``⟨A, VᵀV⟩``, and they agree
 there and nowhere else: four even steps of a path ask a quarter of their whole change. Never compare one with the other.
+
+*People* differ in more than the matrix (``Efforts``): a change may count by ``φ_p(δ) = sign(δ)|δ|^p`` a column, where p = 1 is the
+paper's square and p = ½ is linear in amounts; and some mind the number of changes k, or the time τ, whatever changes:
+``φ_p(Δ)ᵀ A φ_p(Δ) + h·k + w·τ²``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -53,6 +59,74 @@ def matrices(A: Array, dimension: int) -> Array:
             "an effort matrix is not positive semidefinite, so some effort would be negative; give A with zᵀAz ≥ 0 for all z"
         ) from None
     return A
+
+
+@dataclass(frozen=True, eq=False)
+class Efforts:
+    """What changes ask of b people: ``φ_p(Δ)ᵀ A φ_p(Δ) + h·k + w·τ²``, each with their own A, p, h and w.
+
+    Parameters
+    ----------
+    matrices : (b, d, d)
+    powers : (b,)
+        p of each person: 1 counts squares, ½ amounts.
+    per_change : (b,)
+        h: what each change asks beside its size.
+    per_wait : (b,)
+        w: what waiting asks, for τ in shares of the horizon.
+
+    Examples
+    --------
+    >>> people = Efforts.of(np.array([np.eye(2), np.eye(2)]), powers=[1.0, 0.5])
+    >>> people.ask(np.array([[0.25, 0.0], [0.25, -0.25]]))
+    array([[0.0625, 0.125 ],
+           [0.25  , 0.5   ]])
+    """
+
+    matrices: Array
+    powers: Array
+    per_change: Array
+    per_wait: Array
+
+    @classmethod
+    def of(
+        cls,
+        matrices: Array | Self,
+        powers: Array | Sequence[float] | float = 1.0,
+        per_change: Array | Sequence[float] | float = 0.0,
+        per_wait: Array | Sequence[float] | float = 0.0,
+    ) -> Self:
+        """Return the efforts of people with matrices (b, d, d) and numbers for each, or one for all; efforts as they are."""
+        if isinstance(matrices, cls):
+            return matrices
+        A = np.asarray(matrices, dtype=float)
+        each = (np.broadcast_to(np.asarray(v, float), len(A)).copy() for v in (powers, per_change, per_wait))
+        return cls(A, *each)
+
+    def __len__(self) -> int:
+        return len(self.matrices)
+
+    def __getitem__(self, which: slice | Array) -> Self:
+        return type(self)(
+            self.matrices[which], self.powers[which], self.per_change[which], self.per_wait[which]
+        )
+
+    def ask(self, V: Array, counts: Array | None = None, waits: Array | None = None) -> Array:
+        """Return what whole changes (n, d) with counts k (n,) and times τ (n,) ask of each person, (b, n)."""
+        out = np.empty((len(self), len(V)))
+        for p in np.unique(self.powers):
+            some = self.powers == p
+            out[some] = of_changes(self.matrices[some], curved(V, p))
+        if counts is not None:
+            out += self.per_change[:, None] * counts
+        if waits is not None:
+            out += self.per_wait[:, None] * np.square(waits)
+        return out
+
+
+def curved(V: Array, power: float) -> Array:
+    """Return ``φ_p(δ) = sign(δ)|δ|^p`` of changes (…, d), column by column; they themselves for p = 1."""
+    return V if power == 1.0 else np.sign(V) * np.abs(V) ** power
 
 
 def changes(rows: Array, start: Array) -> Array:
