@@ -4,8 +4,8 @@
 ``V (s, d)``, asks ``Σ vᵀAv = ⟨A, VᵀV⟩``. A plan is a path of one move, so both are ``⟨A, VᵀV⟩``, and they agree
 there and nowhere else: four even steps of a path ask a quarter of their whole change. Never compare one with the other.
 
-*People* differ in more than the matrix (``Efforts``): a change may count by ``φ_p(δ) = sign(δ)|δ|^p`` a column, where p = 1 is the
-paper's square and p = ½ is linear in amounts; and some mind the number of changes k, or the time τ, whatever changes:
+*People* differ in more than the matrix (``Efforts``): a change may count by ``φ_p(δ) = sign(δ)|δ|^p`` a column (p = 1: the
+paper's square, p = ½: linear in amounts), and some mind the number of changes k, or the time τ, whatever changes:
 ``φ_p(Δ)ᵀ A φ_p(Δ) + h·k + w·τ²``.
 """
 
