@@ -10,7 +10,7 @@ RUN python -m venv /opt/reap && /opt/reap/bin/pip install --require-hashes -r re
     && /opt/reap/bin/pip install --no-deps .
 
 FROM python:3.13-slim-bookworm
-LABEL org.opencontainers.image.title="reap" \
+LABEL org.opencontainers.image.title="reap-recourse" \
       org.opencontainers.image.description="Recourse that asks the person: pages and API" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.source="https://github.com/reap-recourse/reap"

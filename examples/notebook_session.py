@@ -42,7 +42,7 @@ session.recommend()
 
 # %% [markdown]
 # ## With buttons
-# `pip install "reap[notebook]"`, and one line. What is clicked goes into the session, so the cells around it see it. A page
+# `pip install "reap-recourse[notebook]"`, and one line. What is clicked goes into the session, so the cells around it see it. A page
 # like this one cannot be clicked, so here is what the widget holds.
 
 # %%
