@@ -12,14 +12,15 @@ paper's square, p = ½: linear in amounts), and some mind the number of changes 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Self
 
 import numpy as np
 
 from reap._arrays import zero_missing
 from reap._errors import InputError
-from reap._typing import Array
+from reap._typing import Array, Bools, Ints
 
 #: Numbers that are made at once, 8 MB: more leave the processor's cache, and the system hands their memory out page by page.
 _BLOCK = 1 << 20
@@ -65,6 +66,8 @@ def matrices(A: Array, dimension: int) -> Array:
 class Efforts:
     """What changes ask of b people: ``φ_p(Δ)ᵀ A φ_p(Δ) + h·k + w·τ²``, each with their own A, p, h and w.
 
+    Engines take them where they take matrices (b, d, d), which are people with p = 1 and h = w = 0.
+
     Parameters
     ----------
     matrices : (b, d, d)
@@ -73,7 +76,7 @@ class Efforts:
     per_change : (b,)
         h: what each change asks beside its size.
     per_wait : (b,)
-        w: what waiting asks, for τ in shares of the horizon.
+        w: what waiting asks, for τ in shares of the space's horizon.
 
     Examples
     --------
@@ -81,6 +84,8 @@ class Efforts:
     >>> people.ask(np.array([[0.25, 0.0], [0.25, -0.25]]))
     array([[0.0625, 0.125 ],
            [0.25  , 0.5   ]])
+    >>> len(people), len(people[:1]), len(Efforts.joined([people, people[1:]]))
+    (2, 1, 3)
     """
 
     matrices: Array
@@ -103,13 +108,49 @@ class Efforts:
         each = (np.broadcast_to(np.asarray(v, float), len(A)).copy() for v in (powers, per_change, per_wait))
         return cls(A, *each)
 
+    @classmethod
+    def checked(cls, given: Array | Self, dimension: int) -> Self:
+        """Return efforts, or matrices (b, d, d) or (d, d), as efforts: finite, symmetric, none below 0."""
+        if not isinstance(given, Efforts):
+            return cls.of(matrices(given, dimension))
+        made = cls(matrices(given.matrices, dimension), given.powers, given.per_change, given.per_wait)
+        for name, least in (("powers", "above"), ("per_change", "of at least"), ("per_wait", "of at least")):
+            value = np.asarray(getattr(made, name), dtype=float)
+            low = value <= 0 if name == "powers" else value < 0
+            if value.shape != (len(made),) or not np.isfinite(value).all() or low.any():
+                raise InputError(
+                    f"{name} of the efforts must be {len(made)} numbers {least} 0; given was {getattr(made, name)!r}"
+                )
+        return made
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Return the people of several efforts, one after the other."""
+        names = ("matrices", "powers", "per_change", "per_wait")
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
     def __len__(self) -> int:
         return len(self.matrices)
 
-    def __getitem__(self, which: slice | Array) -> Self:
+    def __getitem__(self, which: slice | Ints | Bools) -> Self:
         return type(self)(
             self.matrices[which], self.powers[which], self.per_change[which], self.per_wait[which]
         )
+
+    def within(self, columns: Ints) -> Self:
+        """Return the efforts of changes in some columns (m,), where all others stay."""
+        return replace(self, matrices=self.matrices[:, columns[:, None], columns])
+
+    @property
+    def square(self) -> bool:
+        """Whether all of them are the paper's ``ΔᵀAΔ``: p = 1 and h = w = 0."""
+        return bool((self.powers == 1).all() and not self.per_change.any() and not self.per_wait.any())
+
+    @property
+    def key(self) -> bytes:
+        """What tells these efforts from others, as few bytes."""
+        parts = (self.matrices, self.powers, self.per_change, self.per_wait)
+        return sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).digest()
 
     def ask(self, V: Array, counts: Array | None = None, waits: Array | None = None) -> Array:
         """Return what whole changes (n, d) with counts k (n,) and times τ (n,) ask of each person, (b, n)."""
@@ -123,10 +164,47 @@ class Efforts:
             out += self.per_wait[:, None] * np.square(waits)
         return out
 
+    def ask_each(self, V: Array, counts: Array | None = None, waits: Array | None = None) -> Array:
+        """Return what whole changes (b, …, d), those of each person, ask of that person, (b, …); counts and times likewise."""
+        out = of_each(self.matrices, curved(V, _for_each(self.powers, V.ndim)))
+        if counts is not None:
+            out = out + _for_each(self.per_change, out.ndim) * counts
+        if waits is not None:
+            out = out + _for_each(self.per_wait, out.ndim) * np.square(waits)
+        return out
 
-def curved(V: Array, power: float) -> Array:
-    """Return ``φ_p(δ) = sign(δ)|δ|^p`` of changes (…, d), column by column; they themselves for p = 1."""
-    return V if power == 1.0 else np.sign(V) * np.abs(V) ** power
+
+def _for_each(values: Array, axes: int) -> Array:
+    """Return values (b,) with as many axes, to be used for arrays (b, …)."""
+    return values.reshape(-1, *[1] * (axes - 1))
+
+
+def curved(V: Array, power: Array | float) -> Array:
+    """Return ``φ_p(δ) = sign(δ)|δ|^p`` of changes (…, d), column by column; they themselves for p = 1.
+
+    Examples
+    --------
+    >>> curved(np.array([0.25, -0.25]), 0.5)
+    array([ 0.5, -0.5])
+    """
+    return V if np.all(power == 1.0) else np.sign(V) * np.abs(V) ** power
+
+
+def straight(C: Array, power: Array | float) -> Array:
+    """Return the changes (…, d) of which ``curved`` makes these."""
+    return curved(C, 1.0 / np.asarray(power))
+
+
+def bent(V: Array, power: Array | float) -> Array:
+    """Return ``φ_p'(δ) = p|δ|^(p − 1)`` of changes (…, d); infinite at 0 for p below 1.
+
+    Examples
+    --------
+    >>> bent(np.array([0.25, -1.0]), 0.5)
+    array([1. , 0.5])
+    """
+    with np.errstate(divide="ignore"):
+        return np.asarray(power * np.abs(V) ** (power - 1.0))
 
 
 def changes(rows: Array, start: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from reap._typing import Array
 from reap.belief import Belief, Posterior
+from reap.effort import Efforts
 from reap.elicitation import advice, minds
 from reap.elicitation.acts import Acts
 from reap.elicitation.events import Event
@@ -28,14 +29,13 @@ from reap.plan import Plan
 from reap.questions import Choice, Strategy
 from reap.questions.saving import Saving
 from reap.recourse import Engine
-from reap.space import Limits
 
 #: Matrices drawn for a warm-up, which does not count.
 WARM = 8
 #: Plans whose parts are asked about, the most promising.
 PROMISING = 25
-#: How many of a round's matrices also ask for plans that are easier to bear, and with how many changes at most.
-BEARABLE, FEWER = 8, (1, 2)
+#: How many of a round's matrices also ask for plans that are easier to bear, and what a change then asks beside its size.
+BEARABLE, MINDED = 8, (0.03, 1.0)
 
 
 class Asking(Acts):
@@ -126,7 +126,7 @@ class Asking(Acts):
         belief = self.belief
         if not (isinstance(belief, advice.Sampled) and isinstance(belief, Predicting)):
             return None
-        found = Pool(self.space).new(self._lighter(self._drawn(belief, WARM), [Limits(), *self._tighter]))
+        found = Pool(self.space).new(self._lighter(self._drawn(belief, WARM), 0.0))
         if len(found) < 2:
             return None
         beside = belief.dimension > self.space.dimension
@@ -273,22 +273,17 @@ class Asking(Acts):
         matrices = self._drawn(belief, self.settings.samples)
         found = self.engine.plans(self._x, matrices, self.limits)
         if belief.dimension > self.space.dimension and not len(self.pool):
-            found += self._lighter(matrices[:BEARABLE], self._tighter)
+            found += self._lighter(matrices[:BEARABLE])
         self._join(self.pool.new(found))
 
-    def _lighter(self, matrices: Array, tighter: list[Limits]) -> list[Plan]:
-        """Return plans for people who mind the number of changes, or waiting: with fewer changes, and ready sooner."""
-        # an engine that answers ``plans`` alone is asked for these
-        lighter = getattr(self.engine, "lighter", partial(Engine.lighter, self.engine))
-        found: list[Plan] = lighter(self._x, matrices, self.limits, tighter)
+    def _lighter(self, matrices: Array, *weights: float) -> list[Plan]:
+        """Return plans for people who also mind the number of changes, or waiting; of such weights, and little and much."""
+        size = np.trace(matrices, axis1=1, axis2=2) / self.space.dimension
+        minded = [Efforts.of(matrices, per_change=h * size) for h in (*weights, *MINDED)]
+        if self.space.timed:
+            minded.append(Efforts.of(matrices, per_wait=size))
+        found: list[Plan] = self.engine.plans(self._x, Efforts.joined(minded), self.limits)
         return found
-
-    @property
-    def _tighter(self) -> list[Limits]:
-        """What people may mind besides: more than one or two changes, and more than a month."""
-        return [Limits(max_changes=k) for k in FEWER] + (
-            [Limits(within_months=1)] if self.space.timed else []
-        )
 
     def _of_changes(self, A: Array) -> Array:
         """Return matrices (…, d, d) without the columns beside the changes."""

@@ -16,6 +16,7 @@ from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import Belief
 from reap.belief.learned_prior import LearnedPriorLike
+from reap.effort import Efforts
 from reap.plan import Plan
 from reap.questions import Strategy
 from reap.recourse import holding
@@ -87,10 +88,6 @@ class Engine(Generator):
         self._check_fitted()
         return fingerprint(self)
 
-    def lighter(self, x: Any, matrices: Array, limits: Limits, tighter: Sequence[Limits]) -> list[Plan]:
-        """Return plans for people who mind more than the effort: those of least effort within each of some tighter limits."""
-        return [plan for each in tighter for plan in self.plans(x, matrices, limits.merge(each))]
-
     def relaxations(self, x: Any, limits: Limits) -> list[tuple[str, ...]]:
         """Return the sets of limits, each of which would have to go for a plan to exist, by their names.
 
@@ -148,7 +145,7 @@ class Engine(Generator):
         self,
         X: Frame,
         *,
-        matrix: Array | None = None,
+        matrix: Array | Efforts | None = None,
         limits: Limits | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -159,8 +156,8 @@ class Engine(Generator):
         ----------
         X : DataFrame
             Of pandas, polars or pyarrow; the result is of the same library.
-        matrix : (d, d), optional
-            The matrix assumed for everybody; the identity by default.
+        matrix : (d, d), or Efforts of one person, optional
+            The effort assumed for everybody; the identity by default.
         n_jobs : int, optional
             Processes, as in joblib.
         verbose : bool
@@ -176,18 +173,18 @@ class Engine(Generator):
         given, X = X, as_frame(X)
         if not isinstance(X, pd.DataFrame) or len(X) == 0:
             raise InputError("give the subjects as a DataFrame with at least one row")
-        A = self._matrices(effort.identity(self.space.dimension) if matrix is None else matrix)[0]
+        A = self._efforts(effort.identity(self.space.dimension) if matrix is None else matrix)[:1]
         self.space.encode(X)  # bad rows are refused before any work is done
         plans = plan_all(self, X, A, limits, n_jobs, verbose)
         return as_given(self.table(X, plans), given)
 
-    def plan_each(self, X: Frame, A: Array, limits: Limits | None = None) -> list[Plan | Exception]:
+    def plan_each(self, X: Frame, A: Array | Efforts, limits: Limits | None = None) -> list[Plan | Exception]:
         """Return the plan of everybody in a frame for one matrix (d, d), or the error that it ended in."""
         self._check_fitted()
         found = list[Plan | Exception]()
         for i in range(len(X)):
             try:
-                found.append(self.plans(X.iloc[[i]], A[None], limits)[0])
+                found.append(self.plans(X.iloc[[i]], A, limits)[0])
             except Exception as error:  # somebody else's plan does not depend on it
                 found.append(error)
         return found

@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from reap import effort
 from reap._clock import deadline
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
+from reap.effort import Efforts
 from reap.models import Classifier, wrap
 from reap.plan import Plan
 from reap.recourse.acceptance import Acceptance
@@ -43,8 +43,8 @@ class Generator(BaseEstimator, ABC):  # type: ignore[misc]
         """Learn from rows of other people; returns self."""
 
     @abstractmethod
-    def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return the plan of least effort for each matrix (b, d, d)."""
+    def plans(self, x: Any, matrices: Array | Efforts, limits: Limits | None = None) -> list[Plan]:
+        """Return the plan of least effort for each matrix (b, d, d), or for each of some efforts."""
 
     @abstractmethod
     def robust(
@@ -126,9 +126,9 @@ class Generator(BaseEstimator, ABC):  # type: ignore[misc]
         """Return the time of ``time.monotonic`` at which a call that begins now has to end; refuse a wrong limit."""
         return deadline(getattr(self, "time_limit", None))
 
-    def _matrices(self, matrices: Array) -> Array:
-        """Return matrices as (b, d, d), checked, symmetric."""
-        return effort.matrices(matrices, self.space.dimension)
+    def _efforts(self, given: Array | Efforts) -> Efforts:
+        """Return efforts, or matrices (b, d, d) or (d, d), as efforts: checked, symmetric."""
+        return Efforts.checked(given, self.space.dimension)
 
     # scikit-learn's manners ---------------------------------------------------------------------------
 

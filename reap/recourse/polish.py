@@ -14,6 +14,7 @@ import numpy as np
 
 from reap import effort
 from reap._typing import Array, Bools, Ints
+from reap.effort import Efforts
 from reap.recourse.ladders import Ladder, changed
 from reap.recourse.problem import Problem
 
@@ -77,7 +78,7 @@ _APART = 1 << 40
 def exchange(
     problem: Problem,
     steps: Steps,
-    A: Array,
+    people: Efforts,
     which: Ints,
     places: Ints,
     scores: Array,
@@ -85,7 +86,7 @@ def exchange(
     rounds: int = 8,
     wide: bool = False,
 ) -> Ints:
-    """Return places (s, f) of less effort, from accepted places (s, f) with log-odds (s,), each for its own matrix (b, m, m).
+    """Return places (s, f) of less effort, from accepted places (s, f) with log-odds (s,), each for its own person.
 
     ``wide``: ladders on which nothing has changed yet take part, so that a change may give way to another one.
     """
@@ -93,15 +94,18 @@ def exchange(
     for _ in range(rounds):
         if len(active) == 0 or problem.late:
             break
-        here, mats, now = places[active], A[which[active]], scores[active]
+        here, mine, now = places[active], people[which[active]], scores[active]
         near, action = _near(problem, steps, here, wide)
         n, t = near.shape[:2]
         flat = near.reshape(n * t, -1)
         guess = problem.logits(flat).reshape(n, t)
-        V0 = problem.changes(here)
-        step = problem.changes(flat).reshape(n, t, -1) - V0[:, None]
-        SA = step @ mats
+        # columns of different ladders add up, also curved; of what is beside them the counts do
+        power = mine.powers[:, None]
+        V0 = effort.curved(problem.changes(here), power)
+        step = effort.curved(problem.changes(flat).reshape(n, t, -1), power[:, :, None]) - V0[:, None]
+        SA = step @ mine.matrices
         one = np.einsum("ntd,ntd->nt", SA, step) + 2 * np.einsum("ntd,nd->nt", SA, V0)  # what each step adds
+        one += _beside(problem, mine, flat, here)
         two = one[:, :, None] + one[:, None, :] + 2 * SA @ step.transpose(0, 2, 1)
         gain = guess - now[:, None]
         fits = (gain[:, :, None] + gain[:, None, :] >= (problem.goal - now)[:, None, None]) & (
@@ -114,7 +118,7 @@ def exchange(
             one = np.where(more + count[:, None] <= problem.most, one, np.inf)
         pairs, added = _pairs(near, here, np.where(fits & (two < -1e-12), two, np.inf))
         options, less = np.concatenate([near, pairs], axis=1), np.concatenate([one, added], axis=1)
-        least = effort.of_each(mats, V0)
+        least = problem.efforts(mine, np.arange(n), here)
         ask = less < -1e-9 * least[:, None] - 1e-15  # only what asks for less is judged
         judged = np.full(less.shape, -np.inf)
         judged[:, :t] = guess
@@ -130,15 +134,25 @@ def exchange(
         judged[ask] = problem.legal(options[ask], judged[ask])
         fine = judged >= problem.goal
         drop = np.where(fine, less, np.inf)
-        if problem.space.following and fine.any():  # what follows does not add up
+        if (problem.space.following or mine.per_wait.any()) and fine.any():  # what follows does not add up
             row, _ = np.nonzero(fine)
-            drop[fine] = effort.of_each(mats[row], problem.changes(options[fine])[:, None])[:, 0] - least[row]
+            drop[fine] = problem.efforts(mine, row, options[fine]) - least[row]
         pick, each = drop.argmin(axis=1), np.arange(n)
         better = drop[each, pick] < -1e-12 * least - 1e-15
         places[active[better]] = options[each, pick][better]
         scores[active[better]] = judged[each, pick][better]
         active = active[better]
     return places
+
+
+def _beside(problem: Problem, people: Efforts, near: Ints, here: Ints) -> Array:
+    """Return what places (n·t, f) ask of n people beside their size, more than places (n, f) do, (n, t)."""
+    n, more = len(here), np.zeros((len(here), len(near) // max(len(here), 1)))
+    told = zip(problem.beside(people, near), problem.beside(people, here), strict=True)
+    for (new, old), weight, power in zip(told, (people.per_change, people.per_wait), (1, 2), strict=True):
+        if new is not None and old is not None:
+            more += weight[:, None] * (new.reshape(n, -1) ** power - old[:, None] ** power)
+    return more
 
 
 def _near(problem: Problem, steps: Steps, here: Ints, wide: bool) -> tuple[Ints, Ints]:
@@ -264,8 +278,8 @@ def _highest(problem: Problem, places: Ints, scores: Array) -> Ints:
 # descent ---------------------------------------------------------------------------------------------------
 
 
-def descend(problem: Problem, A: Array, which: Ints, places: Ints) -> tuple[Ints, Ints]:
-    """Return (matrix (s,), places (s, f)) near the least effort on the boundary, within the numbers that each row changes.
+def descend(problem: Problem, people: Efforts, which: Ints, places: Ints) -> tuple[Ints, Ints]:
+    """Return (person (s,), places (s, f)) near the least effort on the boundary, within the numbers that each row changes.
 
     A start need not be accepted. What is returned need not be either, where rounding or a rule stands in the way.
     """
@@ -280,12 +294,12 @@ def descend(problem: Problem, A: Array, which: Ints, places: Ints) -> tuple[Ints
     Z = problem.rows(places)
     up = np.take_along_axis(Z, column, axis=1) - start
     low, high = np.where(up > 0, start, low), np.where(up < 0, start, high)  # never to the other side
-    bestZ, best = _walk(problem, A[which], Z, column, free, low, high)
+    bestZ, best = _walk(problem, people[which], Z, column, free, low, high)
     fine = np.flatnonzero(np.isfinite(best))
     keep = fine[lowest(which[fine], best[fine], _ROUNDED)]
     near = _places_around(problem, places[keep], ladder[keep], free[keep], bestZ[keep])
     scores = problem.judge(near.reshape(-1, near.shape[2])).reshape(near.shape[:2])
-    efforts = np.where(scores >= problem.goal, problem.efforts(A, which[keep], near), np.inf)
+    efforts = np.where(scores >= problem.goal, problem.efforts(people, which[keep], near), np.inf)
     pick = efforts.argmin(axis=1) if len(keep) else np.zeros(0, dtype=np.intp)
     some = np.isfinite(efforts).any(axis=1)
     return which[keep][some], near[np.arange(len(keep)), pick][some]
@@ -302,29 +316,42 @@ def _ends(problem: Problem) -> tuple[Array, Array]:
 
 
 def _walk(
-    problem: Problem, mats: Array, Z: Array, column: Ints, free: Bools, low: Array, high: Array
+    problem: Problem, people: Efforts, Z: Array, column: Ints, free: Bools, low: Array, high: Array
 ) -> tuple[Array, Array]:
-    """Return the accepted rows (n, d) of least effort on the way, and their effort (n,), infinite where none was."""
+    """Return the accepted rows (n, d) of least effort on the way, and their effort (n,), infinite where none was.
+
+    Each step solves a quadratic program in curved changes ``φ_p(δ)``, in which effort is a square whatever p.
+    """
+    mats, power = people.matrices, people.powers[:, None]
     spot, each = np.searchsorted(problem.moving, column), np.arange(len(Z))
     H = mats[each[:, None, None], spot[:, :, None], spot[:, None, :]]
-    score = problem.score(Z)
+    score, start = problem.score(Z), np.where(np.isnan(problem.z0), problem.base, problem.z0)[column]
     best = Z.copy()
 
+    def curve(values: Array) -> Array:
+        return effort.curved(values - start, power)
+
     def effort_of(Z: Array) -> Array:
-        return effort.of_each(mats, problem.moves(Z)[..., problem.moving])
+        return people.ask_each(
+            problem.moves(Z)[..., problem.moving]
+        )  # how many change, and for how long, stays
 
     least = np.where(score >= problem.goal, effort_of(Z), np.inf)
     for _ in range(_DESCENTS):
         if problem.late:
             break
-        u = np.take_along_axis(Z, column, axis=1)
-        slope = _slope(problem, Z, column, free, score)
-        pull = np.einsum("nde,ne->nd", mats, problem.moves(Z)[:, problem.moving])
+        at = np.take_along_axis(Z, column, axis=1)
+        u = curve(at)
+        slope = _slope(problem, Z, column, free, score) / np.where(free, effort.bent(at - start, power), 1.0)
+        pull = np.einsum("nde,ne->nd", mats, effort.curved(problem.moves(Z)[:, problem.moving], power))
         grad = np.take_along_axis(pull, spot, axis=1)  # half the gradient of effort
-        v = _quadratic(H, u, grad, slope, problem.goal + _AIM - score, low, high, free)
-        points = np.clip(u[:, None] + _SHARES[:, None] * (v - u)[:, None], low[:, None], high[:, None])
+        v = _quadratic(H, u, grad, slope, problem.goal + _AIM - score, curve(low), curve(high), free)
+        points = u[:, None] + _SHARES[:, None] * (v - u)[:, None]
+        points = np.clip(
+            start[:, None] + effort.straight(points, power[:, None]), low[:, None], high[:, None]
+        )
         tried = np.repeat(Z[:, None], len(_SHARES), axis=1)
-        points = np.where(free[:, None], points, u[:, None])
+        points = np.where(free[:, None], points, at[:, None])
         np.put_along_axis(tried, np.broadcast_to(column[:, None], points.shape), points, axis=2)
         flat = problem.follow(tried.reshape(-1, Z.shape[1]))
         tried, scores = flat.reshape(tried.shape), problem.score(flat).reshape(tried.shape[:2])

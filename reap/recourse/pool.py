@@ -16,6 +16,7 @@ from reap._arrays import unique_rows
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
+from reap.effort import Efforts
 from reap.plan import Plan
 from reap.recourse.engine import Engine
 from reap.recourse.reasons import typical
@@ -120,16 +121,16 @@ class PoolRecourse(Engine):
 
     # answers -----------------------------------------------------------------------------------------
 
-    def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return the generator's row of least effort for each matrix (b, d, d)."""
+    def plans(self, x: Any, matrices: Array | Efforts, limits: Limits | None = None) -> list[Plan]:
+        """Return the generator's row of least effort for each matrix (b, d, d), or for each of some efforts."""
         subject = self._subject(x, limits)
-        matrices = self._matrices(matrices)
+        people = self._efforts(matrices)
         if subject.verdict is not None:
-            return [subject.verdict] * len(matrices)
+            return [subject.verdict] * len(people)
         rows, scores = self._pool(subject)
         if len(rows) == 0:
-            return [self._nothing(subject)] * len(matrices)
-        efforts = effort.of_changes(matrices, effort.changes(rows, subject.z))
+            return [self._nothing(subject)] * len(people)
+        efforts = subject.efforts(people, rows)
         return self.acceptance_.told(
             [
                 subject.plan_to(rows[i], scores[i], each[i])

@@ -11,6 +11,7 @@ import numpy as np
 
 from reap import _clock, effort
 from reap._typing import Array, Bools, Ints
+from reap.effort import Efforts
 from reap.models import Classifier
 from reap.recourse.ladders import ladders
 from reap.space import ActionSpace
@@ -116,10 +117,26 @@ class Problem:
         """Return the whole changes (n, m) of places (n, f) in the columns that can move."""
         return self.moves(self.rows(places))[:, self.moving]
 
-    def efforts(self, A: Array, which: Ints, places: Ints) -> Array:
-        """Return the effort (s, …) of places (s, …, f), the first axis each under its own of matrices (b, m, m)."""
-        V = self.changes(places.reshape(-1, places.shape[-1]))
-        return effort.of_each(A[which], V.reshape(*places.shape[:-1], len(self.moving)))
+    def ask(self, people: Efforts, places: Ints) -> Array:
+        """Return what places (n, f) ask of each of b people, by their efforts in the columns that can move, (b, n)."""
+        return people.ask(self.changes(places), *self.beside(people, places))
+
+    def efforts(self, people: Efforts, which: Ints, places: Ints) -> Array:
+        """Return the effort (s, …) of places (s, …, f), those of the first axis each of its own person, (s,)."""
+        flat, shape = places.reshape(-1, places.shape[-1]), places.shape[:-1]
+        counts, waits = self.beside(people, flat)
+        return people[which].ask_each(
+            self.changes(flat).reshape(*shape, len(self.moving)),
+            None if counts is None else counts.reshape(shape),
+            None if waits is None else waits.reshape(shape),
+        )
+
+    def beside(self, people: Efforts, places: Ints) -> tuple[Array | None, Array | None]:
+        """Return the counts (n,) of places (n, f) and their times in shares of the horizon, where these people mind."""
+        counts = self.counts(places).astype(float) if people.per_change.any() else None
+        if not people.per_wait.any() or not self.space.timed:
+            return counts, None
+        return counts, self.space.lengths(self.z0, self.rows(places)) / self.space.horizon
 
     def counts(self, places: Ints) -> Ints:
         """Return how many actions places (n, f) take, (n,); what limits force is one."""

@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from reap import effort
 from reap._arrays import some_rows
 from reap._errors import InputError, whole
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
+from reap.effort import Efforts
 from reap.models.remembered import Remembered
 from reap.models.trees import read
 from reap.plan import Plan
@@ -160,13 +160,13 @@ class Recourse(Engine):
 
     # answers -----------------------------------------------------------------------------------------
 
-    def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return the plan of least effort for each matrix.
+    def plans(self, x: Any, matrices: Array | Efforts, limits: Limits | None = None) -> list[Plan]:
+        """Return the plan of least effort for each matrix, or for each of some efforts.
 
         Parameters
         ----------
         x : Series, one-row DataFrame, or (d,) array for an encoded space
-        matrices : (b, d, d) or (d, d)
+        matrices : (b, d, d) or (d, d), or Efforts
         limits : Limits, optional
             What this person cannot or will not do.
 
@@ -176,29 +176,12 @@ class Recourse(Engine):
         """
         deadline = self._deadline()
         subject = self._subject(x, limits)
-        matrices = self._matrices(matrices)
-        if len(matrices) == 0:
+        people = self._efforts(matrices)
+        if len(people) == 0:
             return []
-        return self._judge.plans([self._draft(subject, matrices, limits, deadline)])[0]
+        return self._judge.plans([self._draft(subject, people, limits, deadline)])[0]
 
-    def lighter(self, x: Any, matrices: Array, limits: Limits, tighter: Sequence[Limits]) -> list[Plan]:
-        """Return plans that also stay within tighter limits, out of what is known for the subject; see ``Engine.lighter``.
-
-        Every support was looked at, at some values: another search for each limit would hardly find more.
-        """
-        if type(self).plans is not Recourse.plans:  # who overrides that wants it called
-            return super().lighter(x, matrices, limits, tighter)
-        subject, A = self._subject(x, limits), self._matrices(matrices)
-        if subject.verdict is not None:
-            return []
-        with self._search.of(subject, limits, self._deadline()) as found:
-            rows = found.within(A, [self.space.tighten(limits.merge(each)) for each in tighter])
-            if len(rows) == 0:
-                return []
-            efforts = effort.of_changes(A, found.problem.moves(rows)).min(axis=0)
-            return self._judge.plans([Draft.of(subject, found, rows, efforts)])[0]
-
-    def plan_each(self, X: Frame, A: Array, limits: Limits | None = None) -> list[Plan | Exception]:
+    def plan_each(self, X: Frame, A: Array | Efforts, limits: Limits | None = None) -> list[Plan | Exception]:
         """Return the plan of everybody in a frame for one matrix (d, d), or the error that it ended in.
 
         People are encoded, scored and judged together; their plans are those of ``plans``.
@@ -211,12 +194,12 @@ class Recourse(Engine):
             subjects = self._scored(self.space.encoding.vectors(codes), limits, codes)
         except InputError:  # one of them cannot be read: each by itself, to say which and why
             return super().plan_each(X, A, limits)
-        A, out = self._matrices(A), list[Plan | Exception]()
+        people, out = self._efforts(A), list[Plan | Exception]()
         for begin in range(0, len(subjects), TOGETHER):
             found = list[Draft | Refusal | list[Plan] | Exception]()
             for subject in subjects[begin : begin + TOGETHER]:
                 try:
-                    found.append(self._draft(subject, A, limits, self._deadline()))
+                    found.append(self._draft(subject, people, limits, self._deadline()))
                 except Exception as error:  # somebody else's plan does not depend on it
                     found.append(error)
             plans = iter(self._judge.plans([one for one in found if not isinstance(one, Exception)]))
@@ -286,14 +269,14 @@ class Recourse(Engine):
         return self._remembered.score(Z)
 
     def _draft(
-        self, subject: Subject, matrices: Array, limits: Limits | None, deadline: float
+        self, subject: Subject, people: Efforts, limits: Limits | None, deadline: float
     ) -> Draft | Refusal | list[Plan]:
-        """Return the rows of least effort for each matrix, or the plans of somebody who needs none or can have none."""
+        """Return the rows of least effort for each of b people, or the plans of somebody who needs none or can have none."""
         if subject.verdict is not None:
-            return [subject.verdict] * len(matrices)
+            return [subject.verdict] * len(people)
         with self._search.of(subject, limits, deadline) as found:
             if len(found) == 0 and self.acceptance_.exact:
-                return Refusal.of(subject, found.problem, found.complete, found.problem.late, len(matrices))
+                return Refusal.of(subject, found.problem, found.complete, found.problem.late, len(people))
             if len(found) == 0:
-                return [self._judge.nothing(subject, found, found.problem.late)] * len(matrices)
-            return Draft.of(subject, found, *found.least(matrices))
+                return [self._judge.nothing(subject, found, found.problem.late)] * len(people)
+            return Draft.of(subject, found, *found.least(people))

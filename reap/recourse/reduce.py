@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from reap._typing import Array, Bools, Ints
+from reap.effort import Efforts
 from reap.recourse.ladders import changed
 from reap.recourse.problem import Problem
 
@@ -26,14 +27,14 @@ _ROUNDS = 200
 
 def reduced(
     problem: Problem,
-    A: Array,
+    people: Efforts,
     which: Ints,
     places: Ints,
     accepts: Callable[[Ints], Bools] | None = None,
     *,
     parts: Array = HALVES,
 ) -> Ints:
-    """Return irreducible places (s, f) made of accepted places (s, f), each for its own matrix of (b, m, m).
+    """Return irreducible places (s, f) made of accepted places (s, f), each for its own person.
 
     In each round one action is taken back as far as it goes, the one that leaves least effort. ``accepts`` says of places (n, f)
     which are accepted and legal, (n,); by default the problem does. ``parts`` of the way back are tried first, later by halves.
@@ -54,7 +55,7 @@ def reduced(
         fine[real] = accepts(less[real])
         far = fine.argmax(axis=2)
         ends = np.take_along_axis(less, far[:, :, None, None], axis=2)[:, :, 0]
-        efforts = np.where(fine.any(axis=2), problem.efforts(A, which[active], ends), np.inf)
+        efforts = np.where(fine.any(axis=2), problem.efforts(people, which[active], ends), np.inf)
         best, each = efforts.argmin(axis=1), np.arange(len(active))
         some = np.isfinite(efforts[each, best])
         places[active[some]] = ends[each, best][some]

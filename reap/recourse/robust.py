@@ -13,7 +13,7 @@ import numpy as np
 from reap._errors import InputError
 from reap._typing import Array
 from reap.belief import ConfidenceSet
-from reap.effort import of_changes, size
+from reap.effort import Efforts, of_changes, size
 from reap.recourse.search import Found
 
 #: Every step at its own worst matrix, or one worst matrix for the whole path; of a whole change both are the same.
@@ -91,7 +91,7 @@ def least_worst_case(found: Found, confidence_set: ConfidenceSet) -> tuple[Array
     row, effort = problem.base, np.inf
     asked = np.stack([confidence_set.estimate(), np.eye(problem.space.dimension)])
     for _ in range(_TURNS):
-        rows, _ = found.least(asked)
+        rows, _ = found.least(Efforts.of(asked))
         known.append(rows)
         place, less = worst.least(problem.moves(rows), effort)
         if place < 0 or problem.late:

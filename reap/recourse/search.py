@@ -20,10 +20,9 @@ a model but its scores. What it returns was accepted by the model itself, asked 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from cachetools import LRUCache
 
 from reap import _clock, effort
 from reap._typing import Array, Bools, Ints
+from reap.effort import Efforts
 from reap.models import Classifier
 from reap.plan import Plan
 from reap.recourse.cells import cells, every_row, row_count
@@ -127,7 +127,7 @@ class Found:
         else:
             found = cells(problem)
             self._guessed = found.guessed
-            known = self._waves(np.eye(len(problem.moving))[None], found.known)
+            known = self._waves(_of_nobody(problem), found.known)
             starts = np.concatenate(
                 [problem.own[None], found.guessed[_spread(problem, found.guessed, _STARTS)]]
             )
@@ -150,9 +150,7 @@ class Found:
         near = np.argsort(effort.size(problem.changes(places)), kind="stable")[:_OTHERS]
         problem.most = problem.space.most_changes
         places = places[near][problem.judge(places[near]) >= problem.goal]
-        places = reduced(
-            problem, np.eye(len(problem.moving))[None], np.zeros(len(places), dtype=np.intp), places
-        )
+        places = reduced(problem, _of_nobody(problem), np.zeros(len(places), dtype=np.intp), places)
         problem.most = asked
         return places if asked is None else places[problem.counts(places) <= asked]
 
@@ -187,65 +185,36 @@ class Found:
 
     # for matrices --------------------------------------------------------------------------------------
 
-    def least(self, A: Array) -> tuple[Array, Array]:
-        """Return the row (b, d) of least effort for each matrix (b, d, d), and its effort (b,).
+    def least(self, people: Efforts) -> tuple[Array, Array]:
+        """Return the row (b, d) of least effort for each of b people, and its effort (b,).
 
         Sessions with one person begin alike, and a session that is replayed goes on alike: what was found before is kept.
         """
-        key = sha256(A.tobytes()).digest()
-        known = self._solved.get(key)
+        known = self._solved.get(people.key)
         if known is None:
-            known = self._least(A)
+            known = self._least(people.within(self.problem.moving))
             if not self.problem.late:  # what was cut short may come out better next time
-                self._solved[key] = known
+                self._solved[people.key] = known
         return known
 
-    def _least(self, A: Array) -> tuple[Array, Array]:
+    def _least(self, people: Efforts) -> tuple[Array, Array]:
         problem = self.problem
-        A = A[:, problem.moving[:, None], problem.moving]
-        places = self.places if self.complete else self._searched(A)
-        places = self._undominated(self._confirmed(A, self._undominated(places)))
-        rows = problem.rows(places)
-        efforts = effort.of_changes(A, problem.moves(rows)[:, problem.moving])
+        places = self.places if self.complete else self._searched(people)
+        places = self._undominated(self._confirmed(people, self._undominated(places)))
+        efforts = problem.ask(people, places)
         best = efforts.argmin(axis=1)
-        return rows[best], efforts[np.arange(len(A)), best]
+        return problem.rows(places)[best], efforts[np.arange(len(people)), best]
 
-    def within(self, A: Array, spaces: Sequence[ActionSpace]) -> Array:
-        """Return rows (n, d) of little effort for matrices (b, d, d) within each of some tighter spaces, out of what is known."""
-        problem, rows = self.problem, self.rows
-        A = A[:, problem.moving[:, None], problem.moving]
-        matrices, places = [np.empty(0, dtype=np.intp)], [self.places[:0]]
-        for space in spaces:
-            some = self.places[space.allows(problem.z0, rows)]
-            if len(some) == 0:
-                continue
-            which, best = _best_supports(problem, A, some, 2)
-            better = reduced(
-                problem,
-                A,
-                which,
-                exchange(problem, self._steps, A, which, best, problem.judge(best), rounds=4),
-            )
-            fine = space.allows(problem.z0, problem.rows(better))
-            matrices.append(which)
-            places.append(np.where(fine[:, None], better, reduced(problem, A, which, best)))
-        found = np.concatenate(places)
-        found = self._confirmed(A[np.concatenate(matrices)], found, own=True) if len(found) else found
-        return problem.rows(self._undominated(found))
-
-    def _confirmed(self, A: Array, places: Ints, own: bool = False) -> Ints:
-        """Return places (b, f) of least effort for each matrix (b, m, m), out of places (n, f), as the model itself decides.
+    def _confirmed(self, people: Efforts, places: Ints) -> Ints:
+        """Return places (b, f) of least effort for each of b people, out of places (n, f), as the model itself decides.
 
         What it refuses is left out, and nothing that it does not need is kept: the last digits of a score may decide.
-        ``own``: each place has its own matrix.
         """
-        problem = self.problem
-        efforts = effort.of_changes(A, problem.changes(places))
-        if own:
-            efforts[~np.eye(len(A), dtype=bool)] = np.inf
+        problem, every = self.problem, np.arange(len(people))
+        efforts = problem.ask(people, places)
         best = efforts.argmin(axis=1)
         if self._accepts is None:
-            return reduced(problem, A, np.arange(len(A)), places[best])
+            return reduced(problem, people, every, places[best])
         for _ in range(_CONFIRMED):
             asked = np.unique(best)
             fine = self._exactly(places[asked])
@@ -253,7 +222,7 @@ class Found:
                 break
             efforts[:, asked[~fine]] = np.inf
             best = efforts.argmin(axis=1)
-        return reduced(problem, A, np.arange(len(A)), places[best], self._exactly, parts=ONE_STEP)
+        return reduced(problem, people, every, places[best], self._exactly, parts=ONE_STEP)
 
     def _exactly(self, places: Ints) -> Bools:
         """Return which places (n, f) are legal and accepted by the model itself, (n,)."""
@@ -268,47 +237,47 @@ class Found:
             scores[unsure] = np.where(fine, problem.goal, -np.inf)
         return np.asarray(problem.legal(places, scores) >= problem.goal)
 
-    def _searched(self, A: Array) -> Ints:
-        """Return irreducible accepted places (n, f), the best for each matrix (b, m, m) among them."""
+    def _searched(self, people: Efforts) -> Ints:
+        """Return irreducible accepted places (n, f), the best for each of b people among them."""
         problem, steps = self.problem, self._steps
-        places = self._waves(A, self.places)
+        places = self._waves(people, self.places)
         smooth = problem.edges is None
         cells = np.concatenate([places, self._guessed]) if smooth else places
-        which, starts = _best_supports(problem, A, cells, _SUPPORTS)
+        which, starts = _best_supports(problem, people, cells, _SUPPORTS)
         if smooth:
-            more, ends = descend(problem, A, which, starts)
+            more, ends = descend(problem, people, which, starts)
             which, starts = np.concatenate([which, more]), np.concatenate([starts, ends])
         scores = problem.judge(starts)
         fine = scores >= problem.goal
         if not fine.any():  # time is over
             return places
         which, starts, scores = which[fine], starts[fine], scores[fine]
-        keep = lowest(which, problem.efforts(A, which, starts), _POLISHED)
+        keep = lowest(which, problem.efforts(people, which, starts), _POLISHED)
         which, starts, scores = which[keep], starts[keep], scores[keep]
         # where changes help each other, less effort may lead to what is reducible, and back to more effort: both are kept
-        found = np.concatenate([starts, exchange(problem, steps, A, which, starts, scores)])
-        found = reduced(problem, A, np.tile(which, 2), found)
-        every = np.arange(len(A))
+        found = np.concatenate([starts, exchange(problem, steps, people, which, starts, scores)])
+        found = reduced(problem, people, np.tile(which, 2), found)
+        every = np.arange(len(people))
         for _ in range(2):  # who takes another's row polishes it
-            mine = found[effort.of_changes(A, problem.changes(found)).argmin(axis=1)]
-            better = exchange(problem, steps, A, every, mine, problem.judge(mine), rounds=2, wide=True)
-            better = exchange(problem, steps, A, every, better, problem.judge(better), rounds=3)
-            better = reduced(problem, A, every, better, parts=DENSE)
+            mine = found[problem.ask(people, found).argmin(axis=1)]
+            better = exchange(problem, steps, people, every, mine, problem.judge(mine), rounds=2, wide=True)
+            better = exchange(problem, steps, people, every, better, problem.judge(better), rounds=3)
+            better = reduced(problem, people, every, better, parts=DENSE)
             if (better == mine).all():
                 break
             found = np.concatenate([found, better])
         return found
 
-    def _waves(self, A: Array, known: Ints) -> Ints:
-        """Return accepted places (n, f): what is known, and guessed cells that ask matrices (b, m, m) for less, best first."""
+    def _waves(self, people: Efforts, known: Ints) -> Ints:
+        """Return accepted places (n, f): what is known, and guessed cells that ask one of b people for less, best first."""
         problem, places = self.problem, self._guessed
         if len(places) == 0:
             return known
-        bound = effort.of_changes(A, problem.changes(known)).min(axis=1, initial=np.inf)
+        bound = problem.ask(people, known).min(axis=1, initial=np.inf)
         if len(places) > _CELLS:
             places = places[_spread(problem, places, _CELLS)]
-        V = problem.changes(places)
-        efforts, found, missed = effort.of_changes(A, V), [known], [known[:0]]
+        asked = problem.ask(people, places)
+        efforts, found, missed = asked.copy(), [known], [known[:0]]
         count = min(_WAVE, len(places))
         for _ in range(_WAVES):
             efforts[efforts >= _SLACK * bound[:, None]] = np.inf
@@ -322,12 +291,12 @@ class Found:
             efforts[:, some] = np.inf
             if len(fine):
                 found.append(places[fine])
-                bound = np.minimum(bound, effort.of_changes(A, V[fine]).min(axis=1))
+                bound = np.minimum(bound, asked[:, fine].min(axis=1))
         if (
             problem.edges is not None
         ):  # a forest may accept a value next to one that it refuses; others descend
             near = np.concatenate(missed)
-            near = near[(effort.of_changes(A, problem.changes(near)) < bound[:, None]).any(axis=0)]
+            near = near[(problem.ask(people, near) < bound[:, None]).any(axis=0)]
             found.append(climb(problem, self._steps, near, wide=False, rounds=2))
         return np.concatenate(found)
 
@@ -353,18 +322,23 @@ class Found:
             self._waiting += change
 
 
-def _best_supports(problem: Problem, A: Array, places: Ints, count: int) -> tuple[Ints, Ints]:
-    """Return (matrix (s,), places (s, f)): for each matrix (b, m, m) the cell of least effort of each of its best supports."""
+def _of_nobody(problem: Problem) -> Efforts:
+    """Return the efforts of one person of whom nothing is known, in the columns that can move."""
+    return Efforts.of(np.eye(len(problem.moving))[None])
+
+
+def _best_supports(problem: Problem, people: Efforts, places: Ints, count: int) -> tuple[Ints, Ints]:
+    """Return (person (s,), places (s, f)): for each of b people the cell of least effort of each of its best supports."""
     support = problem.supports(places)
     order = np.argsort(support, kind="stable")
     places, support = places[order], support[order]
-    efforts = effort.of_changes(A, problem.changes(places))
+    efforts = problem.ask(people, places)
     begins = np.flatnonzero(np.append(True, np.diff(support) > 0))
     ends = np.append(begins[1:], len(support))
     least = np.minimum.reduceat(efforts, begins, axis=1)
     count = min(count, len(begins))
     top = np.argpartition(least, count - 1, axis=1)[:, :count]
-    which = np.repeat(np.arange(len(A)), count)
+    which = np.repeat(np.arange(len(people)), count)
     best = [
         begins[t] + efforts[b, begins[t] : ends[t]].argmin() for b, t in zip(which, top.ravel(), strict=True)
     ]

@@ -10,6 +10,7 @@ import numpy as np
 
 from reap import effort
 from reap._typing import Array
+from reap.effort import Efforts
 from reap.plan import Plan, Status
 from reap.scores import Scale
 from reap.space import ActionSpace
@@ -34,6 +35,15 @@ class Subject:
         if self.obstacle is not None:
             return self.refused("infeasible", self.obstacle[:1].upper() + self.obstacle[1:] + ".")
         return None
+
+    def efforts(self, people: Efforts, rows: Array) -> Array:
+        """Return what going to rows (n, d) asks of each of b people, (b, n)."""
+        acts = np.array([feature.is_action for feature in self.space.features])
+        return people.ask(
+            effort.changes(rows, self.z),
+            self.space.changed(self.z, rows)[:, acts].sum(axis=1),
+            np.nan_to_num(self.space.months(self.z, rows)) / self.space.horizon,
+        )
 
     def refused(self, status: Status, note: str = "") -> Plan:
         """Return the plan of somebody who stays where they are, and why."""

@@ -10,7 +10,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from rich.progress import track
 
-from reap._typing import Array, Frame
+from reap._typing import Frame
+from reap.effort import Efforts
 from reap.plan import Plan
 from reap.space import ActionSpace, Limits
 
@@ -22,9 +23,9 @@ TOGETHER = 32
 
 
 def plan_all(
-    engine: Engine, X: Frame, A: Array, limits: Limits | None, n_jobs: int | None, verbose: bool
+    engine: Engine, X: Frame, A: Efforts, limits: Limits | None, n_jobs: int | None, verbose: bool
 ) -> list[Plan]:
-    """Return the plan of everybody in a frame for one matrix (d, d); the first error ends it."""
+    """Return the plan of everybody in a frame for the efforts of one; the first error ends it."""
     parts = [X.iloc[i : i + TOGETHER] for i in range(0, len(X), TOGETHER)]
     if n_jobs in (None, 1):
         listed = track(parts, "Looking for plans") if verbose else parts

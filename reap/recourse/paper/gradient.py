@@ -17,6 +17,7 @@ from reap._arrays import some_rows, unique_rows, zero_missing
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame, Ints
 from reap.belief import ConfidenceSet
+from reap.effort import Efforts
 from reap.models import Classifier
 from reap.plan import Plan
 from reap.recourse.engine import ROWS, Engine
@@ -142,13 +143,25 @@ class GradientRecourse(Engine):
 
     # answers -----------------------------------------------------------------------------------------
 
-    def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return where Algorithm 1 ends for each matrix (b, d, d) or (d, d)."""
+    def plans(self, x: Any, matrices: Array | Efforts, limits: Limits | None = None) -> list[Plan]:
+        """Return where Algorithm 1 ends for each matrix (b, d, d) or (d, d), or for each of some efforts.
+
+        It descends along the matrices. What else efforts say, a curvature or what a change asks beside its size, has no
+        gradient where nothing has changed yet: it counts in the plan's effort alone.
+        """
         subject = self._subject(x, limits)
-        matrices = self._matrices(matrices)
+        people = self._efforts(matrices)
         if subject.verdict is not None:
-            return [subject.verdict] * len(matrices)
-        return self._run(subject, lambda which, moves: matrices[which], len(matrices))
+            return [subject.verdict] * len(people)
+        plans = self._run(subject, lambda which, moves: people.matrices[which], len(people))
+        if people.square:
+            return plans
+        return [
+            plan.with_(effort=float(subject.efforts(people[k : k + 1], plan.path[-1:])[0, 0]))
+            if plan.valid
+            else plan
+            for k, plan in enumerate(plans)
+        ]
 
     def robust(
         self,

@@ -15,6 +15,7 @@ from reap import effort
 from reap._errors import InputError, whole
 from reap._typing import Array, Frame, Ints
 from reap.belief import ConfidenceSet
+from reap.effort import Efforts
 from reap.language import _
 from reap.plan import Plan, Status
 from reap.recourse.engine import Engine
@@ -155,17 +156,21 @@ class GraphRecourse(Engine):
 
     # answers -----------------------------------------------------------------------------------------
 
-    def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
-        """Return the path of least effort for each matrix (b, d, d) or (d, d)."""
+    def plans(self, x: Any, matrices: Array | Efforts, limits: Limits | None = None) -> list[Plan]:
+        """Return the path of least effort for each matrix (b, d, d) or (d, d), or for each of some efforts.
+
+        Of efforts that are curved each step counts by its own ``φ_p``, as for p = 1 by its own square. What a change or waiting
+        asks beside its size is no part of the paper's paths, and left out.
+        """
         deadline = self._deadline()
         subject = self._subject(x, limits)
-        matrices = self._matrices(matrices)
+        people = self._efforts(matrices)
         if subject.verdict is not None:
-            return [subject.verdict] * len(matrices)
-        if len(matrices) == 0:
+            return [subject.verdict] * len(people)
+        if len(people) == 0:
             return []
         with self._paths(subject, limits) as paths:
-            return self.acceptance_.told(paths.least(matrices, deadline))
+            return self.acceptance_.told(paths.least(people, deadline))
 
     def path(self, x: Any, effort_of: StepEffort, limits: Limits | None = None) -> Plan:
         """Return the path of least effort where steps are measured by a function, none of them negative.
@@ -247,19 +252,22 @@ class Paths:
         self.lock = threading.RLock()
         self._subgraphs: dict[int, Subgraph] = {}
 
-    def least(self, matrices: Array, deadline: float) -> list[Plan]:
-        """Return the path of least effort for each matrix of (b, d, d)."""
-        if len(matrices) > 1:  # a first path bounds the search of all others
-            mean = matrices.mean(axis=0, keepdims=True)
+    def least(self, people: Efforts, deadline: float) -> list[Plan]:
+        """Return the path of least effort for each of b people."""
+        if len(people) > 1:  # a first path bounds the search of all others
+            mean = people.matrices.mean(axis=0, keepdims=True)
             self._search(lambda graph: graph.efforts(mean), 1, deadline)
-        graph, found = self._search(lambda graph: graph.efforts(matrices), len(matrices), deadline)
+        graph, found = self._search(lambda graph: graph.efforts(people), len(people), deadline)
         return [
             self._nothing(found.timed_out)
             if edges is None
             else self._plan(
-                graph, edges, effort.of_moves(A, effort.moves(graph.path(edges))), found.timed_out
+                graph,
+                edges,
+                float(people[k : k + 1].ask(effort.moves(graph.path(edges))).sum()),
+                found.timed_out,
             )
-            for edges, A in zip(found.edges, matrices, strict=True)
+            for k, edges in enumerate(found.edges)
         ]
 
     def least_by(self, effort_of: StepEffort, deadline: float) -> Plan:

@@ -23,6 +23,7 @@ from scipy.sparse.csgraph import dijkstra
 from reap import effort
 from reap._arrays import zero_missing
 from reap._typing import Array, Bools, Ints
+from reap.effort import Efforts
 from reap.recourse.acceptance import Acceptance
 from reap.recourse.paper.neighbours import NeighbourLists
 from reap.recourse.subject import Subject
@@ -194,11 +195,10 @@ class Subgraph:
     def __len__(self) -> int:
         return len(self.position)
 
-    def efforts(self, matrices: Array) -> EdgeEfforts:
-        """Return the function that gives the efforts (n, b) of edges under matrices (b, d, d)."""
-        columns = self.positions.movable
-        small = matrices[:, columns[:, None], columns]
-        return lambda edges: effort.of_changes(small, self.moves[edges]).T
+    def efforts(self, matrices: Array | Efforts) -> EdgeEfforts:
+        """Return the function that gives the efforts (n, b) of edges under matrices (b, d, d), curved where people's are."""
+        small = Efforts.of(matrices).within(self.positions.movable)
+        return lambda edges: small.ask(self.moves[edges]).T
 
     def matrix(self) -> Any:
         """Return the edges in order of their sources, and the sparse matrix they make, to be filled with efforts."""

@@ -14,6 +14,7 @@ from reap._arrays import unique_rows
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
+from reap.effort import Efforts
 from reap.plan import Plan
 from reap.recourse import Candidates, Engine, GraphRecourse, Subject
 from reap.recourse.robust import Objective, check_robust
@@ -119,15 +120,17 @@ class Baseline(Engine):
         space = free(self.space).tighten(limits)
         return replace(subject, space=space, obstacle=space.obstacle(subject.z))
 
-    def plans(self, x: Any, matrices: Array, limits: Limits | None = None) -> list[Plan]:
+    def plans(self, x: Any, matrices: Array | Efforts, limits: Limits | None = None) -> list[Plan]:
         """Return the subject's plan once for each matrix (b, d, d) or (d, d), at its effort under it."""
         subject = self._subject(x, limits)
-        matrices = self._matrices(matrices)
+        people = self._efforts(matrices)
         plan = subject.verdict or self._plan(subject, limits)
         if plan.status != "ok":
-            return [plan] * len(matrices)
+            return [plan] * len(people)
         plan = self.acceptance_.told([plan])[0]
-        return [plan.with_(effort=effort.of_moves(A, plan.moves)) for A in matrices]
+        return [
+            plan.with_(effort=float(asked)) for asked in people.ask(np.atleast_2d(plan.moves)).sum(axis=1)
+        ]
 
     def robust(
         self,
