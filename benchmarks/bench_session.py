@@ -57,7 +57,7 @@ def durable_rounds(people: int, questions: int) -> tuple[float, float, int]:
     rejected = rest[model.predict(rest) == 0].iloc[:people]
     medians, count = [], 0
     for durability in (0.9, 0.0):
-        engine = reap.Recourse(model, data.space, durability=durability, refits=20).fit(X, y)
+        engine = reap.Recourse(model, data.space, durability=reap.Durability(durability, refits=20)).fit(X, y)
         times = []
         for i in range(len(rejected)):
             person = reap.subjects.Mahalanobis.random(data.space.dimension, np.random.default_rng(i))

@@ -25,6 +25,7 @@ _NAMES = {
     "GraphRecourse": "reap.recourse",
     "GradientRecourse": "reap.recourse",
     "PoolRecourse": "reap.recourse",
+    "Durability": "reap.recourse",
     "audit": "reap.auditing",
     "learn": "reap.learning",
 }

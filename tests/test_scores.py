@@ -199,7 +199,11 @@ def test_durability_and_margin_in_points():
     edge = reap.Recourse(model, space, **how).fit(X).plans(x, alike)[0]
     far = reap.Recourse(model, space, margin=8, **how).fit(X).plans(x, alike)[0]
     assert 560 < edge.score < 566 < 568 < far.score
-    holds = reap.Recourse(model, space, durability=0.9, refits=9, **how).fit(X, y).plans(x, alike)[0]
+    holds = (
+        reap.Recourse(model, space, durability=reap.Durability(0.9, refits=9), **how)
+        .fit(X, y)
+        .plans(x, alike)[0]
+    )
     assert holds.durability == 1.0
     assert "by 9 of 9 retrainings" in str(holds)
     with pytest.raises(reap.InputError, match="margin is -1"):

@@ -20,6 +20,7 @@ from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.batch.preferences import Answers
 from reap.plan import Plan
+from reap.recourse.engine import table
 from reap.space import Limits
 
 #: Statuses of rows for which no engine was asked to the end; all others are those of ``reap.Plan``.
@@ -127,7 +128,7 @@ class Planner:
         planned = np.array([isinstance(o, Plan) for o in found], dtype=bool)
         tables = []
         if planned.any():
-            tables.append(self.engine.table(rows[planned], [o for o in found if isinstance(o, Plan)]))
+            tables.append(table(self.engine.space, rows[planned], [o for o in found if isinstance(o, Plan)]))
         if not planned.all():
             own = rows[~planned].copy()
             own["recourse_valid"], own["recourse_effort"] = False, np.nan

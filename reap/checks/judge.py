@@ -64,20 +64,27 @@ class Judge:
         """Return the judge for somebody's own engine and rows."""
         space = engine.space
         like = X if isinstance(X, pd.DataFrame) else space.decode(space.encode(X))
-        settings = engine.get_params(deep=False)
+        settings, acceptance = engine.get_params(deep=False), engine.acceptance_
         said = {name: settings[name] for name in ("output", "unit") if name in settings}
         made = [
             wrap(model, space, target=engine.target, threshold=engine.threshold, **said)
-            for model in (engine.model, *(one.model for one in getattr(engine, "refits_", ())))
+            for model in (engine.model, *(one.model for one in acceptance.others))
         ]
 
         def scored(classifier: Classifier) -> Callable[[Frame], Array]:
             return lambda frame: classifier.score(space.encode(frame))
 
-        asked = {name: settings[name] for name in ("durability", "margin") if name in settings}
         today, *others = (scored(one) for one in made)
-        usual = engine.acceptance_.usual if others else None
-        return cls(space, today, like, made[0].scale, tuple(others), **asked, usual=usual)
+        return cls(
+            space,
+            today,
+            like,
+            made[0].scale,
+            tuple(others),
+            durability=acceptance.durability,
+            margin=acceptance.margin,
+            usual=acceptance.usual if others else None,
+        )
 
     def rows(self, Z: Array) -> list[Row]:
         """Return vectors (n, d) as rows in units."""

@@ -47,11 +47,12 @@ class Accepted:
         asked = self.durability
         if asked is None:
             asked = 0.0 if labels is None or self.margin else _DURABILITY
+        from reap.recourse import Durability
+
         settings = {
-            "durability": asked,
-            "refits": self.refits,
-            "n_jobs": -1,
-            "verbose": bool(asked) and sys.stderr.isatty(),
+            "durability": Durability(
+                asked, refits=self.refits, n_jobs=-1, verbose=bool(asked) and sys.stderr.isatty()
+            )
         }
         return settings, labels if asked else None
 
@@ -59,7 +60,7 @@ class Accepted:
         """Return the margin to keep: as told; else .03 of a probability where nothing else asks that plans hold."""
         if self.margin is not None:
             return self.margin
-        if settings["durability"] or self.durability == 0:
+        if settings["durability"].share or self.durability == 0:
             return 0.0
         return _MARGIN if scale.output == "probability" else 4 * _MARGIN * scale.spread
 

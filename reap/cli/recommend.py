@@ -24,6 +24,7 @@ def recommend(
 ) -> None:
     """Print the plan of least effort for one person, as for everybody alike: no questions are asked."""
     from reap.effort import identity
+    from reap.recourse import advice
 
     setup = _setup.prepare(data, decision, seed, one=True, row=row)
     subject = _setup.pick(setup, row)
@@ -32,8 +33,8 @@ def recommend(
         typer.echo(doubt, err=True)
     limits = made.space.limits(fixed=fixed, within_months=within_months)
     alike = identity(made.space.dimension)
-    plan = made.priced(made.plans(subject, alike[None], limits)[0], subject, alike, limits)
-    easier = None if json else made.easier(plan, subject, alike, limits)
+    plan = advice.priced(made, made.plans(subject, alike[None], limits)[0], subject, alike, limits)
+    easier = None if json else advice.easier(made, plan, subject, alike, limits)
     print(plan.to_json() if json else plan)
     if easier is not None:
         print(f"\n{_('Easier today, but less sure to hold')}\n{easier}")

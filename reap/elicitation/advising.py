@@ -19,7 +19,7 @@ from reap.elicitation.pool import Pool
 from reap.elicitation.rounds import write_recommended
 from reap.elicitation.second_look import taken_back
 from reap.plan import Confidence, Plan
-from reap.recourse.relaxation import together
+from reap.recourse.advice import advised, easier, possible, priced, relaxations, together
 from reap.space import Limits
 
 
@@ -44,15 +44,15 @@ class Advising(Asking):
                 self._look(belief)
             if len(self.pool):
                 plan = advice.best_expected(belief, self.pool, self._verdicts())
-                if not hasattr(self.engine, "priced"):  # an engine that answers ``plans`` alone
+                if not hasattr(self.engine, "acceptance_"):  # an engine that answers ``plans`` alone
                     return plan
-                return self.engine.priced(plan, self._x, self._of_changes(belief.estimate()), self.limits)
+                return priced(self.engine, plan, self._x, self._of_changes(belief.estimate()), self.limits)
         if isinstance(belief, ConfidenceSet) and self.settings.objective != "expected":
             plan = self.engine.robust(self._x, belief, self.settings.objective, self.limits)
         else:
             A = self._of_changes(advice.center(belief, self.settings.center))
             plan = self.engine.plans(self._x, A[None], self.limits)[0]
-        return self.engine.advised(plan, self._x, self.limits)
+        return advised(self.engine, plan, self._x, self.limits)
 
     def plans(self, count: int = 3, *, today: bool = False) -> list[Plan]:
         """Return the best plan and clearly different ones, at most ``count``; never one that was set aside.
@@ -86,7 +86,7 @@ class Advising(Asking):
 
     def _today(self, best: Plan, A: Array) -> list[Plan]:
         """Return the easiest plan that today's model alone accepts, where it is notably easier than the best that holds."""
-        plan = self.engine.easier(best, self._x, A, self.limits)
+        plan = easier(self.engine, best, self._x, A, self.limits)
         return [] if plan is None or self._verdicts().aside([plan])[0] else [plan]
 
     def _price(self, belief: Belief) -> Callable[[Plan], float]:
@@ -113,7 +113,7 @@ class Advising(Asking):
 
         Where none alone is enough, the smallest set found, in words: ``"age together with amount"``.
         """
-        return [together(names) for names in self.engine.relaxations(self._x, self.limits)]
+        return [together(names) for names in relaxations(self.limits, possible(self.engine, self._x))]
 
     @property
     def confidence(self) -> Confidence | None:

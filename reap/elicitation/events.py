@@ -19,7 +19,7 @@ from reap._errors import InputError
 from reap._formats import Format
 from reap._typing import Array
 from reap.elicitation.rounds import numbers
-from reap.recourse.fingerprint import differences
+from reap.recourse.engine import differences
 from reap.space import ActionSpace, Limits
 
 _FORMAT = Format("session", "reap.session", 1, "what Elicitation.to_json wrote")
@@ -115,7 +115,7 @@ def started(
     own : sequence of str
         What the session needs besides them to come back: "belief", "strategy".
     engine : mapping
-        The fingerprint of the engine: see ``reap.recourse.fingerprint``.
+        The fingerprint of the engine: see ``Engine.fingerprint``.
     prior : str, optional
         The hash of the learnt prior it begins with.
     """

@@ -6,9 +6,9 @@ Every engine learns this in ``fit`` and asks ``classifier``; what a plan shows a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,9 +21,45 @@ from reap.models.durable import accepting, differing, durable, given, retrained
 from reap.models.spread import Spread
 from reap.models.trees import read
 from reap.plan import Plan
-from reap.recourse import fit_checks
-from reap.recourse.cliffs import warned
-from reap.words import counted
+from reap.recourse.advice import warned
+from reap.recourse.fitting import check
+
+
+@dataclass(frozen=True)
+class Durability:
+    """What should accept a plan beside today's model, where there is more to say than the share.
+
+    Parameters
+    ----------
+    share : float
+        The share of retrainings that should accept a plan: 0.95.
+    refits : int, optional
+        Retrainings that ``fit(X, y)`` makes of the model, each on a bootstrap sample of the rows. By default 20; up to 100 of a
+        linear model, which takes no time and lets plans hold with less effort.
+    models : list of models, optional
+        Models to use in their place: last year's, challengers.
+    n_jobs : int, optional
+        Processes in which to retrain, as in joblib.
+    verbose : bool
+        Show a progress bar.
+
+    Examples
+    --------
+    >>> Durability.of(0.9)
+    Durability(share=0.9, refits=None, models=None, n_jobs=None, verbose=False)
+    """
+
+    share: float
+    _: KW_ONLY
+    refits: int | None = None
+    models: Sequence[Any] | None = None
+    n_jobs: int | None = None
+    verbose: bool = False
+
+    @classmethod
+    def of(cls, given: float | Self) -> Self:
+        """Return a share as durability, durability as it is."""
+        return given if isinstance(given, cls) else cls(given)  # type: ignore[arg-type]  # it is a share then
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,33 +94,37 @@ class Acceptance:
         today: Classifier,
         X: Frame | None,
         y: Any,
+        asked: Durability,
         *,
-        durability: float = 0.0,
-        refits: int | None = None,
-        models: Sequence[Any] | None = None,
         margin: float = 0.0,
         random_state: int = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
     ) -> Acceptance:
         """Return who must accept, by an engine's settings; retrainings are made here, of rows X and labels y."""
-        whole("refits", refits)
-        durable(today, [], share=durability, margin=margin)  # says what is wrong before the work
-        fit_checks.check(today, X, y)
+        whole("refits", asked.refits)
+        durable(today, [], share=asked.share, margin=margin)  # says what is wrong before the work
+        check(today, X, y)
         others: list[Classifier] = []
-        if models is not None:
-            others = given(models, today)
-        elif durability:
+        if asked.models is not None:
+            others = given(asked.models, today)
+        elif asked.share:
             if y is None or X is None:
                 raise InputError(
-                    "durability needs the labels to retrain the model with: fit(X, y); without them, give models=[…] to "
-                    "compare with, or margin= instead of durability="
+                    "durability needs the labels to retrain the model with: fit(X, y); without them, give "
+                    "durability=reap.Durability(0.9, models=[…]) to compare with, or margin= instead of durability="
                 )
-            others = retrained(today, X, y, refits, random_state=random_state, n_jobs=n_jobs, verbose=verbose)
+            others = retrained(
+                today,
+                X,
+                y,
+                asked.refits,
+                random_state=random_state,
+                n_jobs=asked.n_jobs,
+                verbose=asked.verbose,
+            )
         if others and X is not None:
             quick, *others = (_quick(one, X) for one in (today, *others))
-            return cls(today, others, durability, margin, quick, differing(quick, others, X))
-        return cls(today, others, durability, margin)
+            return cls(today, others, asked.share, margin, quick, differing(quick, others, X))
+        return cls(today, others, asked.share, margin)
 
     def __getstate__(self) -> dict[str, Any]:
         # what was worked out on the way is left out, so that a fitted engine has one hash, used or not
@@ -124,12 +164,6 @@ class Acceptance:
             replace(plan, durability=shares[id(plan)], refits=count) if id(plan) in shares else plan
             for plan in plans
         ]
-
-    def describe(self) -> str:
-        """Return in a sentence who must agree beside today's model; empty where nobody must."""
-        if not self.others:
-            return ""
-        return f"Of {counted(len(self.others), 'retraining')} {self.needed} must agree."
 
     def fragile(self, rows: Array) -> str:
         """Return what is to be said where today's model accepts rows (n, d), but not enough of the others do."""

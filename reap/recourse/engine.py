@@ -1,48 +1,186 @@
 """What every engine answers, and gets for that: a checked subject, a session, a table of recommendations.
 
-An engine answers ``fit``, ``plans``, ``robust`` and ``candidates``; it gets ``elicit``, ``recommend`` and ``reasons`` for that.
+An engine answers ``fit``, ``plans``, ``robust`` and ``candidates``. For that it gets ``elicit``, ``recommend``, ``reasons``; and
+what sessions, batch and service ask for: ``plan_each``, ``fingerprint``, ``today``, and the fitted names ``classifier_`` (today's
+model), ``acceptance_`` (who must accept a plan) and ``typical_`` (the typical accepted person).
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+import hashlib
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
+import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
+from rich.progress import track
+from sklearn.base import BaseEstimator
 
 from reap import effort
+from reap._clock import deadline
 from reap._errors import InputError
 from reap._typing import Array, Frame
-from reap.belief import Belief
+from reap.belief import Belief, ConfidenceSet
 from reap.belief.learned_prior import LearnedPriorLike
 from reap.effort import Efforts
-from reap.plan import Plan
+from reap.models import Classifier, wrap
+from reap.plan import Plan, Status
 from reap.questions import Strategy
-from reap.recourse import holding
-from reap.recourse.acceptance import Acceptance
-from reap.recourse.fingerprint import fingerprint
-from reap.recourse.generator import Generator
+from reap.recourse.acceptance import Acceptance, Durability
 from reap.recourse.reasons import Reason, reasons
-from reap.recourse.relaxation import advice, relaxations
-from reap.recourse.table import plan_all, table
-from reap.space import Limits
+from reap.scores import Scale, Threshold
+from reap.space import ActionSpace, Limits
+from reap.space.declaration import plain
 from reap.space.inputs import as_frame, as_given
 
 if TYPE_CHECKING:
     from reap.elicitation import Elicitation
 
+#: Every step at its own worst matrix, or one worst matrix for the whole path; of a whole change both are the same.
+Objective = Literal["worst-case", "minimax"]
 #: Accepted rows kept of the table given to ``fit``.
 ROWS = 5_000
+#: People whose plans the model judges together.
+TOGETHER = 32
+#: Settings that change no plan, and those that the hashes of space and model cover; the rows and digits of the model's hash.
+_SILENT = ("model", "space", "time_limit")
+_PROBES, _DIGITS = 32, 3
 
 
-class Engine(Generator):
+@dataclass(frozen=True)
+class Subject:
+    """One person, checked and scored: the vector, the space within their limits, the model's verdict."""
+
+    z: Array
+    space: ActionSpace
+    score: float
+    scale: Scale
+    accepted: bool
+    obstacle: str | None
+
+    @property
+    def verdict(self) -> Plan | None:
+        """The plan of somebody who needs none or can have none; None where an engine has work to do."""
+        if self.accepted:
+            return self.refused("already_accepted")
+        if self.obstacle is not None:
+            return self.refused("infeasible", self.obstacle[:1].upper() + self.obstacle[1:] + ".")
+        return None
+
+    def efforts(self, people: Efforts, rows: Array) -> Array:
+        """Return what going to rows (n, d) asks of each of b people, (b, n)."""
+        acts = np.array([feature.is_action for feature in self.space.features])
+        return people.ask(
+            effort.changes(rows, self.z),
+            self.space.changed(self.z, rows)[:, acts].sum(axis=1),
+            np.nan_to_num(self.space.months(self.z, rows)) / self.space.horizon,
+        )
+
+    def refused(self, status: Status, note: str = "") -> Plan:
+        """Return the plan of somebody who stays where they are, and why."""
+        return Plan.none(self.space, self.z, self.score, status, scale=self.scale, note=note)
+
+    def plan_to(self, row: Array, score: float, effort: float, note: str = "") -> Plan:
+        """Return the plan that leads to a row (d,) with this score in one step."""
+        path, scores = np.stack([self.z, row]), np.array([self.score, score])
+        return Plan(self.space, path, scores, effort=float(effort), scale=self.scale, note=note)
+
+
+class Candidates(Sequence[Plan]):
+    """Accepted legal rows as one-step plans, made when looked at.
+
+    Parameters
+    ----------
+    subject : Subject
+    targets : (N, d) vectors of the rows
+    scores : (N,) the model's scores of them
+    """
+
+    def __init__(self, subject: Subject, targets: Array, scores: Array) -> None:
+        self.subject, self.targets, self.scores = subject, targets, scores
+
+    @classmethod
+    def none(cls, subject: Subject) -> Candidates:
+        """Return the candidates of somebody who has none, or needs none."""
+        return cls(subject, np.empty((0, len(subject.z))), np.empty(0))
+
+    @classmethod
+    def nearest_first(cls, subject: Subject, rows: Array, classifier: Classifier) -> Candidates:
+        """Return rows (N, d), scored by a model, as candidates in the order of their effort at the identity."""
+        order = np.argsort(effort.size(effort.changes(rows, subject.z)), kind="stable")
+        return cls(subject, rows[order], classifier.score(rows[order]) if len(rows) else np.empty(0))
+
+    @property
+    def moves(self) -> Array:
+        """The whole changes (N, d)."""
+        return effort.changes(self.targets, self.subject.z)
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    @overload
+    def __getitem__(self, i: int) -> Plan: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[Plan]: ...
+    def __getitem__(self, i: int | slice) -> Plan | list[Plan]:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        if not -len(self) <= i < len(self):
+            raise IndexError(i)
+        change = effort.changes(self.targets[i], self.subject.z)
+        return self.subject.plan_to(self.targets[i], float(self.scores[i]), float(effort.size(change)))
+
+    def __iter__(self) -> Iterator[Plan]:
+        return (self[i] for i in range(len(self)))
+
+
+class Engine(BaseEstimator, ABC):  # type: ignore[misc]
     """A recourse generator that can be asked for plans under many matrices.
 
-    Subclasses set ``model, space, target, threshold, random_state`` in ``__init__`` (and nothing else there); those that also
-    take ``output, unit`` speak in points and other scores, those with ``durability, refits, models, margin`` make plans that
-    hold. All of these are read by ``_accept``.
+    Subclasses set ``model, space, target, threshold, random_state`` in ``__init__`` (and nothing else there). They may also have
+    ``output`` and ``unit`` (points and other scores), ``durability`` and ``margin`` (plans that hold) and ``time_limit``.
     """
+
+    model: Any
+    space: ActionSpace
+    target: Any
+    threshold: Threshold
+    random_state: int
+    #: Today's model, behind one interface; an engine is fitted once it has it.
+    classifier_: Classifier
+    #: Who must accept a plan: set by ``_accept``, as ``classifier_`` is.
+    acceptance_: Acceptance
+    #: The typical accepted person (d,), kept by ``fit``; None where there is nobody.
+    typical_: Array | None
+
+    @abstractmethod
+    def fit(self, X: Frame, y: Any = None) -> Self:
+        """Learn from rows of other people; returns self."""
+
+    @abstractmethod
+    def plans(self, x: Any, matrices: Array | Efforts, limits: Limits | None = None) -> list[Plan]:
+        """Return the plan of least effort for each matrix (b, d, d), or for each of some efforts."""
+
+    @abstractmethod
+    def robust(
+        self,
+        x: Any,
+        confidence_set: ConfidenceSet,
+        objective: Objective = "worst-case",
+        limits: Limits | None = None,
+    ) -> Plan:
+        """Return the plan whose worst-case effort over a confidence set is least."""
+
+    @abstractmethod
+    def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
+        """Return the accepted legal rows as one-step plans."""
+
+    # what follows from these ---------------------------------------------------------------------------
 
     def elicit(
         self,
@@ -82,44 +220,6 @@ class Engine(Generator):
             minds=minds,
             random_state=self.random_state if random_state is None else random_state,
         )
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return what tells this fitted engine from another: kind, settings, and a hash of the model's scores."""
-        self._check_fitted()
-        return fingerprint(self)
-
-    def relaxations(self, x: Any, limits: Limits) -> list[tuple[str, ...]]:
-        """Return the sets of limits, each of which would have to go for a plan to exist, by their names.
-
-        Where single limits suffice, these; else the smallest set found. Empty where the limits are not to blame.
-        """
-        A = effort.identity(self.space.dimension)[None]
-        return relaxations(limits, lambda fewer: self.plans(x, A, fewer)[0].status == "ok")
-
-    def advised(self, plan: Plan, x: Any, limits: Limits) -> Plan:
-        """Return a plan that could not be made, with a sentence on the limits that would have to go; any other as it is."""
-        if plan.status in ("ok", "already_accepted") or not limits:
-            return plan
-        said = advice(self.space, self.relaxations(x, limits))
-        return plan.with_(note=" ".join(filter(None, (plan.note, said))))
-
-    def edge(self) -> Self:
-        """Return the same fitted engine for which today's model alone decides: its plans ask for less and may not hold."""
-        made = copy.copy(self)
-        made.acceptance_ = Acceptance(self.classifier_)
-        return made
-
-    def priced(self, plan: Plan, x: Any, matrix: Array, limits: Limits | None = None) -> Plan:
-        """Return a plan with what holding asks for: its effort against that of the plan today's model alone accepts."""
-        return holding.priced(self, plan, x, matrix, limits)
-
-    def easier(self, plan: Plan, x: Any, matrix: Array, limits: Limits | None = None) -> Plan | None:
-        """Return the plan that today's model alone accepts, said as one that may not hold.
-
-        None where nothing must hold, or where it is not notably easier than the ``plan`` that holds. Where none was found that
-        holds, it is all there is.
-        """
-        return holding.easier(self, plan, x, matrix, limits)
 
     def reasons(self, x: Any, n: int = 4) -> list[Reason]:
         """Return the principal reasons of a refusal, most important first: the factors that the model really scored.
@@ -175,13 +275,25 @@ class Engine(Generator):
             raise InputError("give the subjects as a DataFrame with at least one row")
         A = self._efforts(effort.identity(self.space.dimension) if matrix is None else matrix)[:1]
         self.space.encode(X)  # bad rows are refused before any work is done
-        plans = plan_all(self, X, A, limits, n_jobs, verbose)
-        return as_given(self.table(X, plans), given)
+        parts = [X.iloc[i : i + TOGETHER] for i in range(0, len(X), TOGETHER)]
+        if n_jobs in (None, 1):
+            listed = track(parts, "Looking for plans") if verbose else parts
+            found = [self.plan_each(part, A, limits) for part in listed]
+        else:
+            found = Parallel(n_jobs=n_jobs, verbose=10 if verbose else 0)(
+                delayed(self.plan_each)(part, A, limits) for part in parts
+            )
+        plans = list[Plan]()
+        for one in itertools.chain.from_iterable(found):
+            if isinstance(one, Exception):
+                raise one
+            plans.append(one)
+        return as_given(table(self.space, X, plans), given)
 
     def plan_each(self, X: Frame, A: Array | Efforts, limits: Limits | None = None) -> list[Plan | Exception]:
-        """Return the plan of everybody in a frame for one matrix (d, d), or the error that it ended in."""
+        """Return the plan of everybody in a frame for the effort of one person, or the error that it ended in."""
         self._check_fitted()
-        found = list[Plan | Exception]()
+        found, A = list[Plan | Exception](), self._efforts(A)
         for i in range(len(X)):
             try:
                 found.append(self.plans(X.iloc[[i]], A, limits)[0])
@@ -189,6 +301,192 @@ class Engine(Generator):
                 found.append(error)
         return found
 
-    def table(self, X: Frame, plans: Sequence[Plan]) -> Frame:
-        """Return plans as the frame that ``recommend`` returns, with the index and dtypes of ``X``."""
-        return table(self.space, X, plans)
+    def today(self) -> Self:
+        """Return the same fitted engine for which today's model alone decides: its plans ask for less and may not hold."""
+        made = copy.copy(self)
+        made.acceptance_ = Acceptance(self.classifier_)
+        made._forget()
+        return made
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what tells this fitted engine from another, as plain JSON values: kind, settings, a hash of the model's scores.
+
+        A saved session keeps it, so that another engine does not go on with it; ``differences`` says in words how two differ. The
+        hash is of scores rounded to thousandths, at 32 rows drawn from the space alone: rounding forgives the last digits of
+        another machine, and a retrained model differs at some of the rows. The scores themselves would give the model away.
+
+        Examples
+        --------
+        >>> import pandas as pd, reap
+        >>> X = pd.DataFrame({"income": [10.0, 20.0, 30.0, 40.0]})
+        >>> def score(rows):
+        ...     return rows["income"] / 50
+        >>> engine = reap.Recourse(score, reap.ActionSpace.from_frame(X), max_changes=2).fit(X)
+        >>> known = engine.fingerprint()
+        >>> known["kind"], known["settings"]["max_changes"], len(known["model"])
+        ('Recourse', 2, 64)
+        >>> differences(known, reap.Recourse(score, engine.space).fit(X).fingerprint())
+        ['max_changes was 2 and is 3']
+        """
+        self._check_fitted()
+        made = self.__dict__.get("_fingerprint")
+        if made is None or made[0] is not self.classifier_:  # fitted again since
+            made = self._fingerprint = (self.classifier_, self._identified())
+        return dict(made[1])
+
+    def _identified(self) -> dict[str, Any]:
+        settings = dict[str, Any]()
+        for name, given in sorted(self.get_params(deep=False).items()):
+            value = plain(given.share if isinstance(given, Durability) else given)
+            if name not in _SILENT:
+                settings[name] = (
+                    value if isinstance(value, str | int | float | None) else type(value).__name__
+                )
+        rounded = np.round(self.classifier_.probability(_probes(self.space)), _DIGITS) + 0.0  # no minus zero
+        digest = hashlib.sha256(repr(rounded.tolist()).encode()).hexdigest()
+        return {"kind": type(self).__name__, "settings": settings, "model": digest}
+
+    # for subclasses ------------------------------------------------------------------------------------
+
+    def _accept(self, X: Frame | None = None, y: Any = None) -> Acceptance:
+        """Learn who must accept a plan, from the engine's settings; call it first in ``fit``."""
+        if not isinstance(self.space, ActionSpace):
+            raise InputError(
+                f"space must be an ActionSpace, not {type(self.space).__name__}; ActionSpace.from_frame(X) makes one"
+            )
+        known = self.get_params(deep=False)
+        self.typical_ = None
+        self.classifier_ = wrap(
+            self.model,
+            self.space,
+            target=self.target,
+            threshold=self.threshold,
+            output=known.get("output", "probability"),
+            unit=known.get("unit", ""),
+        )
+        self.feature_names_in_ = np.array([feature.name for feature in self.space.features], dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        self.acceptance_ = Acceptance.learnt(
+            self.classifier_,
+            X,
+            y,
+            Durability.of(known.get("durability", 0.0)),
+            margin=known.get("margin", 0.0),
+            random_state=self.random_state,
+        )
+        return self.acceptance_
+
+    def _forget(self) -> None:
+        """Forget what is known of subjects; engines that keep something override this."""
+
+    def _check_fitted(self) -> None:
+        if "classifier_" not in self.__dict__:
+            raise InputError(
+                f"this {type(self).__name__} is not fitted; call fit(X) with rows of other people first"
+            )
+        self.classifier_.check_same_model()
+
+    def _subject(self, x: Any, limits: Limits | None = None) -> Subject:
+        """Return the subject checked, scored, and the space within their limits; the engine must be fitted."""
+        self._check_fitted()
+        z, codes = self.space.read(x)
+        return self._scored(z[None], limits, codes[None])[0]
+
+    def _scored(self, Z: Array, limits: Limits | None, codes: Array | None = None) -> list[Subject]:
+        """Return the subjects of vectors (n, d), scored together; codes (n, f) hold their own numbers to the bit."""
+        space, scores, scale = self.space.tighten(limits), self._scores(Z), self.classifier_.scale
+        return [
+            Subject(
+                z,
+                space if codes is None else space.at(z, codes[i]),
+                float(score),
+                scale,
+                bool(yes),
+                None if yes else space.obstacle(z),
+            )
+            for i, (z, score, yes) in enumerate(zip(Z, scores, scale.enough(scores), strict=True))
+        ]
+
+    def _scores(self, Z: Array) -> Array:
+        """Return what the model returns of vectors (n, d), (n,)."""
+        return self.classifier_.score(Z)
+
+    def _deadline(self) -> float:
+        """Return the time of ``time.monotonic`` at which a call that begins now has to end; refuse a wrong limit."""
+        return deadline(self.get_params(deep=False).get("time_limit"))
+
+    def _efforts(self, given: Array | Efforts) -> Efforts:
+        """Return efforts, or matrices (b, d, d) or (d, d), as efforts: checked, symmetric."""
+        return Efforts.checked(given, self.space.dimension)
+
+    # scikit-learn's manners ----------------------------------------------------------------------------
+
+    def __sklearn_clone__(self) -> Self:
+        # The model is fitted already and stays; scikit-learn would otherwise clone it unfitted.
+        return type(self)(**self.get_params(deep=False))
+
+    def __sklearn_tags__(self) -> Any:
+        # A frame with the space's columns: texts, levels, empty cells.
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        return tags
+
+
+def check_robust(confidence_set: ConfidenceSet, objective: Objective, dimension: int) -> None:
+    """Say in a sentence what is wrong with the input of ``robust``."""
+    if objective not in ("worst-case", "minimax"):
+        raise InputError(f"the objective is {objective!r}; give 'worst-case' or 'minimax'")
+    if not isinstance(confidence_set, ConfidenceSet):
+        raise InputError(
+            f"a robust plan needs a ConfidenceSet, not {type(confidence_set).__name__}; for a posterior use plans() "
+            "with its estimate"
+        )
+    if confidence_set.dimension != dimension:
+        raise InputError(
+            f"the confidence set has dimension {confidence_set.dimension}; the space has {dimension} encoded columns"
+        )
+
+
+def table(space: ActionSpace, X: Frame, plans: Sequence[Plan]) -> Frame:
+    """Return the targets of plans and what is to be known of them, with the index and dtypes of ``X``."""
+    start, end = (np.stack([plan.path[k] for plan in plans]) for k in (0, -1))
+    frame = space.decode(end, like=X, index=X.index)[space.table_columns]
+    for feature, moved in zip(space.features, space.changed(start, end).T, strict=True):
+        if not feature.columns:  # what stays is the person's own, to the bit
+            frame[feature.name] = frame[feature.name].where(moved, X[feature.name])
+    acts = [f.derived is None and f.clock is None for f in space.features]
+    frame["recourse_valid"] = [plan.valid for plan in plans]
+    frame["recourse_effort"] = [plan.effort for plan in plans]
+    frame["recourse_status"] = [plan.status for plan in plans]
+    frame["recourse_changes"] = space.changed(start, end)[:, acts].sum(axis=1)
+    frame["recourse_months"] = np.nan_to_num(space.months(start, end)).astype(int)
+    return frame
+
+
+def _probes(space: ActionSpace) -> Array:
+    """Return rows (32, d) that depend on the space alone: numbers within their span, every level as likely as another."""
+    rng = np.random.default_rng(0)
+    Z = rng.random((_PROBES, space.dimension))
+    for feature in space.features:
+        columns = space.slices[feature.name]
+        if feature.kind == "categorical":
+            Z[:, columns] = np.eye(len(feature.levels))[rng.integers(len(feature.levels), size=_PROBES)]
+        elif feature.levels:
+            most = len(feature.levels) - 1
+            Z[:, columns.start] = rng.integers(most + 1, size=_PROBES) / max(most, 1)
+    return space.snap(Z)
+
+
+def differences(known: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
+    """Return in words how two fingerprints differ; empty where they do not."""
+    if known["kind"] != here["kind"]:
+        return [f"the engine was {known['kind']} and is {here['kind']}"]
+    then, now = known["settings"], here["settings"]
+    said = [
+        f"{name} was {then.get(name)!r} and is {now.get(name)!r}"
+        for name in sorted({*then, *now})
+        if then.get(name) != now.get(name)
+    ]
+    if known["model"] != here["model"]:
+        said.append("the model gives other scores")
+    return said

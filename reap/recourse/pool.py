@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -18,10 +18,10 @@ from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.effort import Efforts
 from reap.plan import Plan
-from reap.recourse.engine import Engine
-from reap.recourse.reasons import typical
-from reap.recourse.robust import Objective, WorstCase, check_robust
-from reap.recourse.subject import Candidates, Subject
+from reap.recourse.acceptance import Durability
+from reap.recourse.engine import Candidates, Engine, Objective, Subject, check_robust
+from reap.recourse.fitting import typical
+from reap.recourse.robust import WorstCase
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
 from reap.words import counted
@@ -51,7 +51,7 @@ class PoolRecourse(Engine):
         Rows with a score above it are accepted; see ``reap.models.wrap``.
     output, unit
         As of ``Recourse``: a model that returns points, margins or another score, and their unit.
-    durability, refits, models, margin, n_jobs
+    durability, margin
         As of ``Recourse``: what else must accept a plan beside today's model. By default nothing.
     repair : bool
         Move a row that breaks the action space to the nearest one that does not, and score that. False: drop it.
@@ -79,11 +79,8 @@ class PoolRecourse(Engine):
     output: Output = "probability"
     unit: str = ""
     repair: bool = True
-    durability: float = 0.0
-    refits: int | None = None
-    models: Sequence[Any] | None = None
+    durability: float | Durability = 0.0
     margin: float = 0.0
-    n_jobs: int | None = None
     random_state: int = 0
 
     def fit(self, X: Frame | None = None, y: Any = None) -> Self:

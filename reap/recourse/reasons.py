@@ -71,40 +71,6 @@ class Reason:
         return self.text
 
 
-def typical(classifier: Classifier, accepted: Array) -> Array | None:
-    """Return the typical one of accepted rows (n, d): medians of numbers and ordered levels, most frequent categories.
-
-    Where the model refuses that mixture it is the accepted row nearest to it. None without a row.
-
-    Examples
-    --------
-    >>> import pandas as pd, reap
-    >>> X = pd.DataFrame({"income": [10, 30, 32, 90], "owner": ["no", "yes", "yes", "no"], "job": ["a", "b", "b", "c"]})
-    >>> space = reap.ActionSpace.from_frame(X)
-    >>> everybody = reap.models.wrap(lambda frame: 0.9 * frame["income"].notna(), space)
-    >>> space.decode(typical(everybody, space.encode(X)[1:])[None])
-       income owner job
-    0      32   yes   b
-    """
-    if not len(accepted):
-        return None
-    space = classifier.space
-    known = ~np.isnan(accepted)
-    middle = np.full(accepted.shape[1], np.nan)
-    some = known.any(axis=0)
-    middle[some] = np.nanquantile(accepted[:, some], 0.5, axis=0, method="higher")
-    for feature in space.features:
-        if feature.kind == "categorical":
-            columns = space.slices[feature.name]
-            shares = accepted[:, columns].sum(axis=0)
-            middle[columns] = np.eye(len(shares))[shares.argmax()] if shares.any() else 0.0
-    middle = space.snap(middle[None])[0]  # round, as people say it
-    if bool(classifier.accepts(middle[None])[0]):
-        return np.asarray(middle)
-    away = np.abs(np.where(known & some, accepted - middle, 1.0)).sum(axis=1)
-    return np.asarray(accepted[int(away.argmin())])
-
-
 def reasons(classifier: Classifier, z: Array, reference: Array | None, n: int = 4) -> list[Reason]:
     """Return the principal reasons why a vector (d,) is refused, at most n; none for one that is accepted.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -16,15 +15,12 @@ from reap.effort import Efforts
 from reap.models.remembered import Remembered
 from reap.models.trees import read
 from reap.plan import Plan
-from reap.recourse.drafts import Draft, Refusal
-from reap.recourse.engine import ROWS, Engine
-from reap.recourse.judging import Judge
-from reap.recourse.prototypes import prototypes
-from reap.recourse.reasons import typical
-from reap.recourse.robust import Objective, check_robust, least_worst_case
+from reap.recourse.acceptance import Durability
+from reap.recourse.engine import ROWS, TOGETHER, Candidates, Engine, Objective, Subject, check_robust
+from reap.recourse.fitting import prototypes, typical
+from reap.recourse.making import Draft, Judge, Refusal
+from reap.recourse.robust import least_worst_case
 from reap.recourse.search import Search
-from reap.recourse.subject import Candidates, Subject
-from reap.recourse.table import TOGETHER
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
 from reap.space.inputs import as_frame
@@ -60,24 +56,17 @@ class Recourse(Engine):
         Rows of other people are where some plans begin. Give k where a plan must not show anything of a single person:
         rows are then replaced by averages of at least k of them. This hides records, it does not protect against
         somebody who asks for plans many times.
-    durability : float
+    durability : float, or Durability
         The share of retrainings of the model that should accept a plan as well: 0.95. By default 0: today's model alone
         decides, and a plan at its very edge may be refused after the next retraining. What is asked here is asked of
-        every plan: nothing can be left out of it, and nobody gets one that today's model alone would accept.
-    refits : int, optional
-        Retrainings that ``fit(X, y)`` makes of the model for that, each on a bootstrap sample of the rows. By default 20; up to
-        100 of a linear model, which takes no time and lets plans hold with less effort.
-    models : list of models, optional
-        Models to use in their place: last year's, challengers.
+        every plan: nothing can be left out of it, and nobody gets one that today's model alone would accept. ``fit(X, y)`` makes
+        the retrainings; ``reap.Durability(0.95, refits=40)`` says how, or gives other models.
     margin : float
         What a score must have beyond the threshold, in its own unit, where a model cannot be retrained and there are no
         others: 0.03 of a probability, 5 points.
-    n_jobs : int, optional
-        Processes in which to retrain, as in joblib.
     random_state : int
     time_limit : float, optional
         Seconds a call may take; then the best plan so far is given, with a note.
-    verbose : bool
 
     Examples
     --------
@@ -103,14 +92,10 @@ class Recourse(Engine):
     unit: str = ""
     max_changes: int | None = 3
     anonymity: int | None = None
-    durability: float = 0.0
-    refits: int | None = None
-    models: Sequence[Any] | None = None
+    durability: float | Durability = 0.0
     margin: float = 0.0
-    n_jobs: int | None = None
     random_state: int = 0
     time_limit: float | None = None
-    verbose: bool = False
 
     def fit(self, X: Frame, y: Any = None) -> Self:
         """Keep accepted rows of other people, from which some plans begin.
@@ -120,7 +105,7 @@ class Recourse(Engine):
         X : DataFrame
             Rows of other people, usually those the model was trained on.
         y : (n,), optional
-            Their labels, to retrain the model with; needed where ``durability`` is asked for without ``models``.
+            Their labels, to retrain the model with; needed where ``durability`` is asked for.
         """
         self._check()
         careful = self._accept(X, y).classifier
@@ -130,25 +115,16 @@ class Recourse(Engine):
         rows = rows[careful.accepts(rows)]
         self.typical_ = typical(self.classifier_, rows)
         self.rows_ = some_rows(rows, ROWS, self.random_state)
-        self.reader_ = read(careful, self.space, X)
+        self._read = read(careful, self.space, X)
         exact = self.acceptance_.exact
-        self._reader_today = self.reader_ if exact else read(self.classifier_, self.space, X)
+        self._read_today = self._read if exact else read(self.classifier_, self.space, X)
         self._forget()
-        if self.verbose:
-            print(f"{len(self.rows_):,} accepted rows kept of {len(X):,}")
         return self
 
     def _check(self) -> None:
         for name in ("max_changes", "anonymity"):
             whole(name, getattr(self, name))
         self._deadline()
-
-    def edge(self) -> Self:
-        """Return the same fitted engine for which today's model alone decides: its plans ask for less and may not hold."""
-        made = super().edge()
-        made.reader_ = self._reader_today
-        made._forget()
-        return made
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k not in _MADE}
@@ -236,31 +212,15 @@ class Recourse(Engine):
         with self._search.of(subject, limits, self._deadline()) as found:
             rows = found.rows
             rows = rows[self.acceptance_.classifier.accepts(rows)] if len(rows) else rows
-            return Candidates.nearest_first(
-                subject, rows, self.classifier_.score(rows) if len(rows) else np.empty(0)
-            )
-
-    def describe(self) -> str:
-        """Return in a sentence how this engine works with its model; it must be fitted."""
-        self._check_fitted()
-        if self.reader_ is not None:
-            said = (
-                "Its trees were read; changes of one or two features are known at the values that trees tell apart, of three "
-                "at some of them."
-            )
-            if self.space.following:  # derived features, and clocks that go on
-                said += " Where features follow from others or from time, only some values and days are looked at."
-        else:
-            said = self.classifier_.describe()
-        return f"{said} {self.acceptance_.describe()}".strip()
+            return Candidates.nearest_first(subject, rows, self.classifier_)
 
     # how ---------------------------------------------------------------------------------------------
 
     def _forget(self) -> None:
         """Begin anew, with the settings of today: nobody's targets are known."""
-        quick, edges = None, None
-        if self.reader_ is not None:
-            quick, edges = self.reader_.classifier, self.reader_.edges
+        read, quick, edges = self._read_today if self.acceptance_.exact else self._read, None, None
+        if read is not None:
+            quick, edges = read.classifier, read.edges
         self._search = Search(self.acceptance_.classifier, self.max_changes, quick, edges, self.rows_)
         self._remembered = Remembered(self.classifier_)
         self._judge = Judge(self._remembered, self.acceptance_, self._search)

@@ -6,35 +6,16 @@ The worst case ``w(δ) = max_A δᵀAδ`` is convex in δ, and its gradient is t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 
-from reap._errors import InputError
 from reap._typing import Array
 from reap.belief import ConfidenceSet
 from reap.effort import Efforts, of_changes, size
 from reap.recourse.search import Found
 
-#: Every step at its own worst matrix, or one worst matrix for the whole path; of a whole change both are the same.
-Objective = Literal["worst-case", "minimax"]
 #: How often a search and the worst case answer each other.
 _TURNS = 8
-
-
-def check_robust(confidence_set: ConfidenceSet, objective: Objective, dimension: int) -> None:
-    """Say in a sentence what is wrong with the input of ``robust``."""
-    if objective not in ("worst-case", "minimax"):
-        raise InputError(f"the objective is {objective!r}; give 'worst-case' or 'minimax'")
-    if not hasattr(confidence_set, "worst_case_plan"):
-        raise InputError(
-            f"a robust plan needs a ConfidenceSet, not {type(confidence_set).__name__}; for a posterior use plans() "
-            "with its estimate"
-        )
-    if confidence_set.dimension != dimension:
-        raise InputError(
-            f"the confidence set has dimension {confidence_set.dimension}; the space has {dimension} encoded columns"
-        )
 
 
 class WorstCase:

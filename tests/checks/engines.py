@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from reap import effort
 from reap.recourse import Candidates, Engine
-from reap.recourse.robust import WorstCase, check_robust
+from reap.recourse.engine import check_robust
+from reap.recourse.robust import WorstCase
 
 
 class Rows(Engine):
@@ -17,7 +17,7 @@ class Rows(Engine):
         self.target, self.threshold, self.random_state = target, threshold, random_state
 
     def fit(self, X, y=None):
-        self.classifier_ = self._wrap()
+        self._accept(X, y)
         self.rows_ = self.space.encode(X)
         return self
 
@@ -32,14 +32,12 @@ class Rows(Engine):
         return Candidates(subject, rows[fine], scores[fine])
 
     def plans(self, x, matrices, limits=None):
-        matrices, found = self._matrices(matrices), self.candidates(x, limits)
+        people, found = self._efforts(matrices), self.candidates(x, limits)
         if found.subject.verdict is not None:
-            return [found.subject.verdict] * len(matrices)
+            return [found.subject.verdict] * len(people)
         if not len(found):
-            return [found.subject.refused("none_found", "No row of the table can be reached.")] * len(
-                matrices
-            )
-        efforts = effort.of_changes(matrices, found.moves)
+            return [found.subject.refused("none_found", "No row of the table can be reached.")] * len(people)
+        efforts = found.subject.efforts(people, found.targets)
         return [
             found.subject.plan_to(found.targets[i], found.scores[i], each[i])
             for i, each in zip(efforts.argmin(axis=1), efforts, strict=True)

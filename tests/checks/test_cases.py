@@ -11,6 +11,7 @@ import pytest
 
 import reap
 from reap.checks import CASES, FOR_PEOPLE, WITH_TIME_LIMIT, CheckFailed, cases
+from reap.effort import Efforts
 from tests.checks.engines import Rows
 
 
@@ -53,15 +54,15 @@ class Greedy(Rows):
 class Stepwise(Rows):
     """Calls its columns otherwise."""
 
-    def table(self, X, plans):
-        return super().table(X, plans).rename(columns={"recourse_changes": "recourse_steps"})
+    def recommend(self, X, **how):
+        return super().recommend(X, **how).rename(columns={"recourse_changes": "recourse_steps"})
 
 
 class Floats(Rows):
     """Gives every number back as a float."""
 
-    def table(self, X, plans):
-        return super().table(X, plans).astype({"income": float})
+    def recommend(self, X, **how):
+        return super().recommend(X, **how).astype({"income": float})
 
 
 class Moody(Rows):
@@ -72,7 +73,7 @@ class Moody(Rows):
     def plans(self, x, matrices, limits=None):
         found = self.candidates(x, limits)
         if next(self.count) % 2 and len(found) > 1:
-            return [found[0]] * len(self._matrices(matrices))
+            return [found[0]] * len(self._efforts(matrices))
         return super().plans(x, matrices, limits)
 
 
@@ -134,11 +135,11 @@ class Warning_(Rows):
 class Lax(Rows):
     """Takes matrices of any size."""
 
-    def _matrices(self, matrices):
+    def _efforts(self, given):
         d = self.space.dimension
-        return (
-            np.atleast_3d(np.nan_to_num(matrices))[:, :d, :d].reshape(-1, d, d)
-            if np.ndim(matrices) == 3
+        return Efforts.of(
+            np.atleast_3d(np.nan_to_num(given))[:, :d, :d].reshape(-1, d, d)
+            if np.ndim(given) == 3
             else np.eye(d)[None]
         )
 

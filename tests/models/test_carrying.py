@@ -139,8 +139,10 @@ def test_a_column_that_the_model_drops_at_once_needs_no_value():
     made = wrap(model, space, target="yes")
     assert made.has_gradient
     assert made.probability(space.encode(X[[*FREE, "region"]])) == pytest.approx(model.predict_proba(X)[:, 1])
-    engine = reap.Recourse(model, space, target="yes", durability=0.5, refits=3).fit(X[[*FREE, "region"]], y)
-    assert len(engine.refits_) == 3
+    engine = reap.Recourse(model, space, target="yes", durability=reap.Durability(0.5, refits=3)).fit(
+        X[[*FREE, "region"]], y
+    )
+    assert len(engine.acceptance_.others) == 3
 
 
 def test_columns_by_place_mask_slice_and_remainder_are_found():

@@ -107,7 +107,7 @@ def test_trees_are_asked_for_it_and_smooth_models_are_not(table, boosted, vector
 
 def test_engines_ask_for_it_and_keep_what_reap_checks(table, boosted):
     X, y, space = table
-    engine = reap.Recourse(boosted[0].model, space, durability=0.7, refits=9).fit(X, y)
+    engine = reap.Recourse(boosted[0].model, space, durability=reap.Durability(0.7, refits=9)).fit(X, y)
     assert engine.acceptance_.usual.weight == pytest.approx(differing(*boosted, X).weight)
     report = reap.checks.engine(engine, X, people=2, matrices=1, for_people=False)
     assert report.ok

@@ -17,6 +17,7 @@ from reap.checks.promises import Call, irreducible, legal
 from reap.models import wrap
 from reap.models.agreement import needed
 from reap.models.durable import accepting, retrained
+from reap.recourse import advice
 
 
 def world(seed=0, n=300):
@@ -55,8 +56,8 @@ def matrices(space, count=3):
 
 def test_plans_hold_as_asked_and_say_so(case):
     model, space, X, y, rejected = case
-    engine = reap.Recourse(model, space, durability=0.7, refits=6).fit(X, y)
-    assert engine.describe().endswith("Of 6 retrainings 5 must agree.")
+    engine = reap.Recourse(model, space, durability=reap.Durability(0.7, refits=6)).fit(X, y)
+    assert engine.acceptance_.needed == 5
     today = wrap(model, space)
     judge = Judge(space, lambda frame: engine.acceptance_.classifier.probability(space.encode(frame)), X)
     found = 0
@@ -67,7 +68,7 @@ def test_plans_hold_as_asked_and_say_so(case):
             assert plan.valid
             target = plan.path[-1:]
             assert plan.probability == pytest.approx(today.probability(target)[0])
-            agreed = accepting(engine.refits_, target)[0]
+            agreed = accepting(engine.acceptance_.others, target)[0]
             assert agreed >= needed(0.7, 6) == 5
             assert plan.durability == agreed / 6
             assert f"by today's model and by {agreed} of 6 retrainings; not a promise." in str(plan)
@@ -111,7 +112,7 @@ def test_by_default_today_s_model_decides(case):
 def test_models_given_take_the_place_of_retrainings(case):
     model, space, X, _, rejected = case
     challenger = DecisionStump(space)
-    engine = reap.Recourse(model, space, durability=0.5, models=[challenger]).fit(X)
+    engine = reap.Recourse(model, space, durability=reap.Durability(0.5, models=[challenger])).fit(X)
     plan = engine.plans(rejected.iloc[[0]], np.eye(space.dimension))[0]
     assert plan.valid
     assert plan.durability == 1.0
@@ -142,7 +143,7 @@ def test_where_nothing_holds_the_refusal_says_how_near_it_came():
     x = X[~wrap(model, space).accepts(space.encode(X))].iloc[[0]]
     never = [lambda frame: np.full(len(frame), 0.2)] * 2
     engine = reap.Recourse(
-        model, space, durability=0.9, models=[*never, lambda frame: np.full(len(frame), 0.8)]
+        model, space, durability=reap.Durability(0.9, models=[*never, lambda frame: np.full(len(frame), 0.8)])
     ).fit(X)
     plan = engine.plans(x, np.eye(space.dimension))[0]
     assert not plan.valid
@@ -156,20 +157,22 @@ def test_where_nothing_holds_the_refusal_says_how_near_it_came():
     assert easier.status == "ok"
     assert easier.durability == pytest.approx(1 / 3)
     assert "it may not hold" in str(easier)
-    assert engine.edge().easier(plan, x, np.eye(space.dimension)) is None
+    assert advice.easier(engine.today(), plan, x, np.eye(space.dimension)) is None
 
 
 def test_somebody_accepted_today_is_told_so():
     X, y, space = world()
     model = MODELS["logistic"](space).fit(X, y)
     accepted = X[wrap(model, space).accepts(space.encode(X))]
-    engine = reap.Recourse(model, space, durability=0.95, refits=3).fit(X, y)
+    engine = reap.Recourse(model, space, durability=reap.Durability(0.95, refits=3)).fit(X, y)
     assert engine.plans(accepted.iloc[[0]], np.eye(space.dimension))[0].status == "already_accepted"
 
 
 def test_sessions_files_and_pickles_keep_it(case):
     model, space, X, y, rejected = case
-    engine = pickle.loads(pickle.dumps(reap.Recourse(model, space, durability=0.8, refits=5).fit(X, y)))
+    engine = pickle.loads(
+        pickle.dumps(reap.Recourse(model, space, durability=reap.Durability(0.8, refits=5)).fit(X, y))
+    )
     session = engine.elicit(rejected.iloc[[0]], questions=2)
     while session.ask():
         session.answer("left")
@@ -188,7 +191,7 @@ def test_sessions_files_and_pickles_keep_it(case):
         ({"durability": 0.9}, r"labels.*fit\(X, y\).*models=.*margin="),
         ({"durability": 1.5}, "durability is 1.5"),
         ({"margin": 0.7}, "margin is 0.7"),
-        ({"refits": 0}, "refits is 0"),
+        ({"durability": reap.Durability(0.9, refits=0)}, "refits is 0"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_the_work(given, message):
@@ -201,7 +204,7 @@ def test_what_cannot_be_done_is_said_before_the_work(given, message):
 def test_holding_has_a_price_that_is_said_and_the_easier_plan_is_offered_as_such():
     X, y, space = world()
     model = MODELS["logistic"](space).fit(X, y)
-    engine = reap.Recourse(model, space, durability=0.9, refits=10).fit(X, y)
+    engine = reap.Recourse(model, space, durability=reap.Durability(0.9, refits=10)).fit(X, y)
     x = X[~engine.classifier_.accepts(space.encode(X))].iloc[[0]]
     session = engine.elicit(x, questions=2, minds=False)
     best, *_, easy = session.plans(2, today=True)
@@ -225,11 +228,16 @@ def test_every_engine_takes_durability_and_keeps_its_promise(kind):
     X, y, space = world()
     model = MODELS["logistic"](space).fit(X, y)
     engine = {
-        "graph": lambda: reap.GraphRecourse(model, space, durability=0.8, refits=9),
+        "graph": lambda: reap.GraphRecourse(model, space, durability=reap.Durability(0.8, refits=9)),
         "gradient": lambda: reap.GradientRecourse(
-            model, space, durability=0.8, refits=9, weight=0.0, learning_rate=0.2, max_iterations=300
+            model,
+            space,
+            durability=reap.Durability(0.8, refits=9),
+            weight=0.0,
+            learning_rate=0.2,
+            max_iterations=300,
         ),
-        "pool": lambda: reap.PoolRecourse(X, model, space, durability=0.8, refits=9),
+        "pool": lambda: reap.PoolRecourse(X, model, space, durability=reap.Durability(0.8, refits=9)),
     }[kind]().fit(X, y)
     report = reap.checks.engine(engine, X, people=2, matrices=1, for_people=False)
     assert report.ok
@@ -241,14 +249,14 @@ def test_every_engine_takes_durability_and_keeps_its_promise(kind):
         3 if kind == "gradient" else 12
     )  # Algorithm 1 rounds at the end, and often ends below
     assert min(plan.durability for plan in made) >= 0.8
-    assert engine.edge().plans(rejected.iloc[[0]], np.eye(space.dimension))[0].durability is None
+    assert engine.today().plans(rejected.iloc[[0]], np.eye(space.dimension))[0].durability is None
 
 
 def test_checks_catch_an_engine_that_does_not_hold():
     X, y, space = world()
     model = MODELS["logistic"](space).fit(X, y)
-    engine = reap.Recourse(model, space, durability=0.9, refits=9).fit(X, y)
-    lying = engine.edge()
+    engine = reap.Recourse(model, space, durability=reap.Durability(0.9, refits=9)).fit(X, y)
+    lying = engine.today()
     report = reap.checks.engine(engine, X, people=3, matrices=1, raises=False)
     assert report.ok
     engine.plans = lying.plans

@@ -173,7 +173,7 @@ def test_without_constraints_a_refused_end_stays_refused(world):
     assert all(plan.valid and NEAR in plan.note for plan in legal.plans(x, A))
 
 
-@pytest.mark.parametrize("settings", [{"margin": 0.1}, {"durability": 0.9, "refits": 10}])
+@pytest.mark.parametrize("settings", [{"margin": 0.1}, {"durability": reap.Durability(0.9, refits=10)}])
 def test_what_must_hold_holds_for_the_row_near_a_refused_end(world, settings):
     X, space, model = world
     y, x = X["a"] + 2 * X["b"] - X["c"] > 14, X[~model.predict(X)].iloc[[0]]
@@ -186,7 +186,7 @@ def test_what_must_hold_holds_for_the_row_near_a_refused_end(world, settings):
         else:
             row = space.decode(plan.path[-1:], like=x)
             assert plan.durability >= 0.9
-            assert sum(one.accepts(space.encode(row))[0] for one in engine.refits_) >= 9
+            assert sum(one.accepts(space.encode(row))[0] for one in engine.acceptance_.others) >= 9
 
 
 def test_limits_hold_for_the_row_near_a_refused_end(world):

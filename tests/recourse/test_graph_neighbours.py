@@ -14,9 +14,9 @@ import reap
 from reap.checks.cases import awkward_dtypes, random_worlds, same_seed_same_answer
 from reap.checks.worlds import random_world
 from reap.recourse import GraphRecourse
+from reap.recourse.fitting import groups, prototypes
 from reap.recourse.paper.neighbours import NeighbourLists, approximate_neighbors, exact_neighbors
 from reap.recourse.paper.paths import ragged
-from reap.recourse.prototypes import groups, prototypes
 
 
 def test_exact_neighbours_equal_a_table_of_distances():

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 import reap
 from reap import effort
 from reap.checks.worlds import random_matrices
+from reap.recourse import advice
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +120,7 @@ def test_limits_are_kept_and_the_one_in_the_way_is_named(world, subject):
     limits = space.limits(fixed=["income"])
     plan = engine.plans(subject, np.eye(3), limits)[0]
     assert plan.status == "none_found"
-    assert engine.advised(plan, subject, limits).note == (
+    assert advice.advised(engine, plan, subject, limits).note == (
         "The generator gave 1 row, none of them both legal and accepted. Without your limit on “income” there is a plan."
     )
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 import reap
 from reap import effort
 from reap.checks.worlds import four_things_world, random_matrices
-from reap.recourse import search
+from reap.recourse import advice, search
 from tests.recourse.enumeration import MODELS, Everything, small_world, table
 
 
@@ -118,7 +118,7 @@ def test_a_persons_own_number_is_never_exceeded():
     limits = world.space.limits(max_changes=3)
     plan = engine.plans(world.X.iloc[[0]], np.eye(world.space.dimension), limits)[0]
     assert plan.status == "infeasible"
-    assert "number of changes" in engine.advised(plan, world.X.iloc[[0]], limits).note
+    assert "number of changes" in advice.advised(engine, plan, world.X.iloc[[0]], limits).note
 
 
 # what rows are ------------------------------------------------------------------------------------------
@@ -211,7 +211,9 @@ def test_the_limit_in_the_way_is_named():
     limits = space.limits(fixed=["hours"], max_changes=2)
     plan = engine.plans(x, np.eye(space.dimension), limits)[0]
     assert plan.status == "infeasible"
-    assert engine.advised(plan, x, limits).note.endswith("Without your limit on “hours” there is a plan.")
+    assert advice.advised(engine, plan, x, limits).note.endswith(
+        "Without your limit on “hours” there is a plan."
+    )
 
 
 @pytest.mark.parametrize(
@@ -233,7 +235,7 @@ def test_bad_settings_are_refused(settings, words):
 def test_an_engine_that_is_not_fitted_says_so_whatever_it_is_asked(german, german_model):
     engine = reap.Recourse(german_model, german.space)
     with pytest.raises(reap.InputError, match="not fitted"):
-        engine.describe()
+        engine.fingerprint()
     with pytest.raises(reap.InputError, match="not fitted"):
         engine.plans(german.X.iloc[0], np.eye(german.space.dimension))
 

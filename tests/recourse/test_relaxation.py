@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reap.recourse import relaxation
-from reap.recourse.relaxation import relaxations
+from reap.recourse import advice
+from reap.recourse.advice import relaxations
 from reap.space import Limits
 
 NAMES = tuple("abcdef")
@@ -40,11 +40,11 @@ def test_the_smallest_sets_of_limits_are_found(keys):
         (names,) = found
         assert set(names) in keys
         assert len(names) == min(sizes)
-    assert possible.calls <= 2 * len(NAMES) + 1 + relaxation._TRIES
+    assert possible.calls <= 2 * len(NAMES) + 1 + advice._TRIES
 
 
 def test_the_work_is_bounded_and_the_set_still_suffices(monkeypatch):
-    monkeypatch.setattr(relaxation, "_TRIES", 3)
+    monkeypatch.setattr(advice, "_TRIES", 3)
     possible = Gate([set("bcdef"), set("ef")])
     ((names),) = relaxations(Limits(fixed=NAMES), possible)
     assert set(names) >= set("ef")

@@ -9,8 +9,8 @@ import pandas as pd
 
 import reap
 from reap.checks.worlds import four_things_world
+from reap.recourse.making import routes
 from reap.recourse.problem import Problem
-from reap.recourse.routes.actions import routes
 
 OWN = pd.Series({"a": 2, "b": 2, "c": 2})
 

@@ -223,24 +223,6 @@ def test_the_same_question_gets_the_same_answer_whatever_was_asked_before():
         np.testing.assert_array_equal(one.path, other.path)
 
 
-@pytest.mark.parametrize("derived", [False, True])
-def test_what_is_said_of_trees_is_no_more_than_is_done(derived):
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"income": rng.integers(10, 60, 80) * 100.0, "debt": rng.integers(1, 40, 80) * 100.0})
-    names = ["income", "debt"]
-    options = {}
-    if derived:
-        X["ratio"] = X["debt"] / X["income"]
-        options["derived"] = {"ratio": "debt / income"}
-        names.append("ratio")
-    y = (X["income"] > 2 * X["debt"]).astype(int)
-    space = reap.ActionSpace.from_frame(X[names], **options)
-    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X[names], y)
-    said = reap.Recourse(model, space).fit(X[names]).describe()
-    assert said.startswith("Its trees were read; changes of one or two features are known")
-    assert ("only some values and days" in said) == derived
-
-
 def test_somebody_a_hair_below_an_edge_has_a_plan():
     """A share of 0.9999999 beside a range of 50,000: read as 1 it was accepted already, and every plan was lost."""
     X, y = shares_with_outliers()
@@ -266,8 +248,8 @@ def test_the_model_itself_is_asked_about_somebody_of_whom_the_reading_is_wrong()
     space = reap.ActionSpace.from_frame(known)
     engine = reap.Recourse(model, space).fit(known)
     person = pd.Series({"share": 2.9, "income": 2000.0})
-    assert engine.reader_ is not None
-    assert engine.reader_.classifier.accepts(space.vector(person)[None])[0]
+    assert engine._read is not None
+    assert engine._read.classifier.accepts(space.vector(person)[None])[0]
     assert not engine.classifier_.accepts(space.vector(person)[None])[0]
     plan = engine.plans(person, np.eye(2))[0]
     assert plan.valid
@@ -284,7 +266,7 @@ def test_who_is_accepted_by_the_model_alone_needs_no_plan():
     space = reap.ActionSpace.from_frame(known)
     engine = reap.Recourse(model, space).fit(known)
     person = pd.Series({"share": 2.9, "income": 2000.0})
-    assert not engine.reader_.classifier.accepts(space.vector(person)[None])[0]
+    assert not engine._read.classifier.accepts(space.vector(person)[None])[0]
     plan = engine.plans(person, np.eye(2))[0]
     assert plan.status == "already_accepted"
     assert plan.scores[0] == 1.0

@@ -31,7 +31,9 @@ def opened(data, folder, count):
     """Serve a data set as ``reap serve`` does, with the logistic model of the tests."""
     X, y = data.X, data.y
     model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=2000)).fit(X, y)
-    engine = reap.Recourse(model, data.space, durability=0.9, refits=10, random_state=0).fit(X, y)
+    engine = reap.Recourse(model, data.space, durability=reap.Durability(0.9, refits=10), random_state=0).fit(
+        X, y
+    )
     refused = X[~engine.classifier_.accepts(data.space.encode(X))]
     chosen = refused.sample(count, random_state=3)
     rows = [data.space.values(data.space.vector(chosen.iloc[[i]])) for i in range(count)]

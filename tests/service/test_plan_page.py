@@ -22,7 +22,9 @@ from .conftest import running
 @pytest.fixture(scope="module")
 def lasting(german, german_model, german_rejected):
     """A case whose plans must hold, as ``reap serve`` makes it; its plans are notably dearer than at the edge."""
-    engine = reap.Recourse(german_model, german.space, durability=0.9, refits=10, random_state=0)
+    engine = reap.Recourse(
+        german_model, german.space, durability=reap.Durability(0.9, refits=10), random_state=0
+    )
     return Case.of(engine.fit(german.X, german.y), german.X, german_rejected)
 
 
@@ -126,7 +128,9 @@ def test_where_nothing_holds_the_plan_of_today_is_offered_said_as_such(
     def never(rows):
         return np.zeros(len(rows))
 
-    engine = reap.Recourse(german_model, german.space, durability=0.9, models=[never], random_state=0)
+    engine = reap.Recourse(
+        german_model, german.space, durability=reap.Durability(0.9, models=[never]), random_state=0
+    )
     case = Case.of(engine.fit(german.X, german.y), german.X, german_rejected)
     row = german.space.values(german.space.vector(german_rejected.iloc[[0]]))
     with running(case, Settings(database_url=f"sqlite:///{tmp_path}/reap.db", rate=0, questions=2)) as here:

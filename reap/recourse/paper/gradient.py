@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
@@ -20,11 +20,10 @@ from reap.belief import ConfidenceSet
 from reap.effort import Efforts
 from reap.models import Classifier
 from reap.plan import Plan
-from reap.recourse.engine import ROWS, Engine
+from reap.recourse.acceptance import Durability
+from reap.recourse.engine import ROWS, Candidates, Engine, Objective, Subject, check_robust
+from reap.recourse.fitting import typical
 from reap.recourse.problem import Problem
-from reap.recourse.reasons import typical
-from reap.recourse.robust import Objective, check_robust
-from reap.recourse.subject import Candidates, Subject
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
 
@@ -58,7 +57,7 @@ class GradientRecourse(Engine):
         Rows with a score above it are accepted; see ``reap.models.wrap``.
     output, unit
         As of ``Recourse``: a model that returns points, margins or another score, and their unit.
-    durability, refits, models, margin, n_jobs
+    durability, margin
         As of ``Recourse``: what else must accept a plan beside today's model. By default nothing.
     method : {"algorithm1"}
     loss, learning_rate, weight, max_iterations, stop_early
@@ -68,7 +67,6 @@ class GradientRecourse(Engine):
     random_state : int
     time_limit : float, optional
         Seconds a call may take; then where it stands counts.
-    verbose : bool
 
     Examples
     --------
@@ -99,14 +97,10 @@ class GradientRecourse(Engine):
     max_iterations: int = 1000
     stop_early: bool = False
     constraints: bool = True
-    durability: float = 0.0
-    refits: int | None = None
-    models: Sequence[Any] | None = None
+    durability: float | Durability = 0.0
     margin: float = 0.0
-    n_jobs: int | None = None
     random_state: int = 0
     time_limit: float | None = None
-    verbose: bool = False
 
     def fit(self, X: Frame, y: Any = None) -> Self:
         """Keep the accepted rows, which are what ``candidates`` offers.
@@ -125,8 +119,6 @@ class GradientRecourse(Engine):
         rows = rows[careful.accepts(rows)]
         self.typical_ = typical(self.classifier_, rows)
         self.rows_ = some_rows(rows, ROWS, self.random_state)
-        if self.verbose:
-            print(f"{len(self.rows_):,} accepted rows kept of {len(X):,}")
         return self
 
     def _check(self) -> None:
@@ -194,8 +186,7 @@ class GradientRecourse(Engine):
         rows = rows[unique_rows(rows)]
         fine = self.acceptance_.classifier.accepts(rows) & subject.space.allows(subject.z, rows)
         rows = rows[fine]
-        scores = self.classifier_.score(rows) if len(rows) else np.empty(0)
-        return Candidates.nearest_first(subject, rows, scores)
+        return Candidates.nearest_first(subject, rows, self.classifier_)
 
     # how ---------------------------------------------------------------------------------------------
 

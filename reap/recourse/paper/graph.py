@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
@@ -18,14 +18,12 @@ from reap.belief import ConfidenceSet
 from reap.effort import Efforts
 from reap.language import _
 from reap.plan import Plan, Status
-from reap.recourse.engine import Engine
+from reap.recourse.acceptance import Durability
+from reap.recourse.engine import Candidates, Engine, Objective, Subject, check_robust
+from reap.recourse.fitting import prototypes, typical
 from reap.recourse.paper.minimax import minimax, worst_case
 from reap.recourse.paper.neighbours import NeighbourLists
 from reap.recourse.paper.paths import EdgeEfforts, Positions, ShortestPaths, Subgraph, shortest
-from reap.recourse.prototypes import prototypes
-from reap.recourse.reasons import typical
-from reap.recourse.robust import Objective, check_robust
-from reap.recourse.subject import Candidates, Subject
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
 
@@ -57,7 +55,7 @@ class GraphRecourse(Engine):
         Rows with a score above it are accepted; see ``reap.models.wrap``.
     output, unit
         As of ``Recourse``: a model that returns points, margins or another score, and their unit.
-    durability, refits, models, margin, n_jobs
+    durability, margin
         As of ``Recourse``: what else must accept a plan beside today's model. By default nothing.
     n_neighbors : int
         Neighbours of each row, K.
@@ -74,7 +72,6 @@ class GraphRecourse(Engine):
         For approximate neighbours; nothing else is random.
     time_limit : float, optional
         Seconds a call may take; then the best plan so far is given, with a note.
-    verbose : bool
 
     Examples
     --------
@@ -100,14 +97,10 @@ class GraphRecourse(Engine):
     max_neighbors: int = 160
     anonymity: int | None = None
     approximate: bool = False
-    durability: float = 0.0
-    refits: int | None = None
-    models: Sequence[Any] | None = None
+    durability: float | Durability = 0.0
     margin: float = 0.0
-    n_jobs: int | None = None
     random_state: int = 0
     time_limit: float | None = None
-    verbose: bool = False
 
     def fit(self, X: Frame, y: Any = None) -> Self:
         """Link every row of other people, usually those the model was trained on, with its nearest ones.
@@ -123,10 +116,6 @@ class GraphRecourse(Engine):
         most = max(self.n_neighbors, self.max_neighbors)
         self.rows_ = NeighbourLists(self.space, Z, most, self.approximate, self.random_state)
         self._forget()
-        if self.verbose:
-            print(
-                f"{len(self.rows_):,} distinct rows of {len(X):,}, {self.rows_.lists.shape[1]} neighbours each"
-            )
         return self
 
     def _check(self) -> None:
@@ -139,12 +128,6 @@ class GraphRecourse(Engine):
         size = len(self.rows_) * (16 * self.space.dimension + 64)  # bytes, about, of one subject
         self._kept: LRUCache[Any, Paths] = LRUCache(max(_FEWEST, min(_MOST, _MEMORY // size)))
         self._lock = threading.Lock()
-
-    def edge(self) -> Self:
-        """Return the same fitted engine for which today's model alone decides: its plans ask for less and may not hold."""
-        made = super().edge()
-        made._forget()
-        return made
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k not in ("_kept", "_lock")}

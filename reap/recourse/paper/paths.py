@@ -25,8 +25,8 @@ from reap._arrays import zero_missing
 from reap._typing import Array, Bools, Ints
 from reap.effort import Efforts
 from reap.recourse.acceptance import Acceptance
+from reap.recourse.engine import Subject
 from reap.recourse.paper.neighbours import NeighbourLists
-from reap.recourse.subject import Subject
 
 #: Efforts (n, b) of edges (n,), under b matrices or under anything else.
 EdgeEfforts = Callable[[Ints], Array]

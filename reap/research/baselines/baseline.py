@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
@@ -16,8 +16,8 @@ from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.effort import Efforts
 from reap.plan import Plan
-from reap.recourse import Candidates, Engine, GraphRecourse, Subject
-from reap.recourse.robust import Objective, check_robust
+from reap.recourse import Candidates, Durability, Engine, GraphRecourse, Subject
+from reap.recourse.engine import Objective, check_robust
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Feature, Limits
 
@@ -88,7 +88,7 @@ class Baseline(Engine):
         Label of the favourable class.
     threshold, output, unit
         As of ``reap.Recourse``.
-    durability, refits, models, margin
+    durability, margin
         As of ``reap.Recourse``. By default today's model alone decides, as the papers have it.
     constraints : bool
         False: the paper's setting. Anything may become anything, nothing is rounded.
@@ -103,9 +103,7 @@ class Baseline(Engine):
     output: Output = "probability"
     unit: str = ""
     constraints: bool = True
-    durability: float = 0.0
-    refits: int | None = None
-    models: Sequence[Any] | None = None
+    durability: float | Durability = 0.0
     margin: float = 0.0
     random_state: int = 0
 
@@ -172,8 +170,9 @@ class PathBaseline(Baseline):
             threshold=self.threshold,
             output=self.output,
             unit=self.unit,
-            durability=self.durability,
-            models=[one.model for one in self.refits_] or None,
+            durability=Durability(
+                self.acceptance_.durability, models=[one.model for one in self.acceptance_.others] or None
+            ),
             margin=self.margin,
             n_neighbors=self.n_neighbors,
             max_neighbors=self.max_neighbors,
@@ -205,8 +204,7 @@ class RowBaseline(Baseline):
         rows = np.unique(self._legal(self.rows_[self.accepted_], subject), axis=0)
         rows = rows[subject.space.allows(subject.z, rows)]
         rows = rows[self.acceptance_.classifier.accepts(rows)] if len(rows) else rows
-        scores = self.classifier_.score(rows) if len(rows) else np.empty(0)
-        return Candidates.nearest_first(subject, rows, scores)
+        return Candidates.nearest_first(subject, rows, self.classifier_)
 
     def _legal(self, rows: Array, subject: Subject) -> Array:
         """Return the nearest legal rows; in the paper's setting any point of the unit box is one."""

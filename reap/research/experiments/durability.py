@@ -22,7 +22,7 @@ from reap.datasets import load
 from reap.models import Classifier, wrap
 from reap.models.durable import accepting, given, retrained
 from reap.plan import Plan
-from reap.recourse import Engine, Recourse
+from reap.recourse import Durability, Engine, Recourse
 from reap.research.baselines import FACE, ROAR, DiCE, Wachter
 from reap.research.experiments.measures import crossed
 from reap.research.experiments.results import Result
@@ -161,9 +161,15 @@ def _methods(seen: list[Any]) -> dict[str, Callable[[Any, Any], Engine]]:
     """Return how to make each method's engine, by its name; ours share their retrainings."""
     methods: dict[str, Callable[[Any, Any], Engine]] = {
         "today's model alone": Recourse,
-        "durability .95": lambda model, space: Recourse(model, space, durability=0.95, models=seen),
-        "durability .90": lambda model, space: Recourse(model, space, durability=0.9, models=seen),
-        "durability .80": lambda model, space: Recourse(model, space, durability=0.8, models=seen),
+        "durability .95": lambda model, space: Recourse(
+            model, space, durability=Durability(0.95, models=seen)
+        ),
+        "durability .90": lambda model, space: Recourse(
+            model, space, durability=Durability(0.9, models=seen)
+        ),
+        "durability .80": lambda model, space: Recourse(
+            model, space, durability=Durability(0.8, models=seen)
+        ),
         "margin .03": lambda model, space: Recourse(model, space, margin=0.03),
         "ROAR": ROAR,
         "Wachter": Wachter,

@@ -1,6 +1,7 @@
-"""What ``fit`` looks at before it trusts a model, rows and labels: mistakes that would otherwise end in silent nonsense.
+"""What ``fit`` looks at before it trusts a model, rows and labels, and what it keeps of other people.
 
-What cannot be meant is refused; what may be meant, but rarely is, is said in an ``InputWarning``. See ``docs/mistakes.md``.
+Mistakes would otherwise end in silent nonsense: what cannot be meant is refused; what may be meant, but rarely is, is said in an
+``InputWarning``. See ``docs/mistakes.md``.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from scipy.stats import rankdata
 
 from reap._clock import LateError
 from reap._errors import InputError, InputWarning, said
-from reap._typing import Array, Bools
+from reap._typing import Array, Bools, Ints
 from reap.models import Classifier
-from reap.space import vocabulary
+from reap.space import ActionSpace, vocabulary
 from reap.space.inputs import as_frame
 
 #: Rows that are looked at. Fewer than the least say nothing about a model, and fewer of a class nothing about the labels.
@@ -273,3 +274,98 @@ def _of_direction(classifier: Classifier, codes: Array, scores: Array) -> Iterat
             f"the model prefers people who are worse off ({what}); if {classifier.target!r} is the bad outcome, say target= with "
             "the label of the good one"
         )
+
+
+# what is kept of other people ---------------------------------------------------------------------------------
+
+
+def typical(classifier: Classifier, accepted: Array) -> Array | None:
+    """Return the typical one of accepted rows (n, d): medians of numbers and ordered levels, most frequent categories.
+
+    Where the model refuses that mixture it is the accepted row nearest to it. None without a row.
+
+    Examples
+    --------
+    >>> import pandas as pd, reap
+    >>> X = pd.DataFrame({"income": [10, 30, 32, 90], "owner": ["no", "yes", "yes", "no"], "job": ["a", "b", "b", "c"]})
+    >>> space = reap.ActionSpace.from_frame(X)
+    >>> everybody = reap.models.wrap(lambda frame: 0.9 * frame["income"].notna(), space)
+    >>> space.decode(typical(everybody, space.encode(X)[1:])[None])
+       income owner job
+    0      32   yes   b
+    """
+    if not len(accepted):
+        return None
+    space = classifier.space
+    known = ~np.isnan(accepted)
+    middle = np.full(accepted.shape[1], np.nan)
+    some = known.any(axis=0)
+    middle[some] = np.nanquantile(accepted[:, some], 0.5, axis=0, method="higher")
+    for feature in space.features:
+        if feature.kind == "categorical":
+            columns = space.slices[feature.name]
+            shares = accepted[:, columns].sum(axis=0)
+            middle[columns] = np.eye(len(shares))[shares.argmax()] if shares.any() else 0.0
+    middle = space.snap(middle[None])[0]  # round, as people say it
+    if bool(classifier.accepts(middle[None])[0]):
+        return np.asarray(middle)
+    away = np.abs(np.where(known & some, accepted - middle, 1.0)).sum(axis=1)
+    return np.asarray(accepted[int(away.argmin())])
+
+
+def prototypes(space: ActionSpace, Z: Array, k: int) -> Array:
+    """Return the average person of each group of at least k rows, as vectors (m, d).
+
+        Rows are grouped by the columns that can change. Numbers are averaged, levels take the nearest to the
+    average or the most frequent, all in units as they are shown.
+
+    Parameters
+    ----------
+    space : ActionSpace
+    Z : (n, d) vectors of the rows
+    k : int
+
+    Examples
+    --------
+    >>> import pandas as pd, reap
+    >>> X = pd.DataFrame({"income": [10, 12, 50, 54], "owner": ["no", "no", "yes", "yes"]})
+    >>> space = reap.ActionSpace.from_frame(X)
+    >>> space.decode(prototypes(space, space.encode(X), 2))
+       income owner
+    0      11    no
+    1      52   yes
+    """
+    if k > len(Z):
+        raise InputError(
+            f"anonymity is {k}, but the table has {len(Z)} rows; give more rows or a smaller number"
+        )
+    known = ~np.isnan(Z)
+    filled = np.where(known, Z, 0.0)
+    averages = []
+    for rows in groups(filled[:, space.movable or []], k):
+        count = known[rows].sum(axis=0)
+        averages.append(np.where(count > 0, filled[rows].sum(axis=0) / np.maximum(count, 1), np.nan))
+    return space.encode(space.decode(np.array(averages)))
+
+
+def groups(Z: Array, k: int) -> list[Ints]:
+    """Return a partition of rows (n, m) into groups of k to 2k − 1 near ones (more where they are all alike).
+
+    Halve at the median of the column with the largest variance, while both halves keep k rows (Mondrian, LeFevre,
+    DeWitt and Ramakrishnan 2006).
+
+    Examples
+    --------
+    >>> [group.tolist() for group in groups(np.array([[0.0], [5.0], [0.1], [5.1]]), 2)]
+    [[0, 2], [1, 3]]
+    """
+    waiting, done = [np.arange(len(Z))], []
+    while waiting:
+        rows = waiting.pop()
+        spread = Z[rows].var(axis=0) if Z.shape[1] else np.zeros(1)
+        if len(rows) < 2 * k or spread.max() == 0:
+            done.append(rows)
+            continue
+        order = rows[np.argsort(Z[rows, spread.argmax()], kind="stable")]
+        waiting += [order[len(order) // 2 :], order[: len(order) // 2]]
+    return done

@@ -1,1 +1,0 @@
-"""In which steps to go there."""
