@@ -13,7 +13,7 @@ import pytest
 
 import reap
 from reap import _clock
-from reap.recourse import judging
+from reap.recourse import making
 from reap.recourse.search import Found
 from reap.service.turns import Turns
 
@@ -77,7 +77,7 @@ def test_the_time_of_a_search_ends_or_grows_while_its_plans_are_judged(
     x, alike = german_rejected.iloc[[0]], np.eye(engine.space.dimension)[None]
     wanted = engine.plans(x, alike)
     engine._forget()
-    least, route = Found.least, judging.routes
+    least, route = Found.least, making.routes
     now, then = (np.inf, -np.inf) if passed else (-np.inf, np.inf)
 
     def searched(self, A):
@@ -90,7 +90,7 @@ def test_the_time_of_a_search_ends_or_grows_while_its_plans_are_judged(
         return route(problem, rows)
 
     monkeypatch.setattr(Found, "least", searched)
-    monkeypatch.setattr(judging, "routes", judged)
+    monkeypatch.setattr(making, "routes", judged)
     (made,) = engine.plans(x, alike)
     np.testing.assert_array_equal(made.path, wanted[0].path)
     assert ("time limit" in made.note) is not passed
