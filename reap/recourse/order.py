@@ -27,60 +27,16 @@ def asks_no_more(changes: Array, others: Array) -> Bools:
     >>> asks_no_more(np.array([amount, age]), np.array([both, amount])).tolist()
     [[True, True], [True, False]]
     """
-    if len(changes) * 8 < len(others):  # few changes of few columns each: only those columns need a look
-        return np.array([_extends(others, change) for change in changes], dtype=bool).reshape(-1, len(others))
     # most pairs move different columns, or to different sides: one product of zeros and ones tells, the rest is compared
     moved = ~(np.abs(changes) <= _RESOLUTION)
-    out = _sides(changes, moved) @ _sides(others).T == moved.sum(axis=1)[:, None]
+    out = np.asarray(_sides(changes, moved) @ _sides(others).T == moved.sum(axis=1)[:, None])
     size, limit = np.abs(changes), np.abs(others) + _RESOLUTION
-    if 8 * np.count_nonzero(out) > out.size:
-        for k in np.flatnonzero(moved.any(axis=0)):
-            out &= size[:, k, None] <= limit[:, k]
-        return np.asarray(out)
     i, j = np.nonzero(out)
     part = max(1, _ENTRIES // max(1, changes.shape[1]))
     for begin in range(0, len(i), part):
         a, b = i[begin : begin + part], j[begin : begin + part]
         out[a, b] = (size[a] <= limit[b]).all(axis=1)
-    return np.asarray(out)
-
-
-def _extends(others: Array, change: Array) -> Bools:
-    """Return which others (m, d) ask for no less than one change (d,), (m,)."""
-    columns = np.flatnonzero(np.abs(change) > _RESOLUTION)
-    mine, theirs = change[columns], others[:, columns]
-    return np.asarray(((mine * theirs > 0) & (np.abs(mine) <= np.abs(theirs) + _RESOLUTION)).all(axis=1))
-
-
-class Changes:
-    """Many changes (n, d) that others are held against, again and again.
-
-    Parameters
-    ----------
-    changes : (n, d)
-
-    Examples
-    --------
-    >>> Changes(np.array([[-0.5, 0.0], [-0.5, 0.2], [0.0, 0.1]])).asking_no_more(np.array([[-0.6, 0.1]])).tolist()
-    [[True], [False], [True]]
-    """
-
-    def __init__(self, changes: Array) -> None:
-        moved = ~(np.abs(changes) <= _RESOLUTION)
-        self._sides = _sides(changes, moved)
-        self._count, self._size = moved.sum(axis=1), np.abs(changes)
-
-    def asking_no_more(self, others: Array) -> Bools:
-        """Return which of them ask for no more than which others (m, d) in any column, (n, m), as ``asks_no_more`` says."""
-        # most pairs move different columns, or to different sides: one product of zeros and ones tells, the rest is compared
-        out = np.asarray(self._sides @ _sides(others).T == self._count[:, None])
-        limit = np.abs(others) + _RESOLUTION
-        i, j = np.nonzero(out)
-        part = max(1, _ENTRIES // max(1, others.shape[1]))
-        for begin in range(0, len(i), part):
-            a, b = i[begin : begin + part], j[begin : begin + part]
-            out[a, b] = (self._size[a] <= limit[b]).all(axis=1)
-        return out
+    return out
 
 
 def _sides(changes: Array, moved: Bools | None = None) -> Array:

@@ -1,4 +1,4 @@
-"""Which changes ask for no more than others; changes that are kept must say what all pairs say."""
+"""Which changes ask for no more than others."""
 
 from __future__ import annotations
 
@@ -6,17 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reap.recourse.order import Changes, asks_no_more, undominated
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 20), st.integers(0, 40))
-def test_changes_that_are_kept_are_held_against_others_as_every_pair_is(seed, d, n):
-    rng = np.random.default_rng(seed)
-    # few values, many zeros: otherwise nothing asks for no more than anything
-    changes = rng.choice([-1.0, -0.5, 0.0, 0.0, 0.0, 0.5, 1.0, 1e-12], (n, d))
-    others = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], (7, d))
-    np.testing.assert_array_equal(Changes(changes).asking_no_more(others), asks_no_more(changes, others))
+from reap.recourse.order import asks_no_more, undominated
 
 
 @settings(max_examples=200, deadline=None)

@@ -23,6 +23,7 @@ from reap.plan import Plan
 from reap.recourse.acceptance import Durability
 from reap.recourse.engine import ROWS, Candidates, Engine, Objective, Subject, check_robust
 from reap.recourse.fitting import typical
+from reap.recourse.polish import Steps, climb, exchange
 from reap.recourse.problem import Problem
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
@@ -33,8 +34,8 @@ Loss = Literal["quadratic", "hinge"]
 _ABOVE = 1e-3
 #: How much λ falls where the last point is not accepted; the paper's appendix B.
 _LESS = 0.05
-#: Steps to an accepted row near a refused one, at most, and the share of what its score lacks that each has to bring.
-_STEPS, _SHARE = 60, 0.25
+#: Steps to an accepted row near a refused one, at most.
+_CLIMBS = 20
 
 
 @dataclass(eq=False, repr=False)
@@ -219,7 +220,7 @@ class GradientRecourse(Engine):
             problem = Problem(subject.space, careful, subject.z, deadline=deadline)
             for i in np.flatnonzero(~fine).tolist():
                 A = matrix(np.array([i]), problem.moves(rows[[i]]))[0]
-                near = _accepted_near(problem, A, rows[i])
+                near = _accepted_near(problem, Efforts.of(A[None]), rows[i])
                 if near is None or not careful.accepts(near[None])[0]:
                     continue
                 said = "At legal values the end of Algorithm 1 scores {}; this plan is the easiest accepted one found near it."
@@ -339,55 +340,19 @@ class Algorithm1:
 # near the end of a descent -----------------------------------------------------------------------------------
 
 
-def _accepted_near(problem: Problem, A: Array, row: Array) -> Array | None:
-    """Return an accepted legal row (d,) near a legal one (d,) that is refused, of little effort under a matrix (d, d).
+def _accepted_near(problem: Problem, person: Efforts, row: Array) -> Array | None:
+    """Return an accepted legal row (d,) near a legal one (d,) that is refused, of little effort for one person.
 
-    Climb until the row is accepted: a step changes one feature, by some places on its ladder of legal values or to another
-    level, and of the steps that bring a good share of what the score lacks the one that asks least for it is taken. Then take
-    steps of less effort from the easiest accepted row that was seen. None where no step helps, or time is up.
+    Climb until rows are accepted, and from the easiest of these take steps of less effort. None where no step helps, or time
+    is up.
     """
-    A = A[problem.moving[:, None], problem.moving]
+    if len(problem.own) == 0:
+        return None
+    person, steps = person.within(problem.moving), Steps(problem)
     here = np.array([one.nearest(row[None, one.columns])[0] for one in problem.ladders], dtype=np.intp)
-    score, asked = float(problem.logits(here[None])[0]), _effort(problem, A, here[None])[0]
-    best, least = here, np.inf
-    for _ in range(_STEPS):
-        near = _one_step(problem, here)
-        if len(near) == 0 or problem.late or not np.isfinite(score):
-            break
-        scores, efforts = problem.logits(near), _effort(problem, A, near)
-        accepted = np.where(problem.legal(near, scores) >= problem.goal, efforts, np.inf)
-        if accepted.min() < least * (1 - 1e-9):
-            best, least = near[accepted.argmin()], accepted.min()
-        if score >= problem.goal:  # here is accepted: only less effort is of interest
-            if here is best:
-                break
-            here = best
-            continue
-        lack = problem.goal - score
-        gain = np.minimum(scores - score, lack)
-        if not gain.max() > 0:
-            break
-        some = np.flatnonzero(gain >= min(_SHARE * lack, gain.max()))
-        pick = int(some[((efforts[some] - asked) / gain[some]).argmin()])
-        here, score, asked = near[pick], float(scores[pick]), efforts[pick]
-    return problem.rows(best[None])[0] if np.isfinite(least) else None
-
-
-def _effort(problem: Problem, A: Array, places: Ints) -> Array:
-    """Return the effort (n,) of places (n, f) under one matrix (m, m) of the columns that can move."""
-    return effort.of_change(A, problem.changes(places))
-
-
-def _one_step(problem: Problem, here: Ints) -> Ints:
-    """Return the legal places (n, f) that differ from a place (f,) on one ladder: 1, 2, 4, … up or down, own, any level."""
-    near = [here[None][:0]]
-    for f, ladder in enumerate(problem.ladders):
-        sizes = 2 ** np.arange(int(ladder.length).bit_length())
-        to = np.append([here[f] - sizes, here[f] + sizes], ladder.own) if ladder.ordered else ladder.rungs
-        to = np.unique(to[(to >= 0) & (to < ladder.length) & (to != here[f])])
-        near.append(np.repeat(here[None], len(to), axis=0))
-        near[-1][:, f] = to
-    places = np.concatenate(near)
-    if problem.most is not None:
-        places = places[problem.counts(places) <= problem.most]
-    return places[problem.space.allows(problem.z0, problem.rows(places))] if problem.tied else places
+    found = climb(problem, steps, here[None], wide=True, rounds=_CLIMBS)
+    if len(found) == 0:
+        return None
+    best = found[problem.ask(person, found).argmin(axis=1)]
+    best = exchange(problem, steps, person, np.zeros(1, dtype=np.intp), best, problem.judge(best))
+    return np.asarray(problem.rows(best)[0])
