@@ -1,4 +1,4 @@
-"""Folders of killed servers and batches: removed by the next one, and never that of a running one."""
+"""Folders of killed servers: removed by the next one, and never that of a running one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from reap import _folders
 
 #: Goes on until it is killed: a process that holds its folder.
 HOLD = """
-import sys
 from reap import _folders
-with _folders.folder(sys.argv[1]) as made:
+with _folders.folder() as made:
     (made / "engine").write_bytes(bytes(1000))
     print(made, flush=True)
     input()
@@ -29,9 +28,9 @@ def temporary(tmp_path, monkeypatch):
     return tmp_path
 
 
-def hold(kind):
+def hold():
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     return process, process.stdout.readline().strip()
 
@@ -41,11 +40,10 @@ def ended(process, how):
     process.communicate(timeout=30)
 
 
-@pytest.mark.parametrize(("first", "next_one"), [("serve", "serve"), ("batch", "batch"), ("batch", "serve")])
-def test_the_folder_of_a_killed_process_goes_and_that_of_a_running_one_stays(temporary, first, next_one):
-    killed, left = hold(first)
+def test_the_folder_of_a_killed_process_goes_and_that_of_a_running_one_stays(temporary):
+    killed, left = hold()
     ended(killed, signal.SIGKILL)
-    running, kept = hold(next_one)  # clears up as it starts
+    running, kept = hold()  # clears up as it starts
     try:
         names = {str(path) for path in temporary.iterdir()}
         assert kept in names
@@ -59,14 +57,14 @@ def test_the_folder_of_a_killed_process_goes_and_that_of_a_running_one_stays(tem
 
 
 def test_an_orderly_end_leaves_nothing(temporary):
-    with _folders.folder("batch") as made:
+    with _folders.folder() as made:
         assert made.is_dir()
         assert _folders.clear() == 0
     assert list(temporary.iterdir()) == []
 
 
 def test_a_folder_of_somebody_else_with_such_a_name_stays(temporary):
-    other = temporary / "reap-batch-mine"
+    other = temporary / "reap-serve-mine"
     other.mkdir()
     (other / "letter").write_text("dear diary")
     assert _folders.clear() == 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,10 +13,9 @@ import pandas as pd
 from reap._errors import InputError
 from reap._typing import Array, Frame, Series
 from reap.auditing import figures
-from reap.auditing.cliffs import model_cliffs
-from reap.auditing.grouping import Grouping
 from reap.auditing.population import Population, population
-from reap.auditing.result import Audit
+from reap.auditing.result import Audit, Grouping, ModelCliff
+from reap.language import _
 from reap.space import ActionSpace
 
 
@@ -76,89 +77,87 @@ def audit(
     if len(people) == 0:
         raise InputError("nobody in the table was rejected, so there is nothing to audit")
     rng = np.random.default_rng(random_state)
-    effort = figures.efforts(people, people.matrix)
-    way = figures.ways(people, people.matrix)
-    shares = figures.contributions(people, people.matrix)
-    groupings = {name: people.group([name]) for name in by}
+    effort, way, shares = (
+        measure(people, people.matrix) for measure in (figures.efforts, figures.ways, figures.contributions)
+    )
+    divided = {name: people.group([name]) for name in by}
     if len(by) > 1:
-        groupings[" · ".join(by)] = people.group(by)
-    drawn = figures.people_matrices(people.space.dimension, matrices, random_state)
-    whole = pd.Series(["everybody"] * len(people))
-    total = figures.summary(people, whole, effort, way, resamples, confidence, rng).iloc[0]
+        divided[" · ".join(by)] = people.group(by)
+
+    def summary(groups: Series) -> Frame:
+        return figures.summary(people, groups, effort, way, resamples, confidence, rng)
+
+    everybody = summary(pd.Series(["everybody"] * len(people))).iloc[0]
+    told = ("share", "share_low", "share_high", "median", "median_low", "median_high", "p90", "way")
+    relative: dict[str, Frame] = {}
+    if people.planned.any():
+        drawn = figures.people_matrices(people.space.dimension, matrices, random_state)
+        relative = figures.relative_medians(people, divided, drawn, rng)
+    groupings, without = [], pd.Series(~people.planned)
+    for name, groups in divided.items():
+        own = groups[people.planned].reset_index(drop=True)
+        table = summary(groups)
+        compared = [str(g) for g in table.index[table["people"] >= least]]
+        measured = [g for g in compared if table.loc[g, "people"] - table.loc[g, "without_plan"] >= least]
+        table = table.astype({"without_plan": float})
+        table.loc[~table.index.isin(compared), table.columns.drop("people")] = np.nan
+        inside, mine = groups.isin(compared), own.isin(compared).to_numpy()
+        grouping = Grouping(
+            name=name,
+            table=table,
+            compared=compared,
+            share_comparison=figures.compare_shares(without[inside], groups[inside], rng),
+            effort_comparison=figures.compare_efforts(effort[mine], own[mine], rng),
+            features=pd.DataFrame({g: _shares(people, shares[(own == g).to_numpy()]) for g in compared}).T,
+            relative=relative[name].reindex(columns=measured) if relative else pd.DataFrame(columns=[]),
+            efforts={g: effort[(own == g).to_numpy()] for g in measured},
+            whole=float(np.median(effort)) if len(effort) else np.nan,
+        )
+        groupings.append(grouping)
     return Audit(
         people=len(people),
-        without_plan=int(total["without_plan"]),
-        share=float(total["share"]),
-        share_low=float(total["share_low"]),
-        share_high=float(total["share_high"]),
+        without_plan=int(everybody["without_plan"]),
+        **{name: float(everybody[name]) for name in told},
         statuses={str(k): int(v) for k, v in people.frame["recourse_status"].value_counts().items()},
         unread=people.unread,
-        median=float(total["median"]),
-        median_low=float(total["median_low"]),
-        median_high=float(total["median_high"]),
-        p90=float(total["p90"]),
-        way=float(total["way"]),
         features=_shares(people, shares),
         changed=_changed(people),
-        groupings=_groupings(
-            people, groupings, (effort, way), shares, drawn, (resamples, confidence, least), rng
-        ),
+        groupings=groupings,
         confidence=confidence,
         manifest=people.manifest,
-        cliffs=model_cliffs(people.frame),
+        cliffs=_model_cliffs(people.frame),
     )
 
 
 def _shares(people: Population, contributions: Array) -> Series:
     """Return the share of the effort that each feature carries, (f,)."""
-    total = contributions.sum()
-    return pd.Series(
-        contributions.sum(axis=0) / total if total else np.zeros(contributions.shape[1]),
-        index=people.space.names,
-    )
+    parts, total = contributions.sum(axis=0), contributions.sum()
+    return pd.Series(parts / total if total else np.zeros(len(parts)), index=people.space.names)
 
 
 def _changed(people: Population) -> Series:
     """Return the share of plans that change each feature from start to target, (f,)."""
-    V = people.V
-    moved = people.space.changed(np.zeros_like(V), V) if len(V) else np.zeros((1, len(people.space.names)))
-    return pd.Series(np.asarray(moved).mean(axis=0), index=people.space.names)
+    V = people.V if len(people.V) else np.zeros((1, people.space.dimension))
+    return pd.Series(people.space.changed(np.zeros_like(V), V).mean(axis=0), index=people.space.names)
 
 
-def _groupings(
-    people: Population,
-    groupings: dict[str, Series],
-    measures: tuple[Array, Array],
-    shares: Array,
-    drawn: Array,
-    settings: tuple[int, float, int],
-    rng: np.random.Generator,
-) -> list[Grouping]:
-    (effort, way), (resamples, confidence, least) = measures, settings
-    relative = figures.relative_medians(people, groupings, drawn, rng) if people.planned.any() else {}
+def _model_cliffs(frame: Frame) -> list[ModelCliff]:
+    """Return the cliffs of a batch's plans, most frequent first; none where the table does not say."""
+    if "recourse_cliffs" not in frame.columns:
+        return []
+    planned = frame[frame["recourse_status"] == "ok"]
+    found: dict[str, list[dict[str, Any]]] = {}
+    for text in planned["recourse_cliffs"]:
+        for cliff in json.loads(text) if isinstance(text, str) and text else []:
+            found.setdefault(cliff["feature"], []).append(cliff)
     made = []
-    for name, groups in groupings.items():
-        own = groups[people.planned].reset_index(drop=True)
-        table = figures.summary(people, groups, effort, way, resamples, confidence, rng)
-        compared = [str(g) for g in table.index[table["people"] >= least]]
-        inside, mine = groups.isin(compared), own.isin(compared).to_numpy()
-        without = pd.Series(~people.planned)
-        measured = [g for g in compared if table.loc[g, "people"] - table.loc[g, "without_plan"] >= least]
-        features = {g: _shares(people, shares[(own == g).to_numpy()]) for g in compared}
-        withheld = ~table.index.isin(compared)
-        table = table.astype({"without_plan": float})
-        table.loc[withheld, table.columns.drop("people")] = np.nan
-        made.append(
-            Grouping(
-                name=name,
-                table=table,
-                compared=compared,
-                share_comparison=figures.compare_shares(without[inside], groups[inside], rng),
-                effort_comparison=figures.compare_efforts(effort[mine], own[mine], rng),
-                features=pd.DataFrame(features).T,
-                relative=relative[name].reindex(columns=measured) if relative else pd.DataFrame(columns=[]),
-                efforts={g: effort[(own == g).to_numpy()] for g in measured},
-                whole=float(np.median(effort)) if len(effort) else np.nan,
-            )
+    for feature, cliffs in found.items():
+        worst = max(cliffs, key=lambda cliff: abs(cliff["score_above"] - cliff["score_below"]))
+        example = _("from {below} to {above} a score goes from {low} to {high}").format(
+            below=worst["below"],
+            above=worst["above"],
+            low=f"{worst['score_below']:.4g}",
+            high=f"{worst['score_above']:.4g}",
         )
-    return made
+        made.append(ModelCliff(feature, worst["label"], len(cliffs), len(cliffs) / len(planned), example))
+    return sorted(made, key=lambda cliff: -cliff.plans)

@@ -112,6 +112,11 @@ class Comparison:
     statistic: float
     p: float
 
+    def __str__(self) -> str:
+        if np.isnan(self.p):
+            return self.name
+        return f"{self.name}: {'p < 0.001' if self.p < 0.001 else f'p = {self.p:.3f}'}"
+
 
 def compare_shares(without: Series, groups: Series, rng: np.random.Generator) -> Comparison:
     """Return Pearson's χ² of "no plan" against group; by permutation where an expected count is below 5."""
@@ -183,3 +188,8 @@ def relative_medians(
 def people_matrices(dimension: int, count: int, seed: int) -> Array:
     """Return effort matrices of people nobody has asked, (count, d, d): draws of the prior "people"."""
     return Posterior(dimension, particles=max(count, 2), random_state=seed).sample(count)
+
+
+def shown(effort: float) -> str:
+    """Return an effort as a percentage of its unit, to three digits."""
+    return "–" if np.isnan(effort) else f"{100 * effort:#.3g}".rstrip(".") + "\N{NO-BREAK SPACE}%"

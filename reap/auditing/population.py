@@ -15,7 +15,7 @@ from reap import effort
 from reap._errors import InputError, unknown
 from reap._typing import Array, Bools, Frame, Ints, Series
 from reap.batch.manifest import moments
-from reap.batch.store import check_parts, read_manifest
+from reap.batch.store import read_plans
 from reap.space import ActionSpace
 
 #: Statuses of rows that are no part of an audit: nobody was refused, or nobody could be advised.
@@ -131,71 +131,40 @@ def population(
     source: Frame | str | Path, space: ActionSpace | None = None, accepted: Frame | None = None
 ) -> Population:
     """Return the rejected people of a batch result: a frame of ``reap.batch.run``, or its file or folder."""
-    frame, manifest = _read(source)
-    space = space or _space(manifest)
-    if list(space.columns) != list(manifest.get("columns", space.columns)):
-        raise InputError("the plans were made with another action space; give the one they were made with")
-    status = frame["recourse_status"]
-    unread = status.isin(_UNREAD)
-    rejected = (~unread & (status != _ACCEPTED)).to_numpy()
-    paths = [
-        np.asarray(path, dtype=float).reshape(-1, space.dimension) for path in frame["recourse_path"][~unread]
-    ]
-    starts = np.array([path[0] for path in paths]).reshape(-1, space.dimension)
-    kept = rejected[~unread.to_numpy()]
-    mine = [path for path, keep in zip(paths, kept, strict=True) if keep]
-    frame = frame[rejected]
-    planned = (frame["recourse_valid"] & (frame["recourse_status"] == "ok")).to_numpy(dtype=bool)
-    ends = np.array([path[-1] for path in mine]).reshape(-1, space.dimension)
-    return Population(
-        frame,
-        space,
-        starts[kept],
-        planned,
-        effort.changes(ends, starts[kept])[planned],
-        frame["recourse_changes"].to_numpy(dtype=np.intp),
-        _accepted(manifest, space, accepted, starts[~kept]),
-        manifest,
-        int(unread.sum()),
-    )
-
-
-def _read(source: Frame | str | Path) -> tuple[Frame, dict[str, Any]]:
     if isinstance(source, pd.DataFrame):
         frame, manifest = source, dict(source.attrs.get("reap", {}))
-    elif Path(source).exists():
-        manifest = read_manifest(source)
-        if Path(source).is_dir():
-            check_parts(Path(source), manifest)
-        try:
-            frame = pd.read_parquet(source, page_checksum_verification=True)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{str(source)!r} is damaged: {error}") from None
     else:
-        raise InputError(f"there is no file {str(source)!r}")
+        frame, manifest = read_plans(source)
     for name in ("recourse_status", "recourse_valid", "recourse_changes", "recourse_path"):
         if name not in frame.columns:
             raise InputError(f"the table lacks the column {name!r}; give what reap.batch.run made")
-    return frame, manifest
-
-
-def _space(manifest: dict[str, Any]) -> ActionSpace:
-    if manifest.get("toml") is None:
+    if space is None and manifest.get("toml") is None:
         raise InputError("the table does not say which action space it was made with; give it with space=")
-    return ActionSpace.from_toml(manifest["toml"])
-
-
-def _accepted(
-    manifest: dict[str, Any], space: ActionSpace, given: Frame | None, starts: Array
-) -> dict[str, Any]:
-    """Return the moments of accepted people: those given, those the batch knew, or those in the table itself."""
-    if given is not None:
-        found = moments(space.encode(given))
-    else:
-        found = manifest.get("accepted") or moments(starts)
-    if found is None:
+    space = space or ActionSpace.from_toml(manifest["toml"])
+    if list(space.columns) != list(manifest.get("columns", space.columns)):
+        raise InputError("the plans were made with another action space; give the one they were made with")
+    read = frame[~frame["recourse_status"].isin(_UNREAD)]
+    paths = [np.asarray(path, dtype=float).reshape(-1, space.dimension) for path in read["recourse_path"]]
+    starts, ends = (np.array([path[k] for path in paths]).reshape(-1, space.dimension) for k in (0, -1))
+    rejected = (read["recourse_status"] != _ACCEPTED).to_numpy()
+    known = manifest.get("accepted") or moments(starts[~rejected])
+    if accepted is not None:
+        known = moments(space.encode(accepted))
+    if known is None:
         raise InputError(
             "effort has no unit without accepted people; give their rows with accepted=, or run the batch with "
             "reference="
         )
-    return found
+    own = read[rejected]
+    planned = (own["recourse_valid"] & (own["recourse_status"] == "ok")).to_numpy(dtype=bool)
+    return Population(
+        own,
+        space,
+        starts[rejected],
+        planned,
+        effort.changes(ends[rejected], starts[rejected])[planned],
+        own["recourse_changes"].to_numpy(dtype=np.intp),
+        known,
+        manifest,
+        len(frame) - len(read),
+    )

@@ -1,38 +1,26 @@
-"""The report: one page without any other file, for people who decide and people who check."""
+"""The report: one page without any other file, for people who decide and people who check; its pictures are SVG."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
 from html import escape
+from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Any
 
-from reap.auditing import plots
-from reap.auditing.grouping import Grouping, effort, said
-from reap.auditing.method import method, origin
+import numpy as np
+
+from reap._errors import InputError
+from reap.auditing.figures import shown
 from reap.language import _
 from reap.space import ActionSpace
 
 if TYPE_CHECKING:
-    from reap.auditing.result import Audit
+    from reap.auditing.result import Audit, Grouping
 
-_STYLE = """
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff;
-  max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.7rem; margin-bottom: .2rem; } h2 { margin-top: 2.6rem; border-top: 1px solid #ddd; padding-top: 1.2rem; }
-h3 { margin: 1.6rem 0 .3rem; font-size: 1.05rem; }
-.headline { display: flex; gap: 1.5rem; flex-wrap: wrap; margin: 1.5rem 0; }
-.headline div { background: #f3f7fa; border-left: 4px solid #0072B2; padding: .8rem 1.2rem; flex: 1 1 14rem; }
-.headline strong { display: block; font-size: 2.1rem; line-height: 1.2; }
-table { border-collapse: collapse; width: 100%; font-size: .92rem; font-variant-numeric: tabular-nums; }
-caption { text-align: left; color: #555; padding-bottom: .3rem; }
-th, td { text-align: right; padding: .35rem .6rem; border-bottom: 1px solid #e4e4e4; }
-td { white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; } thead th { border-bottom: 2px solid #999; vertical-align: bottom; }
-.scroll { overflow-x: auto; } svg { max-width: 100%; height: auto; } .few { color: #666; }
-code { font-size: .85em; }
-@media print { body { max-width: none; } h2 { break-before: page; } }
-"""
+#: The page around the figures, and how they are to be read.
+_PAGE = Path(__file__).with_name("page.html")
 _STATUSES = {
     "ok": "have a plan",
     "none_found": "no plan was found",
@@ -40,18 +28,21 @@ _STATUSES = {
     "infeasible": "the rules leave no legal row",
     "time_limit": "none was found in the time allowed",
 }
+#: Okabe and Ito's palette; grey for all the rest.
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6D31", "#999999")
+_INK, _MAIN = "#222222", "#0072B2"
+_FEATURES = 7
 
 
 def page(audit: Audit) -> str:
     """Return the report as HTML."""
     labels = _labels(audit)
     sections = "".join(_grouping(audit, g, labels) for g in audit.groupings)
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Audit of recourse</title><style>{_STYLE}</style></head><body><main>"
-        f"<h1>What recourse asks of people, and of whom</h1>{_headline(audit)}{_cliffs(audit)}"
-        f"{_features(audit, labels)}{sections}{method(audit)}{origin(audit)}</main></body></html>\n"
+    return Template(_PAGE.read_text(encoding="utf-8")).substitute(
+        body=f"{_headline(audit)}{_cliffs(audit)}{_features(audit, labels)}{sections}",
+        given="a matrix that was given" if audit.manifest.get("matrix") is not None else "the identity",
+        matrices=len(audit.groupings[0].relative),
+        origin=_origin(audit.manifest),
     )
 
 
@@ -83,10 +74,10 @@ def _headline(audit: Audit) -> str:
         '<div class="headline">',
         f"<div><strong>{_percent(audit.share)}</strong> have <b>no legal plan</b> at all "
         f"({_percent(audit.share_low)} to {_percent(audit.share_high)}): {audit.without_plan:,} people</div>",
-        f"<div><strong>{effort(audit.median)}</strong> is the median <b>effort</b> of those who have one "
-        f"({effort(audit.median_low)} to {effort(audit.median_high)}); one in ten needs more than {effort(audit.p90)}"
+        f"<div><strong>{shown(audit.median)}</strong> is the median <b>effort</b> of those who have one "
+        f"({shown(audit.median_low)} to {shown(audit.median_high)}); one in ten needs more than {shown(audit.p90)}"
         "</div>",
-        f"<div><strong>{effort(audit.way)}</strong> of a feature's <b>typical span</b> is how far half of them have to go at "
+        f"<div><strong>{shown(audit.way)}</strong> of a feature's <b>typical span</b> is how far half of them have to go at "
         "most, or as much in several features together</div>",
         "</div><p>100 % effort is what it takes, on average, to become an accepted person drawn at random, "
         "counting only what people can act on.</p><ul>",
@@ -109,14 +100,14 @@ def _finding(g: Grouping) -> str:
     else:
         text += (
             f"{_percent(table.loc[worst, 'share'])} of “{escape(worst)}”, {_percent(table.loc[best, 'share'])} of "
-            f"“{escape(best)}” ({escape(said(g.share_comparison))})."
+            f"“{escape(best)}” ({escape(str(g.share_comparison))})."
         )
     medians = table.loc[[name for name in table.index if name in g.efforts], "median"]
     if len(medians) > 1:
         hard, easy = medians.idxmax(), medians.idxmin()
         text += (
-            f" The median effort is {effort(medians.max())} for “{escape(hard)}” and {effort(medians.min())} for "
-            f"“{escape(easy)}” ({escape(said(g.effort_comparison))})."
+            f" The median effort is {shown(medians.max())} for “{escape(hard)}” and {shown(medians.min())} for "
+            f"“{escape(easy)}” ({escape(str(g.effort_comparison))})."
         )
     if (stays := g.hardest()) is not None:
         text += f" “{escape(stays[0])}” has the hardest plans under {stays[1]:.0%} of other effort matrices."
@@ -153,11 +144,11 @@ def _grouping(audit: Audit, g: Grouping, labels: dict[str, str]) -> str:
             "–" if r.without_plan != r.without_plan else f"{r.without_plan:,.0f}",
             _percent(r.share),
             f"{_percent(r.share_low)} – {_percent(r.share_high)}",
-            effort(r.median),
-            f"{effort(r.median_low)} – {effort(r.median_high)}",
-            effort(r.way),
-            effort(r.mean),
-            effort(r.p90),
+            shown(r.median),
+            f"{shown(r.median_low)} – {shown(r.median_high)}",
+            shown(r.way),
+            shown(r.mean),
+            shown(r.p90),
             _number(r.changes),
         )
         for name, r in zip(g.table.index, g.table.itertuples(), strict=True)
@@ -171,16 +162,16 @@ def _grouping(audit: Audit, g: Grouping, labels: dict[str, str]) -> str:
         f"<h2>By {escape(g.name)}</h2>",
         _table(f"Intervals hold with {audit.confidence:.0%} confidence", head, rows),
         few,
-        f"<h3>Without any legal plan ({escape(said(g.share_comparison))})</h3>{plots.shares(g)}",
+        f"<h3>Without any legal plan ({escape(str(g.share_comparison))})</h3>{_draw_shares(g)}",
     ]
     if g.efforts:
         parts += [
-            f"<h3>Effort of those with a plan ({escape(said(g.effort_comparison))})</h3>{plots.efforts(g)}",
-            f"<h3>Which features carry it</h3>{plots.features(g, labels)}",
+            f"<h3>Effort of those with a plan ({escape(str(g.effort_comparison))})</h3>{_draw_efforts(g)}",
+            f"<h3>Which features carry it</h3>{_draw_features(g, labels)}",
         ]
     if len(g.efforts) > 1 and len(g.relative):
         parts.append(
-            f"<h3>How much it depends on the assumed effort</h3>{plots.sensitivity(g)}{_stability(g)}"
+            f"<h3>How much it depends on the assumed effort</h3>{_draw_sensitivity(g)}{_stability(g)}"
         )
     return "".join(parts)
 
@@ -198,6 +189,27 @@ def _stability(g: Grouping) -> str:
         "matrices under which it is above everybody's",
     )
     return _table("Median effort over everybody's median effort", head, rows)
+
+
+def _origin(manifest: dict[str, Any]) -> str:
+    """Return versions and hashes of what was audited."""
+    named = {
+        "Version of reap": manifest.get("reap"),
+        "Engine": manifest.get("engine", {}).get("name"),
+        "Model": manifest.get("model"),
+        "Action space": manifest.get("space"),
+        "Input": manifest.get("data"),
+        "Answers": manifest.get("preferences"),
+        **{f"File: {name}": value for name, value in manifest.get("provenance", {}).items()},
+    }
+    rows = "".join(
+        f"<tr><td>{escape(name)}</td><td><code>{escape(str(value))}</code></td></tr>"
+        for name, value in named.items()
+        if value
+    )
+    if not rows:
+        return ""
+    return f"<h2>Made from</h2><div class='scroll'><table><tbody>{rows}</tbody></table></div>"
 
 
 def _table(caption: str, head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
@@ -218,3 +230,110 @@ def _percent(share: float) -> str:
 
 def _number(value: float) -> str:
     return "–" if value != value else f"{value:.2f}"
+
+
+# pictures ---------------------------------------------------------------------------------------------
+
+
+def _draw_shares(grouping: Grouping) -> str:
+    """Draw the share without a plan of each group, with its interval."""
+    table = grouping.table.iloc[::-1]
+    figure, axes = _figure(len(table))
+    y = np.arange(len(table))
+    few = ~table.index.isin(grouping.compared)
+    for mask, colour in ((~few, _MAIN), (few, "#BBBBBB")):
+        part = table[mask]
+        gaps = np.array([part["share"] - part["share_low"], part["share_high"] - part["share"]]) * 100
+        axes.errorbar(
+            part["share"] * 100,
+            y[mask],
+            xerr=np.maximum(gaps, 0),
+            fmt="o",
+            color=colour,
+            capsize=3,
+            markersize=6,
+        )
+    axes.set_yticks(y, table.index)
+    axes.set_xlim(left=min(0, axes.get_xlim()[0]))
+    axes.set_xlabel("% of rejected people without any legal plan")
+    return _svg(figure, f"Share without a plan by {grouping.name}")
+
+
+def _draw_efforts(grouping: Grouping) -> str:
+    """Draw the distribution of effort in each group: median, middle half, 5th to 95th percentile."""
+    names = list(grouping.efforts)[::-1]
+    figure, axes = _figure(len(names))
+    for y, name in enumerate(names):
+        low, quarter, median, upper, high = np.quantile(
+            grouping.efforts[name] * 100, [0.05, 0.25, 0.5, 0.75, 0.95]
+        )
+        axes.plot([low, high], [y, y], color=_MAIN, linewidth=1.5)
+        axes.barh(y, upper - quarter, left=quarter, height=0.5, color="#9CC9E6", edgecolor=_MAIN)
+        axes.plot([median, median], [y - 0.25, y + 0.25], color=_INK, linewidth=2.5)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("effort in %: median, middle half, 5th to 95th percentile")
+    return _svg(figure, f"Effort by {grouping.name}")
+
+
+def _draw_features(grouping: Grouping, labels: dict[str, str]) -> str:
+    """Draw which features carry the effort of each group."""
+    table = grouping.features.loc[[g for g in grouping.features.index if g in grouping.efforts]]
+    table = table.iloc[::-1]
+    order = table.mean().sort_values(ascending=False).index
+    top, rest = list(order[:_FEATURES]), list(order[_FEATURES:])
+    figure, axes = _figure(len(table), extra=0.9)
+    left = np.zeros(len(table))
+    parts = [(labels[name], table[name]) for name in top if table[name].max() > 0.005]
+    if rest and table[rest].sum(axis=1).max() > 0.005:
+        parts.append(("all others", table[rest].sum(axis=1)))
+    for (label, values), colour in zip(parts, _COLOURS, strict=False):
+        axes.barh(range(len(table)), values * 100, left=left, height=0.6, label=label, color=colour)
+        left += values.to_numpy() * 100
+    axes.set_yticks(range(len(table)), table.index)
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("% of the group's effort")
+    axes.legend(ncols=3, loc="lower center", bbox_to_anchor=(0.4, 1.0), frameon=False, fontsize=9)
+    return _svg(figure, f"Features that carry the effort by {grouping.name}")
+
+
+def _draw_sensitivity(grouping: Grouping) -> str:
+    """Draw each group's relative effort: as assumed, and its range over matrices."""
+    table = grouping.sensitivity().iloc[::-1]
+    figure, axes = _figure(len(table))
+    y = np.arange(len(table))
+    axes.axvline(1, color="#888888", linewidth=1, linestyle=":")
+    axes.hlines(y, table["low"], table["high"], color="#9CC9E6", linewidth=9)
+    axes.plot(table["median"], y, "|", color=_MAIN, markersize=16, markeredgewidth=2.5)
+    axes.plot(table["assumed"], y, "D", color=_INK, markersize=6)
+    axes.set_yticks(y, table.index)
+    axes.set_xlabel("median effort over everybody's (◆ as assumed; bar: 90 % of other matrices)")
+    return _svg(figure, f"Dependence on the assumed effort by {grouping.name}")
+
+
+def _figure(rows: int, extra: float = 0.0) -> tuple[Any, Any]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("the report needs matplotlib; install it with: pip install 'reap[plots]'") from None
+    figure = Figure(figsize=(7.2, 1.1 + extra + 0.42 * max(rows, 1)), layout="constrained")
+    axes = figure.subplots()
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(left=False)
+    axes.grid(axis="x", color="#E4E4E4", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.set_ylim(-0.6, max(rows, 1) - 0.4)
+    return figure, axes
+
+
+def _svg(figure: Any, title: str) -> str:
+    import matplotlib as mpl
+
+    text = io.StringIO()
+    # Text stays text (small, readable by a screen reader); a fixed salt and no date make the file repeatable.
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": title, "font.family": "sans-serif"}):
+        figure.savefig(text, format="svg", metadata={"Date": None, "Title": title})
+    drawn = text.getvalue()
+    return drawn[drawn.index("<svg") :].replace(
+        "<svg ", f'<svg role="img" aria-label="{escape(title, quote=True)}" ', 1
+    )

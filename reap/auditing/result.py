@@ -8,10 +8,101 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from reap.auditing.cliffs import ModelCliff
-from reap.auditing.grouping import Grouping, effort, said
-from reap.language import _
+from reap import language
+from reap._typing import Array, Frame
+from reap.auditing.figures import Comparison, shown
+from reap.language import _, ngettext
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """One way to divide people, and what differs.
+
+    Parameters
+    ----------
+    name : str
+        The column, or several joined by " · ".
+    table : DataFrame
+        One line a group: ``people, without_plan, share`` (with its interval), ``median`` effort (with its interval),
+        ``way`` (median, as a share of the typical span), ``mean, p90, changes`` (actions of a plan, on average).
+    compared : list of str
+        Groups large enough to be told about; of the others only the number of people is, the rest is NaN.
+    share_comparison, effort_comparison : Comparison
+    features : DataFrame (groups, features)
+        Share of the group's effort that each feature carries; rows sum to 1.
+    relative : DataFrame (matrices, groups)
+        The group's median effort over everybody's, under effort matrices of people nobody has asked.
+    efforts : dict
+        The efforts of each group that is compared.
+    whole : float
+        The median effort of everybody.
+    """
+
+    name: str
+    table: Frame
+    compared: list[str]
+    share_comparison: Comparison
+    effort_comparison: Comparison
+    features: Frame
+    relative: Frame
+    efforts: dict[str, Array]
+    whole: float
+
+    def sensitivity(self) -> Frame:
+        """Return one line a group: the range of its relative effort over matrices, and how often it is above 1."""
+        ratios = self.relative
+        return pd.DataFrame(
+            {
+                "assumed": [float(np.median(self.efforts[g])) / self.whole for g in ratios.columns],
+                "low": ratios.quantile(0.05),
+                "median": ratios.median(),
+                "high": ratios.quantile(0.95),
+                "above": (ratios > 1).mean(),
+            }
+        )
+
+    def hardest(self) -> tuple[str, float] | None:
+        """Return the group with the hardest plans as assumed, and the share of matrices under which it stays so."""
+        if len(self.relative.columns) < 2 or len(self.relative) == 0:
+            return None
+        name = str(self.sensitivity()["assumed"].idxmax())
+        return name, float((self.relative.idxmax(axis=1) == name).mean())
+
+
+@dataclass(frozen=True)
+class ModelCliff:
+    """A number at which plans stand on a cliff of the model.
+
+    Parameters
+    ----------
+    feature, label : str
+    plans : int
+        Plans that stand on such a cliff.
+    share : float
+        Of all plans.
+    example : str
+        The widest jump of the score, in words.
+    """
+
+    feature: str
+    label: str
+    plans: int
+    share: float
+    example: str
+
+    def __str__(self) -> str:
+        return ngettext(
+            "{label}: {n} plan ({share} of all); {example}",
+            "{label}: {n} plans ({share} of all); {example}",
+            self.plans,
+        ).format(
+            label=self.label,
+            n=language.number(self.plans),
+            share=f"{language.number(100 * self.share, 1)} %",
+            example=self.example,
+        )
 
 
 @dataclass(frozen=True)
@@ -71,18 +162,18 @@ class Audit:
         lines = [
             f"{self.without_plan:,} of {self.people:,} rejected people ({self.share:.1%}) have no legal plan "
             f"({self.confidence:.0%} interval {self.share_low:.1%} to {self.share_high:.1%}).",
-            f"Half of those who have one need to go no farther than {effort(self.way)} of a feature's typical span, or as much "
-            f"in several. Their median effort is {effort(self.median)} ({effort(self.median_low)} to "
-            f"{effort(self.median_high)}); 100 % is what it takes to become an accepted person drawn at random.",
+            f"Half of those who have one need to go no farther than {shown(self.way)} of a feature's typical span, or as much "
+            f"in several. Their median effort is {shown(self.median)} ({shown(self.median_low)} to "
+            f"{shown(self.median_high)}); 100 % is what it takes to become an accepted person drawn at random.",
         ]
         for grouping in self.groupings:
             lines += [
                 "",
-                f"By {grouping.name}: no plan, {said(grouping.share_comparison)}; effort, {said(grouping.effort_comparison)}",
+                f"By {grouping.name}: no plan, {grouping.share_comparison}; effort, {grouping.effort_comparison}",
             ]
             lines += [
-                f"  {name}: {row.people:,} people, {row.share:.1%} without a plan, median effort {effort(row.median)}, "
-                f"{effort(row.way)} of a span"
+                f"  {name}: {row.people:,} people, {row.share:.1%} without a plan, median effort {shown(row.median)}, "
+                f"{shown(row.way)} of a span"
                 if name in grouping.compared
                 else f"  {name} *: {row.people:,} people, too few to be told about"
                 for name, row in zip(grouping.table.index, grouping.table.itertuples(), strict=True)

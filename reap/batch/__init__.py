@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from reap.batch.answers import answers_of
 from reap.batch.running import Result, run
-from reap.batch.saying import answers_of
 
 __all__ = ["Result", "answers_of", "run"]

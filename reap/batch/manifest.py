@@ -13,21 +13,8 @@ import numpy as np
 from reap import __version__
 from reap._errors import InputError
 from reap._typing import Array, Frame
-from reap.batch.planning import pack
+from reap.batch.workers import pack
 from reap.space import ActionSpace
-
-FORMAT = "reap.batch"
-#: What must be the same for a run to be resumed, and how it is spoken of; the rest of a manifest is for the reader.
-IDENTITY = {
-    "format": "format",
-    "reap": "release of reap",
-    "engine": "engine",
-    "model": "model",
-    "space": "action space",
-    "data": "input",
-    "preferences": "answers",
-    "settings": "setting",
-}
 
 
 def describe(
@@ -43,7 +30,7 @@ def describe(
     """Return the manifest of a run that is about to start."""
     space = engine.space
     return {
-        "format": FORMAT,
+        "format": "reap.batch",
         "reap": __version__,
         "engine": _engine(engine),
         "model": digest(engine.model),

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import joblib
 import pandas as pd
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeRemainingColumn
+from rich.text import Text
 
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
-from reap.batch import preferences as answers_table
-from reap.batch.digests import ID
+from reap.batch import answers
 from reap.batch.manifest import describe, digest
-from reap.batch.planning import Planner
-from reap.batch.preferences import Answers
-from reap.batch.progress import progress
-from reap.batch.store import Store, read_manifest, schema_of
-from reap.batch.tables import Chunk, Table, chunks, open_table
-from reap.batch.workers import finished, hire
+from reap.batch.planner import Planner
+from reap.batch.store import Store, read_manifest, schema_of, statuses_of
+from reap.batch.tables import ID, Chunk, chunks, open_table
+from reap.batch.workers import finished
 from reap.effort import identity, matrices
-from reap.space import ActionSpace, Limits
+from reap.space import Limits
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def run(
     output : path, optional
         ``plans.parquet`` for one file; another name for a folder of parts. Without it a frame is returned.
     preferences : DataFrame or file, optional
-        Answers of people who were asked, see ``reap.batch.preferences``: their plans are made for what they said.
+        Answers of people who were asked, see ``reap.batch.answers``: their plans are made for what they said.
     matrix : (d, d), optional
         The effort matrix assumed for everybody else; the identity by default.
     limits : Limits, optional
@@ -124,10 +124,20 @@ def run(
     >>> plans["recourse_valid"].all()
     np.True_
     """
-    table, space = open_table(X, _checked(engine, chunk_size)), engine.space
-    id_column = _id_column(table, id_column)
+    if not hasattr(engine, "plans") or not hasattr(engine, "classifier_"):
+        raise InputError(
+            f"the engine ({type(engine).__name__}) is not fitted; call fit(X) with rows of other people first"
+        )
+    if chunk_size < 1:
+        raise InputError(f"chunk_size is {chunk_size}; give a number of rows of at least 1")
+    space = engine.space
+    table = open_table(X, space)
+    if id_column is None and ID in table.columns:
+        id_column = ID
+    elif id_column is not None and id_column not in table.columns:
+        raise unknown("column", id_column, table.columns)
     A = identity(space.dimension) if matrix is None else matrices(matrix, space.dimension)[0]
-    people = answers_table.read(preferences, space)
+    people = answers.read(preferences, space)
     manifest = describe(
         engine,
         data=table.digest,
@@ -142,88 +152,65 @@ def run(
         reference=reference,
         provenance=provenance,
     )
+    rows = chunks(table, space, chunk_size, id_column)
+    first = next(rows, None)
+    if first is None:
+        raise InputError("the table has no rows; give at least one")
+    store, done, total = None, set[int](), 0
+    if output is not None:
+        ids = None if id_column is not None else first.rows.index
+        scheme = schema_of(table.schema, space.table_columns, ids, engine.classifier_.scale.output)
+        store = Store(output, manifest, scheme)
+        begun = store.begin(resume)
+        if begun is None:
+            return _result(store.output, read_manifest(store.output))
+        done = begun
+
+    def todo() -> Iterator[Chunk]:
+        nonlocal total
+        for chunk in itertools.chain([first], rows):
+            total = chunk.stop
+            if chunk.number not in done:
+                keys = (answers.key(row_id) for row_id in chunk.rows.index) if people else ()
+                chunk.answers = {i: people[key] for i, key in enumerate(keys) if key in people}
+                yield chunk
+
     jobs = joblib.effective_n_jobs(n_jobs)
     if table.count is not None:
         jobs = min(jobs, -(-table.count // chunk_size))
-    job = _Job(Planner(engine, A, limits), table, jobs, scheduler, verbose)
-    ready = _with_answers(chunks(table, space, chunk_size, id_column), people)
-    first = next(ready, None)
-    if first is None:
-        raise InputError("the table has no rows; give at least one")
-    ready = itertools.chain([first], ready)
-    if output is None:
-        return _frame(job, ready, manifest)
-    ids = None if id_column is not None else first.rows.index
-    schema = schema_of(table.schema, space.table_columns, ids, engine.classifier_.scale.output)
-    return _file(job, ready, Store(output, manifest, schema), resume)
+    made: dict[int, Frame] = {}
+    with _progress(table.count, len(done) * chunk_size, verbose) as advance:
+        for chunk, found in finished(Planner(engine, A, limits), todo(), jobs, scheduler):
+            frame = pd.concat([chunk.rest, found], axis=1)
+            if store is None:
+                made[chunk.number] = frame
+            else:
+                store.write(chunk.number, frame)
+            advance(len(found))
+    if store is not None:
+        return _result(store.output, store.finish(total))
+    whole = pd.concat([made[number] for number in sorted(made)])
+    whole.attrs["reap"] = manifest | {"complete": True, "rows": len(whole), "statuses": statuses_of(whole)}
+    return whole
 
 
-@dataclass(frozen=True)
-class _Job:
-    planner: Planner
-    table: Table
-    n_jobs: int
-    scheduler: str | None
-    verbose: bool
-
-    def results(self, ready: Iterator[Chunk], skipped: int = 0) -> Iterator[tuple[Chunk, Frame]]:
-        """Yield chunks with their tables (rest, targets, recourse columns), indexed by id, as they are done."""
-        workers = hire(self.planner, self.n_jobs, self.scheduler)
-        with contextlib.closing(workers), progress(self.table.count, skipped, self.verbose) as advance:
-            for chunk, found in finished(workers, ready):
-                yield chunk, pd.concat([chunk.rest, found], axis=1)
-                advance(len(found))
+def _result(path: Path, manifest: dict[str, Any]) -> Result:
+    return Result(path, manifest["rows"], manifest["statuses"], manifest)
 
 
-def _frame(job: _Job, ready: Iterator[Chunk], manifest: dict[str, Any]) -> Frame:
-    made = sorted(((chunk.number, table) for chunk, table in job.results(ready)), key=lambda pair: pair[0])
-    frame = pd.concat([table for _, table in made])
-    counts = frame["recourse_status"].value_counts().sort_index()
-    done = {"complete": True, "rows": len(frame), "statuses": {str(k): int(n) for k, n in counts.items()}}
-    frame.attrs["reap"] = manifest | done
-    return frame
+class _Rate(ProgressColumn):
+    """Rows a second."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed:,.0f} rows/s")
 
 
-def _file(job: _Job, ready: Iterator[Chunk], store: Store, resume: bool) -> Result:
-    done, total = store.begin(resume), 0
-
-    def todo(done: set[int]) -> Iterator[Chunk]:
-        nonlocal total
-        for chunk in ready:
-            total = chunk.stop
-            if chunk.number not in done:
-                yield chunk
-
-    if done is None:
-        manifest = read_manifest(store.output)
-    else:
-        skipped = len(done) * store.manifest["settings"]["chunk_size"]
-        for chunk, table in job.results(todo(done), skipped):
-            store.write(chunk, table)
-        manifest = store.finish(total)
-    return Result(store.output, manifest["rows"], manifest["statuses"], manifest)
-
-
-def _checked(engine: Any, chunk_size: int) -> ActionSpace:
-    if not hasattr(engine, "plans") or not hasattr(engine, "classifier_"):
-        raise InputError(
-            f"the engine ({type(engine).__name__}) is not fitted; call fit(X) with rows of other people first"
-        )
-    if chunk_size < 1:
-        raise InputError(f"chunk_size is {chunk_size}; give a number of rows of at least 1")
-    space: ActionSpace = engine.space
-    return space
-
-
-def _id_column(table: Table, name: str | None) -> str | None:
-    if name is not None and name not in table.columns:
-        raise unknown("column", name, table.columns)
-    return ID if name is None and ID in table.columns else name
-
-
-def _with_answers(source: Iterator[Chunk], people: dict[str, Answers]) -> Iterator[Chunk]:
-    for chunk in source:
-        if people:
-            keys = (answers_table.key(row_id) for row_id in chunk.rows.index)
-            chunk.answers = {i: people[k] for i, k in enumerate(keys) if k in people}
-        yield chunk
+@contextlib.contextmanager
+def _progress(total: int | None, done: int, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Show rows, rate and time left (on stderr, so that output can be piped), and yield what moves the bar on."""
+    columns = ("Plans", BarColumn(), MofNCompleteColumn(), "rows", _Rate(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, speed_estimate_period=300, disable=not shown) as bar:
+        task = bar.add_task("", total=total, completed=done)
+        yield lambda rows: bar.update(task, advance=rows)

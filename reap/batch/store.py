@@ -3,13 +3,12 @@
 ``plans.parquet`` is one file in the end; while a run goes on its parts are in ``plans.parquet.parts``. Any other
 name is a folder of parts that stays one, for tables too big for a file; pandas, Dask and Spark read it as it is.
 
-Every part's hash is written down before the part gets its name. A run that is resumed keeps the parts that are what was
-written, and does all others again: those that are missing, cut, changed, or copied over one another.
+The manifest has the hash of every part before the part gets its name. A run that is resumed keeps the parts that are what
+was written, and does all others again: those that are missing, cut, changed, or copied over one another.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
@@ -22,15 +21,22 @@ import pandas as pd
 
 from reap._errors import InputError
 from reap._typing import Frame, Series
-from reap.batch.digests import ID, file_digest
-from reap.batch.manifest import IDENTITY
-from reap.batch.tables import Chunk
+from reap.batch.tables import ID, file_digest
 
 MANIFEST = "_manifest.json"
-#: What is known of the parts while a run goes on: a line of JSON for each. In the end the manifest has it.
-PARTS = "_parts.jsonl"
 #: A manifest that was not written to its end.
-_HALF = ".manifest.*.tmp"
+_HALF = f".{MANIFEST}.*.tmp"
+#: What must be the same for a run to be resumed, and how it is spoken of; the rest of a manifest is for the reader.
+_IDENTITY = {
+    "format": "format",
+    "reap": "release of reap",
+    "engine": "engine",
+    "model": "model",
+    "space": "action space",
+    "data": "input",
+    "preferences": "answers",
+    "settings": "setting",
+}
 
 
 class Store:
@@ -59,97 +65,94 @@ class Store:
             self._same(read_manifest(self.output))
             shutil.rmtree(self.folder, ignore_errors=True)
             return None
-        # A run that was killed at its very start leaves nothing, or half a manifest.
         self.folder.mkdir(parents=True, exist_ok=True)
-        if all(path.match(_HALF) for path in self.folder.iterdir()):
-            for left in self.folder.glob(_HALF):
-                left.unlink()
-            self._write_manifest()
-            return set()
-        if not (self.folder / MANIFEST).exists():
+        before: dict[str, Any] = {}
+        if (self.folder / MANIFEST).exists():
+            if not resume:
+                raise InputError(
+                    f"{str(self.folder)!r} holds a run already; go on with it (resume=True, --resume), or remove it"
+                )
+            before = read_manifest(self.folder)
+            self._same(before)
+        elif not all(path.match(_HALF) for path in self.folder.iterdir()):
             raise InputError(
                 f"the folder {str(self.folder)!r} is not empty and not a batch; choose another name"
             )
-        if not resume:
-            raise InputError(
-                f"{str(self.folder)!r} holds a run already; go on with it (resume=True, --resume), or remove it"
-            )
-        before = read_manifest(self.folder)
-        self._same(before)
         for left in self.folder.glob(".*.tmp"):
-            left.unlink()  # half a part of a run that was killed
-        self.parts = self._sound(before)
-        if before.get("complete") and len(self.parts) == len(before["parts"]):
-            return None
-        return {int(name.removeprefix("part-").removesuffix(".parquet")) for name in self.parts}
-
-    def _sound(self, before: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        """Return what is known of the parts that are what was written; remove the others."""
-        known = before.get("parts", {}) | _lines(self.folder / PARTS)
-        sound = {}
+            left.unlink()  # what a run that was killed had not written to its end
+        known = before.get("parts", {})
         for path in sorted(self.folder.glob("part-*.parquet")):
             if path.name in known and file_digest(path) == known[path.name]["sha256"]:
-                sound[path.name] = known[path.name]
+                self.parts[path.name] = known[path.name]
             else:
                 path.unlink()
-        return sound
+        if before.get("complete") and len(self.parts) == len(known):
+            return None
+        self._save()
+        return {int(name.removeprefix("part-").removesuffix(".parquet")) for name in self.parts}
 
     def _same(self, before: dict[str, Any]) -> None:
-        for name, said in IDENTITY.items():
+        for name, said in _IDENTITY.items():
             if before.get(name) != self.manifest.get(name):
                 raise InputError(
                     f"{str(self.output)!r} was made with another {said} ({before.get(name)} instead of "
                     f"{self.manifest.get(name)}); resume with the same, or choose another output"
                 )
 
-    def write(self, chunk: Chunk, table: Frame) -> None:
-        """Write one part; a reader sees all of it or nothing."""
+    def write(self, number: int, table: Frame) -> None:
+        """Write the part of a chunk; a reader sees all of it or nothing."""
         import pyarrow.parquet as pq
 
-        path = self.folder / f"part-{chunk.number:06d}.parquet"
-        hidden = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        path = self.folder / f"part-{number:06d}.parquet"
+        hidden = _hidden(path)
         pq.write_table(arrow(table, self.schema), hidden, compression="zstd")
-        statuses = table["recourse_status"].value_counts()
-        known = {"sha256": file_digest(hidden), "statuses": {str(k): int(n) for k, n in statuses.items()}}
-        with (self.folder / PARTS).open("a", encoding="utf-8") as file:
-            # what a killed run left half written stays a line of its own
-            file.write("\n" + json.dumps({path.name: known}))
-            file.flush()
-            os.fsync(file.fileno())
-        self.parts[path.name] = known
+        self.parts[path.name] = {"sha256": file_digest(hidden), "statuses": statuses_of(table)}
+        self._save()
         _replace(hidden, path)
 
     def finish(self, rows: int) -> dict[str, Any]:
         """Count, put the parts together where one file is wanted, and return the manifest."""
-        statuses: Counter[str] = Counter()
-        for known in self.parts.values():
-            statuses.update(known["statuses"])
-        self.manifest |= {"complete": True, "rows": rows, "statuses": dict(sorted(statuses.items()))}
-        if self.single:
-            self._assemble([self.folder / name for name in sorted(self.parts)])
-            shutil.rmtree(self.folder)
-        else:
-            self.manifest["parts"] = dict(sorted(self.parts.items()))
-            self._write_manifest()
-            (self.folder / PARTS).unlink(missing_ok=True)
-        return self.manifest
-
-    def _assemble(self, parts: list[Path]) -> None:
         import pyarrow.parquet as pq
 
+        statuses = Counter[str]()
+        for part in self.parts.values():
+            statuses.update(part["statuses"])
+        self.parts = dict(sorted(self.parts.items()))
+        self.manifest |= {"complete": True, "rows": rows, "statuses": dict(sorted(statuses.items()))}
+        if not self.single:
+            return self._save()
         # pandas reads PANDAS_ATTRS into frame.attrs, so a frame knows where it comes from.
         said = {"reap": json.dumps(self.manifest), "PANDAS_ATTRS": json.dumps({"reap": self.manifest})}
-        schema = self.schema.with_metadata(said)
-        hidden = self.folder / ".whole.tmp"
+        schema, hidden = self.schema.with_metadata(said), self.folder / ".whole.tmp"
         with pq.ParquetWriter(hidden, schema, compression="zstd", write_page_checksum=True) as writer:
-            for part in parts:
-                writer.write_table(pq.read_table(part).cast(schema))
+            for name in self.parts:
+                writer.write_table(pq.read_table(self.folder / name).cast(schema))
         _replace(hidden, self.output)
+        shutil.rmtree(self.folder)
+        return self.manifest
 
-    def _write_manifest(self) -> None:
-        hidden = self.folder / f".manifest.{os.getpid()}.tmp"
-        hidden.write_text(json.dumps(self.manifest, indent=1, ensure_ascii=False), encoding="utf-8")
-        _replace(hidden, self.folder / MANIFEST)
+    def _save(self) -> dict[str, Any]:
+        """Write the manifest of a folder, with the parts, and return it."""
+        whole, path = self.manifest | {"parts": self.parts}, self.folder / MANIFEST
+        hidden = _hidden(path)
+        hidden.write_text(json.dumps(whole, indent=1, ensure_ascii=False), encoding="utf-8")
+        _replace(hidden, path)
+        return whole
+
+
+def _hidden(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
+def _replace(hidden: Path, path: Path) -> None:
+    with hidden.open("rb") as file:
+        os.fsync(file.fileno())
+    hidden.replace(path)
+
+
+def statuses_of(table: Frame) -> dict[str, int]:
+    """Return the number of rows by status."""
+    return {str(k): int(n) for k, n in table["recourse_status"].value_counts().sort_index().items()}
 
 
 def read_manifest(path: str | Path) -> dict[str, Any]:
@@ -167,30 +170,31 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
         raise InputError(f"{str(path)!r} is not the result of a batch: {error}") from None
 
 
-def check_parts(folder: Path, manifest: dict[str, Any]) -> None:
-    """Refuse a folder whose parts are not those that a finished run wrote."""
-    if not manifest.get("complete"):
-        raise InputError(f"the run in {str(folder)!r} is not finished; go on with it (resume=True, --resume)")
-    found = {path.name for path in folder.glob("*.parquet")}
-    for name in sorted(found | set(manifest["parts"])):
-        known = manifest["parts"].get(name)
-        if name not in found or known is None or file_digest(folder / name) != known["sha256"]:
+def read_plans(path: str | Path) -> tuple[Frame, dict[str, Any]]:
+    """Return the plans of a finished run, and its manifest; refuses what is not to the bit what the run wrote."""
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"there is no file {str(path)!r}")
+    manifest = read_manifest(path)
+    if path.is_dir():
+        if not manifest.get("complete"):
             raise InputError(
-                f"{str(folder / name)!r} is not what the run wrote; run the batch again with resume (--resume) to mend it"
+                f"the run in {str(path)!r} is not finished; go on with it (resume=True, --resume)"
             )
+        found = {part.name: part for part in path.glob("*.parquet")}
+        for name in sorted({*found, *manifest["parts"]}):
+            known = manifest["parts"].get(name, {})
+            if name not in found or file_digest(found[name]) != known.get("sha256"):
+                raise InputError(
+                    f"{str(path / name)!r} is not what the run wrote; run the batch again with resume (--resume) to mend it"
+                )
+    try:
+        return pd.read_parquet(path, page_checksum_verification=True), manifest
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(path)!r} is damaged: {error}") from None
 
 
-def _lines(path: Path) -> dict[str, dict[str, Any]]:
-    """Return what a run that was killed wrote of its parts; a line that is cut is left out."""
-    known: dict[str, dict[str, Any]] = {}
-    if path.exists():
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            with contextlib.suppress(ValueError):
-                known |= json.loads(line)
-    return known
-
-
-def schema_of(source: Any, features: list[str], index: Any, output: str = "probability") -> Any:
+def schema_of(source: Any, features: list[str], index: Any, output: str) -> Any:
     """Return the Arrow schema of the output.
 
     Parameters
@@ -202,23 +206,25 @@ def schema_of(source: Any, features: list[str], index: Any, output: str = "proba
     """
     import pyarrow as pa
 
-    fields = [] if index is None else [pa.field(ID, pa.array(index).type)]
-    fields += [f for f in source if f.name not in features]
-    fields += [source.field(name) for name in features]
-    fields += [
-        pa.field("recourse_valid", pa.bool_()),
-        pa.field("recourse_effort", pa.float64()),
-        pa.field("recourse_status", pa.string()),
-        pa.field("recourse_changes", pa.int64()),
-        pa.field("recourse_months", pa.int64()),
-        pa.field(f"recourse_{output}", pa.float64()),
-        pa.field("recourse_durability", pa.float64()),
-        pa.field("recourse_cliffs", pa.string()),
-        pa.field("recourse_reason", pa.string()),
-        pa.field("recourse_answers", pa.int64()),
-        pa.field("recourse_path", pa.list_(pa.float64())),
-    ]
-    return pa.schema(fields)
+    ids = [] if index is None else [pa.field(ID, pa.array(index).type)]
+    made = {
+        "valid": pa.bool_(),
+        "effort": pa.float64(),
+        "status": pa.string(),
+        "changes": pa.int64(),
+        "months": pa.int64(),
+        output: pa.float64(),
+        "durability": pa.float64(),
+        "cliffs": pa.string(),
+        "reason": pa.string(),
+        "answers": pa.int64(),
+        "path": pa.list_(pa.float64()),
+    }
+    rest = [f for f in source if f.name not in features]
+    own = [source.field(name) for name in features]
+    return pa.schema(
+        [*ids, *rest, *own, *(pa.field(f"recourse_{name}", kind) for name, kind in made.items())]
+    )
 
 
 def arrow(frame: Frame, schema: Any) -> Any:
@@ -241,9 +247,3 @@ def _array(column: Series, wanted: Any) -> Any:
             return pa.array([None if pd.isna(v) else str(v) for v in column], type=wanted)
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
         return pa.array(numbers, type=pa.float64(), from_pandas=True).cast(wanted, safe=False)
-
-
-def _replace(hidden: Path, path: Path) -> None:
-    with hidden.open("rb") as file:
-        os.fsync(file.fileno())
-    hidden.replace(path)

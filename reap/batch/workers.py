@@ -1,129 +1,169 @@
-"""Who does the work: this process, processes of this machine, or a cluster, behind one interface."""
+"""Who does the work: this process, processes of this machine, or a Dask cluster; all yield chunks as they are done.
+
+At most two chunks for each worker are under way, so memory does not grow with the input. Chunks whose process died are given
+to new processes, a few times. On a cluster the scheduler does that by itself.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
+import pickle
+import tempfile
 import threading
 import time
-import uuid
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from contextlib import ExitStack
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from reap import __version__, _folders
+import joblib
+import threadpoolctl  # type: ignore[import-untyped]
+from joblib.externals.loky import ProcessPoolExecutor
+from joblib.externals.loky.backend import resource_tracker
+
+from reap import __version__
 from reap._errors import InputError
 from reap._typing import Frame
-from reap.batch.planning import Planner, install, pack, work
+from reap.batch.planner import Planner
 from reap.batch.tables import Chunk
 
-#: How often a chunk is tried again after the worker that had it died.
-_ATTEMPTS = 3
+#: After how many deaths of its workers a chunk is given up; a Dask scheduler has the same number by default.
+_DEATHS = 4
+#: Engines keep caches that the threads of a worker must not share.
+_lock = threading.Lock()
+
+Done = Iterator[tuple[Chunk, Frame]]
 
 
-class Workers(Protocol):
-    """Anything that runs chunks: ``size`` of them at a time."""
+def finished(planner: Planner, chunks: Iterable[Chunk], n_jobs: int, scheduler: str | None) -> Done:
+    """Yield every chunk with its table as it is done, in any order.
 
-    lost: tuple[type[BaseException], ...]  # errors that mean "the worker died", not "the work is wrong"
-
-    @property
-    def size(self) -> int:
-        """How many chunks run at the same time."""
-
-    def submit(self, chunk: Chunk) -> Future[Frame]:
-        """Start a chunk."""
-
-    def renew(self) -> None:
-        """Put new workers in the place of dead ones."""
-
-    def close(self) -> None:
-        """Stop, and forget the engine."""
-
-
-def hire(planner: Planner, n_jobs: int, scheduler: str | None) -> Workers:
-    """Return workers for a planner: a Dask cluster by address, else processes of this machine, else this one."""
-    if scheduler is not None:
-        try:
-            from reap.batch.cluster import Cluster
-        except ImportError:
-            raise InputError("a cluster needs Dask; install it with: pip install 'reap[cluster]'") from None
-        return Cluster(planner, scheduler)
-    return Here(planner) if n_jobs == 1 else Processes(planner, n_jobs)
-
-
-class Here:
-    """This process."""
-
-    lost: tuple[type[BaseException], ...] = ()
-    size = 1
-
-    def __init__(self, planner: Planner) -> None:
-        self.planner = planner
-
-    def submit(self, chunk: Chunk) -> Future[Frame]:
-        """Run a chunk now."""
-        future: Future[Frame] = Future()
-        try:
-            future.set_result(self.planner(chunk.rows, chunk.answers, chunk.unread))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-    def renew(self) -> None:
-        """Nothing to renew."""
-
-    def close(self) -> None:
-        """Nothing to stop."""
-
-
-class Processes:
-    """Processes of this machine (joblib's); each reads the engine once, when it starts.
-
-    The engine lies in a file. What is sent to a process that dies while it starts must fit into a pipe, or the sender
-    waits for ever.
+    Parameters
+    ----------
+    planner : Planner
+    chunks : iterable of Chunk, read as workers become free
+    n_jobs : int
+        Processes on this machine; 1 for none but this.
+    scheduler : str, optional
+        Address of a Dask scheduler instead.
     """
+    if scheduler is not None:
+        return _on_cluster(planner, chunks, scheduler)
+    if n_jobs > 1:
+        return _in_processes(planner, chunks, n_jobs)
+    return ((chunk, planner(chunk.rows, chunk.answers, chunk.unread)) for chunk in chunks)
 
-    lost: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
-    def __init__(self, planner: Planner, n_jobs: int) -> None:
-        self.size = n_jobs
-        self.token = uuid.uuid4().hex
-        with ExitStack() as held:
-            self._file = held.enter_context(_folders.folder("batch")) / "planner"
-            self._file.write_bytes(pack(planner))
-            self._start()
-            self._held = held.pop_all()  # it worked: the folder stays until `close`
+def pack(thing: Any) -> bytes:
+    """Return anything as bytes; also what was defined in a script or on the spot, which plain pickle refuses."""
+    return pickle.dumps(joblib.wrap_non_picklable_objects(thing, keep_wrapper=False))
 
-    def _start(self) -> None:
-        from joblib.externals.loky import ProcessPoolExecutor
 
-        self._pool: Any = ProcessPoolExecutor(
-            self.size,
-            initializer=_begin,
-            initargs=(os.getpid(), self.token, __version__, str(self._file)),
-            env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
-        )
+def work(planner: Planner, *chunk: Any) -> Frame:
+    """Plan for one chunk in a worker; linear algebra runs in one thread, because every core has a worker."""
+    with _lock, threadpoolctl.threadpool_limits(1):
+        return planner(*chunk)
 
-    def submit(self, chunk: Chunk) -> Future[Frame]:
-        """Send a chunk."""
-        future: Future[Frame] = self._pool.submit(work, self.token, chunk.rows, chunk.answers, chunk.unread)
+
+def _ahead(
+    submit: Callable[[Chunk], Future[Frame]],
+    chunks: Iterable[Chunk],
+    size: Callable[[], int],
+    killed: tuple[type[BaseException], ...] = (),
+) -> Done:
+    """Yield chunks as ``size`` workers do them, two for each under way; ``killed``: what a chunk that is given up ends in."""
+    source, running = iter(chunks), dict[Future[Frame], Chunk]()
+    while True:
+        free = max(0, 2 * size() - len(running))
+        running |= {submit(chunk): chunk for chunk in itertools.islice(source, free)}
+        if not running:
+            return
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            chunk = running.pop(future)
+            try:
+                table = future.result()
+            except killed as error:
+                raise _given_up(chunk) from error
+            yield chunk, table
+
+
+def _given_up(chunk: Chunk) -> ChildProcessError:
+    return ChildProcessError(
+        f"workers died {_DEATHS} times on rows {chunk.start} to {chunk.stop - 1}; "
+        "if they ran out of memory use fewer jobs; what is done is kept: run again with resume"
+    )
+
+
+# processes of this machine ---------------------------------------------------------------------------
+
+
+def _in_processes(planner: Planner, chunks: Iterable[Chunk], n_jobs: int) -> Done:
+    """Yield chunks done by processes; where one of them dies, all are replaced, and have what was under way again."""
+    deaths = Counter[int]()
+    with _shared(planner) as file:
+        while True:
+            sent: dict[int, Chunk] = {}
+            try:
+                yield from _crew(file, n_jobs, chunks, sent)
+                return
+            except BrokenExecutor as error:
+                deaths.update(sent.keys())
+                for number, chunk in sent.items():
+                    if deaths[number] == _DEATHS:
+                        raise _given_up(chunk) from error
+                chunks = itertools.chain(sent.values(), chunks)
+
+
+def _crew(file: str, n_jobs: int, chunks: Iterable[Chunk], sent: dict[int, Chunk]) -> Done:
+    """Yield what one set of processes does; ``sent`` has what was given to it and is not done."""
+    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    pool = ProcessPoolExecutor(n_jobs, initializer=_follow, initargs=(os.getpid(),), env=one_thread)
+
+    def submit(chunk: Chunk) -> Future[Frame]:
+        sent[chunk.number] = chunk
+        future: Future[Frame] = pool.submit(_work, file, chunk.rows, chunk.answers, chunk.unread)
         return future
 
-    def renew(self) -> None:
-        """Start over: a pool that lost a process is of no more use."""
-        self._pool.shutdown(kill_workers=True)
-        self._start()
-
-    def close(self) -> None:
-        """End the processes."""
-        self._pool.shutdown(kill_workers=True)
-        self._held.close()
+    try:
+        for chunk, table in _ahead(submit, chunks, lambda: n_jobs):
+            del sent[chunk.number]
+            yield chunk, table
+    finally:
+        pool.shutdown(kill_workers=True)
 
 
-def _begin(parent: int, token: str, version: str, file: str) -> None:
-    """Make a process ready for work; it ends with the process that started it, even if that one is killed."""
+@contextlib.contextmanager
+def _shared(planner: Planner) -> Iterator[str]:
+    """Write a planner to a temporary file; joblib removes it where this process is killed."""
+    handle, file = tempfile.mkstemp(prefix="reap-batch-")
+    resource_tracker.register(file, "file")
+    try:
+        with open(handle, "wb") as opened:
+            opened.write(pack(planner))
+        yield file
+    finally:
+        Path(file).unlink()
+        resource_tracker.unregister(file, "file")
+
+
+@cache
+def _read(file: str) -> Planner:
+    """Return the planner of a file; a process reads it once."""
+    planner: Planner = pickle.loads(Path(file).read_bytes())
+    return planner
+
+
+def _work(file: str, *chunk: Any) -> Frame:
+    return work(_read(file), *chunk)
+
+
+def _follow(parent: int) -> None:
+    """End this process with the one that started it, also where that one is killed."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -131,52 +171,54 @@ def _begin(parent: int, token: str, version: str, file: str) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-    install(token, version, Path(file).read_bytes())
 
 
-def finished(workers: Workers, chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Frame]]:
-    """Yield every chunk with its table as it is done, in any order.
+# a cluster -------------------------------------------------------------------------------------------
 
-    At most two chunks for each worker are read ahead, so memory does not grow with the input. Chunks whose worker died
-    are sent again, a few times.
+
+def _on_cluster(planner: Planner, chunks: Iterable[Chunk], address: str) -> Done:
+    """Yield chunks done by the workers of a Dask scheduler, which gives those of a worker that dies to another.
+
+    The engine is the result of a task. So Dask hands it to the workers that need it, makes it again where all that had it are
+    gone, and forgets it when this client goes.
     """
-    source, again = iter(chunks), deque[Chunk]()
-    running: dict[Future[Frame], tuple[Chunk, int]] = {}
-    deaths: Counter[int] = Counter()
-    crew = 0  # how often workers were renewed: what an earlier crew left undone says nothing about this one
+    try:
+        import distributed
+        from distributed.scheduler import KilledWorker
+    except ImportError:
+        raise InputError("a cluster needs Dask; install it with: pip install 'reap[cluster]'") from None
+    try:
+        client = distributed.Client(address, timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"no Dask scheduler answers at {address!r} ({error}); start one with: dask scheduler"
+        ) from None
 
-    def lost(chunk: Chunk, error: BaseException) -> None:
-        deaths[chunk.number] += 1
-        if deaths[chunk.number] > _ATTEMPTS:
-            raise ChildProcessError(
-                f"workers died {deaths[chunk.number]} times on rows {chunk.start} to {chunk.stop - 1}; "
-                "if they ran out of memory use fewer jobs; what is done is kept: run again with resume"
+    def submit(chunk: Chunk) -> Future[Frame]:
+        future: Future[Frame] = pool.submit(work, engine, chunk.rows, chunk.answers, chunk.unread)
+        return future
+
+    with client:
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Sending large graph")  # once, and there is no smaller way
+                engine = client.submit(_unpack, __version__, pack(planner), pure=False)
+            pool = client.get_executor(pure=False)
+            yield from _ahead(submit, chunks, lambda: max(1, len(client.nthreads())), (KilledWorker,))
+        except (OSError, RuntimeError, CancelledError) as error:
+            if client.status == "running":
+                raise
+            raise ConnectionError(
+                f"the Dask scheduler at {address!r} is gone; what is done is kept: start it again, then run again "
+                "with resume"
             ) from error
-        again.append(chunk)
 
-    while True:
-        broken = False
-        while len(running) < 2 * workers.size and not broken:
-            chunk = again.popleft() if again else next(source, None)
-            if chunk is None:
-                break
-            try:
-                running[workers.submit(chunk)] = chunk, crew
-            except workers.lost as error:
-                lost(chunk, error)
-                broken = True
-        if not running and not again:
-            return
-        done, _ = wait(running, return_when=FIRST_COMPLETED)
-        for future in done:
-            chunk, sent_to = running.pop(future)
-            try:
-                table = future.result()
-            except workers.lost as error:
-                lost(chunk, error)
-                broken = broken or sent_to == crew
-            else:
-                yield chunk, table
-        if broken:
-            workers.renew()
-            crew += 1
+
+def _unpack(version: str, payload: bytes) -> Planner:
+    """Return the planner of a run on a worker of the same release."""
+    if version != __version__:
+        raise InputError(
+            f"the worker has reap {__version__}, this run needs {version}; install the same release"
+        )
+    planner: Planner = pickle.loads(payload)
+    return planner

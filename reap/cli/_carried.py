@@ -86,14 +86,14 @@ def keeping(
 
 def _columns(path: Path, names: list[str]) -> Frame | None:
     """Return some columns of a file, of any number of rows; None where one is missing."""
-    from reap.batch.parquet import ParquetFiles, parquet_files
+    from reap.batch.tables import ParquetFiles
 
     if is_csv(path.name):
         some = pd.read_csv(
             path, usecols=lambda name: name in names, on_bad_lines="skip", encoding_errors="replace"
         )
         return some[names] if set(names) <= set(some) else None
-    table = ParquetFiles(parquet_files(path))
+    table = ParquetFiles(path)
     if not set(names) <= set(table.columns):
         return None
     return pd.concat([frame[names] for frame in table.frames(100_000)], ignore_index=True)

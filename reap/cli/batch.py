@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,6 +12,9 @@ from reap._typing import Frame
 from reap.cli import _options, _setup
 from reap.cli._acceptance import Accepted
 from reap.cli._carried import keeping
+
+if TYPE_CHECKING:
+    from reap.space import ActionSpace
 
 #: Rows of the input that stand for other people where no table of them is given.
 _REFERENCE = 50_000
@@ -73,8 +76,8 @@ def batch(
     import warnings
 
     import reap
-    from reap.batch.digests import file_digest
-    from reap.batch.tables import open_table, read_frame
+    from reap.batch.tables import file_digest, open_table
+    from reap.datasets.dataset import binary_label
     from reap.models.files import load_model
 
     kind = _setup.engine_class(engine)
@@ -86,9 +89,12 @@ def batch(
     if model is not None:
         loaded = load_model(model, allow_pickle=allow_pickle, trusted=trust)
         rules = keeping(loaded, rules, [input, *([data] if data else [])])
-        people = read_frame(data, rules) if data else _sample(input, rules)
+        rows = _others(data or input, rules, sample=data is None)
+        people = rows[rules.table_columns]
         if data is not None and label is not None:
-            y = _labels(data, label, favourable, rules)
+            if label not in rows.columns:
+                raise unknown(f"column in {data.name}", label, rows.columns)
+            y = binary_label(rows[label], favourable)
     elif data is not None:
         table = _setup.read_table(str(data), label, favourable, space)
         loaded, people, y = _setup.train(table, seed)[0], table.X, table.y
@@ -130,30 +136,27 @@ def batch(
     print(result)
 
 
-def _labels(path: Path, label: str, favourable: str, rules: Any) -> Any:
-    """Return the decisions in a table of other people, 1 where favourable."""
+def _others(path: Path, space: ActionSpace, *, sample: bool) -> Frame:
+    """Return rows of other people: all of a file; or as a sample those at its beginning that can be read."""
     import pandas as pd
 
     from reap.batch.tables import open_table
-    from reap.datasets.dataset import binary_label
 
-    frames = list(open_table(path, rules).frames(100_000))
-    if label not in frames[0].columns:
-        raise unknown(f"column in {path.name}", label, frames[0].columns)
-    return binary_label(pd.concat([frame[label] for frame in frames]), favourable)
-
-
-def _sample(path: Path, space: Any) -> Frame:
-    """Return valid rows of the input, from its beginning, as other people."""
-    from reap.batch.tables import open_table
-
-    frame = next(open_table(path, space).frames(_REFERENCE), None)
-    if frame is None:
+    kept = []
+    for frame in open_table(path, space).frames(_REFERENCE):
+        unread = frame.attrs.pop("unread", {})
+        if unread and not sample:
+            place, reason = next(iter(unread.items()))
+            raise InputError(f"{str(path)!r}, row {frame.index[place]}: {reason}")
+        kept.append(frame.drop(index=frame.index[list(unread)]))
+        if sample:
+            break
+    if not kept:
         raise InputError(f"{str(path)!r} has no rows")
-    unread = list(frame.attrs.get("unread", {}))
-    frame = frame[space.table_columns].drop(index=frame.index[unread])
-    try:
-        space.encode(frame)
-    except InputError as error:
-        raise InputError(f"{error}; or name a table of other people with --data") from None
-    return frame
+    rows = pd.concat(kept)
+    if sample:
+        try:
+            space.encode(rows[space.table_columns])
+        except InputError as error:
+            raise InputError(f"{error}; or name a table of other people with --data") from None
+    return rows

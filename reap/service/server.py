@@ -72,7 +72,7 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
     print(f"Listening on {address}", flush=True)
     if made:
         print(f"Operator's page: {address}/operator (any name, password {settings.admin_key})", flush=True)
-    with _folders.folder("serve") as folder:
+    with _folders.folder() as folder:
         file = folder / "case"
         file.write_bytes(pickle.dumps(case))
         config = uvicorn.Config(

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, Future
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reap
-from reap.batch import planning, tables, workers
+from reap.batch import planner, tables, workers
 from tests.batch import people
 from tests.batch.test_resume import start, wait_for
 
@@ -96,60 +96,68 @@ def test_workers_that_never_start_end_the_run_with_a_sentence(tmp_path):
     assert "run again with resume" in done.stdout
 
 
-class Dying(workers.Here):
-    """A crew that is dead before it gets its second chunk, or whenever it gets one."""
+class Dying:
+    """Processes that are dead before they get their second chunk, or whenever they get one; those after them are not."""
 
-    lost = (BrokenExecutor,)
-    size = 2
+    always = False
+    crews = 0
 
-    def __init__(self, planner, always):
-        super().__init__(planner)
-        self.always, self.sent, self.crews = always, 0, 1
+    def __init__(self, *given, **named):
+        type(self).crews += 1
+        self.sent = 0
 
-    def submit(self, chunk):
+    def submit(self, call, *given):
         self.sent += 1
         if self.always or (self.crews == 1 and self.sent == 2):
             raise BrokenExecutor("a process of the pool died")
-        return super().submit(chunk)
+        future = Future()
+        future.set_result(call(*given))
+        return future
 
-    def renew(self):
-        self.crews += 1
+    def shutdown(self, kill_workers):
+        pass
 
 
 @pytest.fixture
-def dying(fitted):
-    """A crew that dies, and six chunks for it."""
+def dying(fitted, monkeypatch):
+    """Chunks for processes that die, done."""
     engine, X = fitted
-    planner = planning.Planner(engine, np.eye(engine.space.dimension))
-    chunks = tables.chunks(tables.InMemory(X), engine.space, 10, None)
-    return lambda always: (Dying(planner, always), chunks)
+
+    def done(always):
+        monkeypatch.setattr(Dying, "always", always)
+        monkeypatch.setattr(Dying, "crews", 0)
+        monkeypatch.setattr(workers, "ProcessPoolExecutor", Dying)
+        plans = planner.Planner(engine, np.eye(engine.space.dimension))
+        chunks = tables.chunks(tables.InMemory(X), engine.space, 10, None)
+        return [chunk.number for chunk, _ in workers.finished(plans, chunks, 2, None)]
+
+    return done
 
 
 def test_workers_that_are_dead_when_they_get_their_work_are_replaced(dying):
     """Handing a chunk over, not waiting for it, ended in a traceback."""
-    crew, chunks = dying(always=False)
-    assert sorted(chunk.number for chunk, _ in workers.finished(crew, chunks)) == list(range(6))
-    assert crew.crews == 2
+    assert sorted(dying(always=False)) == list(range(6))
+    assert Dying.crews == 2
 
 
 def test_workers_that_are_always_dead_when_they_get_their_work_end_the_run_with_a_sentence(dying):
-    crew, chunks = dying(always=True)
     with pytest.raises(ChildProcessError, match=r"workers died 4 times on rows 0 to 9.*resume"):
-        list(workers.finished(crew, chunks))
+        dying(always=True)
 
 
-def test_what_a_killed_batch_left_in_the_temporary_directory_goes_with_the_next_one(tmp_path, monkeypatch):
-    """Its processes read the engine from a folder there, which nobody removed."""
+def test_a_killed_batch_leaves_nothing_in_the_temporary_directory(tmp_path, monkeypatch):
+    """Its processes read the engine from a file there."""
     temporary, output = tmp_path / "tmp", tmp_path / "plans"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
     killed = start(output, 2)
     wait_for(lambda: list(output.glob("part-*.parquet")), killed)
+    assert list(temporary.iterdir()), "it needs nothing there: killed too early"
     killed.send_signal(signal.SIGKILL)
     killed.wait()
-    assert list(temporary.glob("reap-*/planner")), "it left nothing: killed too late"
+    wait_for(lambda: not list(temporary.iterdir()), seconds=30)
     assert start(output, 2, "resume").wait(180) == 0
-    assert list(temporary.glob("reap-*")) == []
+    assert list(temporary.iterdir()) == []
 
 
 # folders -------------------------------------------------------------------------------------------------
@@ -186,10 +194,9 @@ ATTACKS = {
 
 
 def unfinished(folder):
-    """Make a finished folder what it was before its end: the parts' hashes in the list, not in the manifest."""
+    """Make a finished folder what it was before its end."""
     manifest = json.loads((folder / "_manifest.json").read_text())
-    lines = [json.dumps({name: known}) for name, known in manifest.pop("parts").items()]
-    (folder / "_parts.jsonl").write_text("\n".join(lines))
+    del manifest["rows"], manifest["statuses"]
     (folder / "_manifest.json").write_text(json.dumps(manifest | {"complete": False}))
 
 
@@ -221,16 +228,16 @@ def test_a_part_that_is_not_what_was_written_is_made_again(fitted, tmp_path, att
 
 
 def test_a_run_killed_while_it_mends_goes_on(fitted, tmp_path):
-    """A manifest that says complete, a part made again, half a line of the list."""
+    """A manifest that says complete, a part that is gone, half of a part and half of a manifest."""
     folder = tmp_path / "plans"
     run(fitted, folder)
     before = pd.read_parquet(folder)
-    known = json.loads((folder / "_manifest.json").read_text())["parts"]
     (folder / "part-000001.parquet").unlink()
-    line = json.dumps({"part-000003.parquet": known["part-000003.parquet"]})
-    (folder / "_parts.jsonl").write_text(f"\n{line}\n{line[:50]}")
+    (folder / ".part-000001.parquet.17.tmp").write_bytes(b"half a part")
+    (folder / "._manifest.json.17.tmp").write_text((folder / "_manifest.json").read_text()[:50])
     run(fitted, folder, resume=True)
     pd.testing.assert_frame_equal(pd.read_parquet(folder), before)
+    assert not list(folder.glob(".*"))
 
 
 @pytest.mark.parametrize("name", ["plans", "plans.parquet"])

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from reap import InputError, cli
+from reap.batch import answers
 from reap.batch.tables import open_table
 from reap.datasets import read_csv
 from reap.service import acts
@@ -134,12 +135,11 @@ def test_damaged_answers_of_people_are_a_sentence(run, name, german, tmp_path):
     refused(ended, name, "cannot be read as a table of answers")
 
 
-def test_answers_nested_too_deeply_are_a_sentence():
-    from reap.batch.preferences import _json
-
+def test_answers_nested_too_deeply_are_a_sentence(german):
     for text in ("[" * 100_000, json.dumps(["\ud800"]), "[NaN]", f"[{10**400}]"):
+        line = pd.DataFrame([{"row_id": 0, "round": 0, "options": text, "answer": "0"}])
         with pytest.raises(InputError, match="options must be JSON"):
-            _json(text, "options", list)
+            answers.read(line, german.space)
 
 
 def test_plans_that_are_no_parquet_are_not_audited(run, tmp_path):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import reap
-from reap.batch import preferences
+from reap.batch import answers
 from reap.elicitation.asking import BEARABLE
 from reap.space import Limits
 from tests.batch import people
@@ -62,7 +62,7 @@ def test_a_session_and_a_batch_with_its_answers_recommend_the_same_plan(engine, 
         np.testing.assert_allclose(row["recourse_path"].reshape(plan.path.shape), plan.path, atol=1e-12)
         assert row["recourse_effort"] == pytest.approx(plan.effort)
         assert row["recourse_answers"] == session.answered
-        again = preferences.read(table, engine.space)[str(i)].session(engine, X.loc[i], Limits())
+        again = answers.read(table, engine.space)[str(i)].session(engine, X.loc[i], Limits())
         np.testing.assert_allclose(again.belief.matrices, session.belief.matrices, atol=1e-12)
     skipped = [session.answered < len(session.history) for session in sessions.values()]
     assert sum(skipped) >= 3, "too few sessions had a question to skip"
@@ -126,7 +126,7 @@ def test_answers_given_before_the_situation_changed_keep_their_meaning(engine, X
     session.replan(now)
     table = reap.batch.answers_of(session, i)
     assert json.loads(table["start"][0]) == {"duration": int(X.loc[i, "duration"])}
-    again = preferences.read(table, engine.space)[str(i)].session(engine, now, Limits())
+    again = answers.read(table, engine.space)[str(i)].session(engine, now, Limits())
     np.testing.assert_allclose(again.belief.matrices, session.belief.matrices, atol=1e-12)
 
 
@@ -135,7 +135,7 @@ def test_a_path_counts_along_its_stages_and_a_plan_as_a_whole(X, rejected):
     for kind in (reap.GraphRecourse, reap.Recourse):
         engine = kind(first.model, first.space).fit(X)
         session = talk(engine, X.loc[rejected.index[0]], people_of(engine)[0])
-        read = preferences.read(reap.batch.answers_of(session, 0), engine.space)["0"]
+        read = answers.read(reap.batch.answers_of(session, 0), engine.space)["0"]
         again = read.session(engine, X.loc[rejected.index[0]], Limits())
         for (mine, _), (theirs, _) in zip(again.history, session.history, strict=True):
             for a, b in zip(mine.options, theirs.options, strict=True):
@@ -165,7 +165,7 @@ def test_same_skip_neither_and_limits(engine, X, rejected):
             lines(rejected.index[1], (options, "skip"), limits=json.dumps({"fixed": ["job"]})),
         ]
     )
-    read = preferences.read(table, engine.space)
+    read = answers.read(table, engine.space)
     assert [one.choice for one in read[str(i)].given] == ["same", "skip", "neither"]
     assert read[str(rejected.index[1])].limits.fixed == ("job",)
     made = reap.batch.run(engine, X.loc[rejected.index[:2]], preferences=table, n_jobs=1)
@@ -179,12 +179,12 @@ def test_same_skip_neither_and_limits(engine, X, rejected):
 @pytest.mark.parametrize("id_column", [None, "applicant"])
 def test_files_of_answers_find_their_rows(engine, X, rejected, tmp_path, suffix, id_column):
     i = int(rejected.index[0])
-    answers = lines("a7" if id_column else i, ([[{"rate": 2.0}], [{"job": "full"}]], "left"))
+    said = lines("a7" if id_column else i, ([[{"rate": 2.0}], [{"job": "full"}]], "left"))
     rows = X.loc[[i]] if id_column else X
     rows = rows.assign(applicant=["a7"]) if id_column else rows
     rows.to_parquet(tmp_path / "rows.parquet", index=False)
     path = tmp_path / f"answers{suffix}"
-    answers.to_csv(path, index=False) if suffix == ".csv" else answers.to_parquet(path, index=False)
+    said.to_csv(path, index=False) if suffix == ".csv" else said.to_parquet(path, index=False)
     made = reap.batch.run(
         engine, tmp_path / "rows.parquet", preferences=path, id_column=id_column, n_jobs=1, chunk_size=20
     )
@@ -199,8 +199,8 @@ def test_files_of_answers_find_their_rows(engine, X, rejected, tmp_path, suffix,
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ({"options": "[1"}, "must be JSON"),
-        ({"options": "{}"}, "JSON list"),
+        ({"options": "[1"}, "must be JSON such as"),
+        ({"options": "{}"}, "options must be JSON such as"),
         ({"options": '[[{"rate": 2}]]'}, "at least 2 options"),
         ({"options": '[[{"rates": 2}], [{"rate": 3}]]'}, "did you mean 'rate'"),
         ({"options": "[[3], [4]]"}, "list of such stages"),
@@ -209,7 +209,8 @@ def test_files_of_answers_find_their_rows(engine, X, rejected, tmp_path, suffix,
         ({"limits": '{"fixd": []}'}, "did you mean 'fixed'"),
         ({"limits": '{"fixed": ["jobs"]}'}, "did you mean 'job'"),
         ({"difficulties": '{"jobs": 3}'}, "did you mean 'job'"),
-        ({"parts": "perhaps"}, "parts is 'perhaps'; write true"),
+        ({"parts": "perhaps"}, "parts must be JSON such as true.*'perhaps'"),
+        ({"scales": "[-1, 2]"}, "scales must be 2 numbers of at least 0|scales must be 1 numbers"),
         ({"difficulties": '{"job": 6}'}, "very easy.*very hard"),
         ({"start": '{"jobs": "full"}'}, "did you mean 'job'"),
     ],
@@ -251,9 +252,9 @@ def test_one_hot_groups_are_named_by_feature():
     space = reap.ActionSpace.from_frame(rows, groups={"job": ["job_0", "job_1", "job_2"]})
     z0 = space.encode(rows[rows["income"] < 0.3])[0]
     levels = space.feature("job").levels
-    session = preferences.Answers(
-        [preferences.Given([[{"job": levels[1]}], [{"income": 0.25}]], 0, {})]
-    ).session(_engine(rows, space), z0, Limits())
+    session = answers.Answers([answers.Given([[{"job": levels[1]}], [{"income": 0.25}]], 0, {})]).session(
+        _engine(rows, space), z0, Limits()
+    )
     ((question, _),) = session.history
     after = z0 + question.options[0].moves[0]
     assert list(after[1:]) == [0, 1, 0]

@@ -88,10 +88,10 @@ def test_kill_the_batch_then_resume(engine, X, tmp_path, output, jobs):
 def test_a_run_killed_before_its_manifest_was_whole_can_begin_again(engine, X, tmp_path):
     output = tmp_path / "plans"
     output.mkdir()
-    (output / ".manifest.12345.tmp").write_text('{"rows"')
+    (output / "._manifest.json.12345.tmp").write_text('{"rows"')
     reap.batch.run(engine, X.iloc[:5], output=output, n_jobs=1, chunk_size=CHUNK, resume=True)
     assert len(pd.read_parquet(output)) == 5
-    assert not list(output.glob(".manifest*"))
+    assert not list(output.glob(".*"))
 
 
 def test_a_process_that_dies_loses_nothing(engine, X, tmp_path):

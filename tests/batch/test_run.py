@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import reap
-from reap.batch import digests, parquet, store, tables, workers
+from reap.batch import planner, store, tables, workers
 from tests.batch import people
 
 
@@ -125,7 +125,7 @@ def test_the_output_says_what_it_was_made_from(engine, X, output, tmp_path):
     assert manifest == result.manifest
     assert manifest["complete"]
     assert manifest["space"] == engine.space.digest
-    assert manifest["data"] == digests.file_digest(tmp_path / "p.csv")
+    assert manifest["data"] == tables.file_digest(tmp_path / "p.csv")
     assert manifest["reap"] == reap.__version__
     assert manifest["provenance"] == {"by": "me"}
     assert manifest["engine"]["name"] == "Nearest"
@@ -250,13 +250,8 @@ def test_files_that_cannot_be_run(engine, X, tmp_path):
 # memory ----------------------------------------------------------------------------------------------
 
 
-class Slow(workers.Here):
-    """Two at a time, each finishing only when asked for again."""
-
-    size = 2
-
-
 def test_the_input_is_not_read_far_ahead(engine, X):
+    """Two chunks for each of two processes are under way; what is done is handed out before more is read."""
     read = []
 
     def source():
@@ -264,17 +259,17 @@ def test_the_input_is_not_read_far_ahead(engine, X):
             read.append(chunk.number)
             yield chunk
 
-    crew = Slow(reap.batch.planning.Planner(engine, np.eye(engine.space.dimension)))
+    plans = planner.Planner(engine, np.eye(engine.space.dimension))
     ahead = []
-    for done, (_, _) in enumerate(workers.finished(crew, source()), 1):
+    for done, (_, _) in enumerate(workers.finished(plans, source(), 2, None), 1):
         ahead.append(len(read) - done)
     assert len(ahead) == 15
-    assert max(ahead) <= 2 * crew.size
+    assert max(ahead) <= 4
 
 
 def test_parquet_chunks_have_the_size_asked_for_across_row_groups(X, tmp_path):
     X.to_parquet(tmp_path / "p.parquet", row_group_size=7, index=False)
-    frames = list(parquet.ParquetFiles([tmp_path / "p.parquet"]).frames(30))
+    frames = list(tables.ParquetFiles(tmp_path / "p.parquet").frames(30))
     assert [len(f) for f in frames] == [30] * 5
     pd.testing.assert_frame_equal(pd.concat(frames).rename_axis(None), X)
 

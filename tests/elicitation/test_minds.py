@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import reap
 from reap import Elicitation, InputError, Posterior
 from reap.batch import answers_of
-from reap.batch.preferences import read
+from reap.batch.answers import read
 from reap.belief.prior import ABSENT, Prior, weight
 from reap.elicitation import minds
 from reap.research.humans import Minding, Reader, counted

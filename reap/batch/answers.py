@@ -22,6 +22,7 @@ answer.
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,9 +34,8 @@ import pandas as pd
 from reap._errors import InputError, unknown
 from reap._formats import parse
 from reap._typing import Array, Frame
-from reap.elicitation import Elicitation, Question
+from reap.elicitation import Elicitation, Event, Question
 from reap.elicitation.difficulty import check_level
-from reap.elicitation.events import Event
 from reap.elicitation.minds import columns
 from reap.elicitation.rounds import write_asked
 from reap.plan import Plan
@@ -43,8 +43,18 @@ from reap.recourse import Engine
 from reap.space import ActionSpace, Limits
 
 COLUMNS = ("row_id", "round", "options", "answer")
-WISHES = ("limits", "difficulties", "start", "parts", "scales")
+#: Columns of JSON that may be empty but for the options, each with an example.
+_EXAMPLES = {
+    "options": '[{"duration": 24}, {"amount": 2000}]',
+    "limits": '{"fixed": ["job"], "at_most": {"amount": 4000}}',
+    "difficulties": '{"employment": 5}',
+    "start": '{"duration": 36}',
+    "parts": "true, where parts of plans were compared",
+    "scales": "[0.5, 12.0]",
+}
+WISHES = tuple(_EXAMPLES)[1:]
 _SILENT = ("skip", "neither")
+_LIMITS = ("fixed", "at_least", "at_most", "exclude", "max_changes")
 Stages = list[dict[str, Any]]
 
 
@@ -117,6 +127,63 @@ def _plan(engine: Engine, z0: Array, start: dict[str, Any], stages: Stages) -> P
     return Plan(space, path, scores, scale=engine.classifier_.scale, along=len(stages) > 1)
 
 
+def answers_of(session: Elicitation, row_id: Any) -> Frame:
+    """Return a session's answers and wishes as lines of the table that ``run(…, preferences=…)`` reads.
+
+    Parameters
+    ----------
+    session : Elicitation
+    row_id : the subject's id in the table that will be run
+
+    Examples
+    --------
+    >>> import reap
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> data = reap.datasets.load("german")
+    >>> model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=1000)).fit(data.X, data.y)
+    >>> engine = reap.Recourse(model, data.space).fit(data.X)
+    >>> rejected = data.X[model.predict(data.X) == 0]
+    >>> session = engine.elicit(rejected.iloc[0], questions=2)
+    >>> session.constrain("employment", difficulty=5)
+    >>> while session.ask():
+    ...     session.answer("left")
+    >>> table = answers_of(session, row_id=17)
+    >>> table[["row_id", "round", "answer"]].to_dict("list"), table["difficulties"][0]
+    ({'row_id': [17, 17], 'round': [0, 1], 'answer': ['0', '0']}, '{"employment": 5}')
+    """
+    here = session.space.values(session.here)
+    wishes = {"limits": _text(session.limits.to_dict()), "difficulties": _text(session.difficulties)}
+    minded = session.belief.dimension > session.space.dimension
+    # none yet: no plan was looked for
+    scales = {"scales": json.dumps(session.scales or []) if minded else None}
+    lines = []
+    for k, (question, choice) in enumerate(session.history):
+        then = session.space.values(question.options[0].path[0])
+        options = _text([_stages(plan) for plan in question.options])
+        line = {"row_id": row_id, "round": k, "options": options, "answer": str(choice)}
+        parts = {"parts": None if question.whole else "true"}
+        lines.append(line | wishes | scales | parts | {"start": _text(_differing(then, here))})
+    if not lines and any(wishes.values()):
+        lines = [{"row_id": row_id, "round": 0, "answer": "skip"} | wishes | scales]
+    return pd.DataFrame(lines, columns=[*COLUMNS, *WISHES])
+
+
+def _text(data: Any) -> str | None:
+    return json.dumps(data, ensure_ascii=False) if data else None
+
+
+def _stages(plan: Plan) -> dict[str, Any] | Stages:
+    """Return a plan as the table has it: its end, or each stage of a path whose effort counts along it."""
+    start, *stages = (plan.space.values(z) for z in (plan.path if plan.along else plan.path[[0, -1]]))
+    shown = [_differing(stage, start) for stage in stages]
+    return shown if plan.along else shown[0]
+
+
+def _differing(row: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if value != other[name]}
+
+
 def key(row_id: Any) -> str:
     """Return an id in the form in which ids of two tables are compared: 7, 7.0 and "7" are one."""
     if isinstance(row_id, float | np.floating) and float(row_id).is_integer():
@@ -139,63 +206,10 @@ def read(source: Frame | str | Path | None, space: ActionSpace) -> dict[str, Ans
     for line, said in table.sort_values("round", kind="stable").iterrows():
         person = people.setdefault(key(said["row_id"]), Answers())
         try:
-            _take(person, said, space)
+            _take(person, said.dropna().to_dict(), space)
         except InputError as error:
             raise InputError(f"line {line} of the answers (row {said['row_id']}): {error}") from None
     return people
-
-
-def _take(person: Answers, said: Any, space: ActionSpace) -> None:
-    """Add one line to what a person said."""
-    if str(said["answer"]) not in _SILENT or not _absent(said["options"]):
-        plans, start = _plans(said["options"], space), _mapping(said, "start")
-        for name in start:
-            space.feature(name)
-        choice = _choice(said["answer"], len(plans))
-        person.given.append(Given(plans, choice, start, _parts(said.get("parts"))))
-    if limits := _mapping(said, "limits"):
-        allowed = ("fixed", "at_least", "at_most", "exclude", "max_changes")
-        for name in limits:
-            if name not in allowed:
-                raise unknown("kind of limit", name, allowed)
-        person.limits = person.limits.merge(space.limits(**limits))
-    for name, level in _mapping(said, "difficulties").items():
-        space.feature(name)
-        check_level(level)
-        person.difficulties[name] = level
-    if "scales" in said and not _absent(said["scales"]):
-        person.scales = _scales(said["scales"], columns(space))
-
-
-def _parts(text: Any) -> bool:
-    if _absent(text):
-        return False
-    if str(text).lower() not in ("true", "false"):
-        raise InputError(
-            f"parts is {text!r}; write true where parts of plans were compared, or leave it empty"
-        )
-    return str(text).lower() == "true"
-
-
-def _scales(text: Any, count: int) -> list[float]:
-    given = _json(text, "scales", list)
-    if len(given) not in (0, count) or not all(
-        isinstance(s, int | float) and 0 <= s < math.inf for s in given
-    ):
-        raise InputError(f"scales must be {count} numbers of at least 0; given was {text!r}")
-    return [float(s) for s in given]
-
-
-def _absent(value: Any) -> bool:
-    return value is None or bool(pd.isna(value))
-
-
-def _mapping(said: Any, name: str) -> dict[str, Any]:
-    """Return what an optional column says; nothing where it is absent or empty."""
-    if name not in said or _absent(said[name]):
-        return {}
-    data: dict[str, Any] = _json(said[name], name, dict)
-    return data
 
 
 def _read_file(path: Path) -> Frame:
@@ -203,24 +217,53 @@ def _read_file(path: Path) -> Frame:
         raise InputError(f"there is no file of answers {str(path)!r}")
     try:
         if path.name.lower().endswith((".csv", ".csv.gz")):
-            return pd.read_csv(path, dtype=dict.fromkeys(("row_id", "options", "answer", *WISHES), str))
+            return pd.read_csv(path, dtype=dict.fromkeys(("row_id", "answer", *_EXAMPLES), str))
         return pd.read_parquet(path)
     except (ValueError, OSError) as error:  # pandas, pyarrow and codecs have errors of these kinds
         raise InputError(f"{str(path)!r} cannot be read as a table of answers: {error}") from None
 
 
-def _json(text: Any, what: str, wanted: type) -> Any:
+def _take(person: Answers, said: dict[str, Any], space: ActionSpace) -> None:
+    """Add one line to what a person said."""
+    limits, levels, start = (_json(said, name, dict) for name in ("limits", "difficulties", "start"))
+    for name in (*levels, *start):
+        space.feature(name)
+    if str(said.get("answer")) not in _SILENT or "options" in said:
+        plans = _plans(said, space)
+        choice = _choice(said.get("answer"), len(plans))
+        person.given.append(Given(plans, choice, start, bool(_json(said, "parts", bool))))
+    for name in limits:
+        if name not in _LIMITS:
+            raise unknown("kind of limit", name, _LIMITS)
+    if limits:
+        person.limits = person.limits.merge(space.limits(**limits))
+    for level in levels.values():
+        check_level(level)
+    person.difficulties |= levels
+    if "scales" in said:
+        given, count = _json(said, "scales", list), columns(space)
+        sizes = [float(size) for size in given if isinstance(size, int | float) and 0 <= size < math.inf]
+        if len(sizes) < len(given) or len(sizes) not in (0, count):
+            raise InputError(f"scales must be {count} numbers of at least 0; given was {said['scales']!r}")
+        person.scales = sizes
+
+
+def _json(said: dict[str, Any], name: str, wanted: type) -> Any:
+    """Return what a column of JSON says; nothing where it is empty."""
+    if name not in said:
+        return wanted()
+    text = str(said[name])
     try:
-        data = parse(text)
-    except (TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InputError(f"{what} must be JSON; {text!r} is not ({error})") from None
+        data = parse(text.lower() if wanted is bool else text)
+    except (ValueError, RecursionError):
+        data = None
     if not isinstance(data, wanted):
-        raise InputError(f"{what} must be a JSON {wanted.__name__}; given was {text!r}")
+        raise InputError(f"{name} must be JSON such as {_EXAMPLES[name]}; given was {text[:200]!r}")
     return data
 
 
-def _plans(text: Any, space: ActionSpace) -> list[Stages]:
-    plans = _json(text, "options", list)
+def _plans(said: dict[str, Any], space: ActionSpace) -> list[Stages]:
+    plans = _json(said, "options", list)
     if len(plans) < 2:
         raise InputError(f"an answer compares at least 2 options; given were {len(plans)}")
     listed = [[plan] if isinstance(plan, dict) else plan for plan in plans]
