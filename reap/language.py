@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import gettext as _gettext
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -206,3 +207,103 @@ def listed(parts: Any, last: str = "and") -> str:
         return "".join(given)
     joined = _("{several} and {one}") if last == "and" else _("{several} or {one}")
     return joined.format(several=", ".join(given[:-1]), one=given[-1])
+
+
+# numbers as people type them ---------------------------------------------------------------------------
+
+_SPACES = dict.fromkeys(map(ord, "\u00a0\u202f\u2009\u2007"), " ")
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:(?P<mark>[ '’])\d{3})(?:(?P=mark)\d{3})*(?P<rest>[.,]\d*)?")
+_BODY = re.compile(r"[0-9.,]*[0-9][0-9.,]*")
+
+
+def read_number(text: str) -> float:
+    """Return the number that a text says in the language in use, or refuse it and say why.
+
+    A mark that the language groups thousands with is read so ("10.000" is ten thousand in German); what can only be a decimal
+    mark is one, whatever the language ("10,5"). What can be read in two ways is refused: "10.000" in English may come from a
+    German. Spaces and apostrophes group thousands everywhere. The caller shows what was understood.
+
+    Examples
+    --------
+    >>> read_number("10,000"), read_number("1 234,5"), read_number("-.5")
+    (10000.0, 1234.5, -0.5)
+    >>> with speaking("de"):
+    ...     read_number("10.000")
+    10000.0
+    >>> read_number("10.000")
+    Traceback (most recent call last):
+    reap._errors.InputError: “10.000” can be read as 10,000 or as 10; write it without a mark for thousands
+    """
+    given = text.translate(_SPACES).strip().replace("−", "-")
+    sign, body = (given[:1], given[1:].strip()) if given[:1] in ("+", "-") else ("", given)
+    if not body.isascii() and "’" not in body:
+        raise _no_number(text)
+    if found := _GROUPED.fullmatch(body):
+        body = "".join(c for c in body if c not in " '’")
+        if found["rest"]:
+            return _signed(sign, body.replace(",", "."))
+    if _BODY.fullmatch(body) is None:
+        raise _no_number(text)
+    return _signed(sign, _plain(body, text))
+
+
+def _plain(body: str, text: str) -> str:
+    """Return digits with at most one point from digits with points and commas."""
+    marks = [c for c in body if c in ".,"]
+    if not marks:
+        return body
+    last = marks[-1]
+    if len(set(marks)) == 2:  # both: the last one is decimal and stands once
+        whole, _mark, rest = body.rpartition(last)
+        if last in whole or not _groups(whole, marks[0]):
+            raise _no_number(text)
+        return f"{whole.replace(marks[0], '')}.{rest}"
+    if len(marks) > 1:
+        if not _groups(body, last):
+            raise _no_number(text)
+        return body.replace(last, "")
+    whole, _mark, rest = body.partition(last)
+    if len(rest) != 3 or not _groups(body, last):
+        return f"{whole or '0'}.{rest or '0'}"  # no thousands could be meant
+    if last == separators(current())[1]:
+        return whole + rest
+    thousands, decimal = (
+        number(float(whole + rest)),
+        number(float(whole + "." + rest), 3).rstrip("0").rstrip(".,"),
+    )
+    raise InputError(
+        _("“{given}” can be read as {first} or as {second}; write it without a mark for thousands").format(
+            given=text.strip(), first=thousands, second=decimal
+        )
+    )
+
+
+def _groups(digits: str, mark: str) -> bool:
+    """Return whether digits are grouped by threes, as in 1.234.567."""
+    return re.fullmatch(rf"[1-9][0-9]{{0,2}}(?:{re.escape(mark)}[0-9]{{3}})+", digits) is not None
+
+
+def _signed(sign: str, digits: str) -> float:
+    return -float(digits) if sign == "-" else float(digits)
+
+
+def _no_number(text: str) -> InputError:
+    return InputError(_("“{given}” is not a number").format(given=text.strip()[:40]))
+
+
+def typed(value: float, decimals: int | None = None) -> str:
+    """Return a number as the person would type it: no thousands, and never such that ``read_number`` would refuse it.
+
+    Examples
+    --------
+    >>> typed(12500), typed(0.25), typed(1.125)
+    ('12500', '0.25', '1.1250')
+    """
+    if float(value).is_integer():
+        return str(int(value))
+    shown = f"{value:.{decimals}f}" if decimals is not None else repr(float(value))
+    if "e" in shown:
+        shown = f"{value:.12f}".rstrip("0")
+    whole, _mark, rest = shown.partition(".")
+    rest = rest + "0" if len(rest) == 3 and whole.lstrip("-") != "0" else rest
+    return f"{whole}{separators(current())[0]}{rest}"

@@ -1,4 +1,4 @@
-"""What the subject receives: what to change, in which steps, and the truth about it.
+"""What the subject receives: what to change, in which steps, and the truth about it; as a file, and back.
 
 The effort of a plan is that of its *whole change* (``reap.effort``), whatever its steps. Only that of the paper's graph
 paths, marked by ``along``, is the sum over their moves.
@@ -7,25 +7,113 @@ paths, marked by ``along``, is the sum over their moves.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from reap import _plan_files, _soundness, words
+from reap import words
 from reap._errors import InputError
+from reap._formats import Format
 from reap._typing import Array, Frame, Series
 from reap.effort import moves
-from reap.plan_parts import Cliff, Confidence, Step, between, month_of, steps_of
+from reap.language import _
 from reap.scores import Scale, Threshold
 from reap.space import ActionSpace, Change
 from reap.space.encoding import UNCHANGED
 
 Status = Literal["ok", "already_accepted", "none_found", "unreachable", "infeasible", "time_limit"]
 STATUSES: tuple[str, ...] = get_args(Status)
-__all__ = ["STATUSES", "Cliff", "Confidence", "Plan", "Status", "Step"]
+FORMAT = Format("plan", "reap.plan", 1, "what Plan.to_json wrote")
+#: Encoded values beyond this are nobody's, and their products overflow.
+LARGEST = 1e100
+#: What a plan may say beside its rows: the least and the most of each number, where there is one.
+_NUMBERS = {
+    "bound": (0.0, math.inf),
+    "neighbors": (1, math.inf),
+    "durability": (0.0, 1.0),
+    "refits": (0, math.inf),
+    "price": (-1.0, math.inf),
+}
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How sure we are that no other plan suits the person better.
+
+    Parameters
+    ----------
+    within : float
+        Probability that the plan is within 5 % of the person's best.
+    excess : float
+        Expected extra effort, relative to the person's best.
+    """
+
+    within: float
+    excess: float
+
+    def __str__(self) -> str:
+        return self.words()
+
+    def words(self, asking: bool = True) -> str:
+        """Return it in words, without a figure: people read "82 %" as the odds of a yes.
+
+        Where nothing more is asked (``asking``), nobody is told that more answers would help.
+        """
+        if self.within >= 0.5:
+            return _("this fits you well") if self.within >= 0.8 else _("this fits you fairly well")
+        return _("we are still guessing; more answers would help") if asking else _("we are still guessing")
+
+    @property
+    def detail(self) -> str:
+        """The figure behind the words."""
+        said = _(
+            "as far as your answers tell, we are {percent} % sure that no other plan is noticeably easier for you"
+        )
+        return said.format(percent=round(100 * self.within))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a plan: what the person changes in it, what follows from that, and the model's score once it is done.
+
+    ``month`` is when it is done, from now; a step without changes is waiting. ``on_the_day`` is what the application asks for.
+    """
+
+    number: int
+    changes: tuple[Change, ...]
+    score: float
+    follows: tuple[Change, ...] = ()
+    month: int = 0
+    on_the_day: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.number}. {words.step(self)}"
+
+
+@dataclass(frozen=True)
+class Cliff:
+    """A change too small to notice on which a decision hangs: a flaw of the model.
+
+    Parameters
+    ----------
+    feature, label : str
+    below, above : str
+        The two values, in words, the accepted one last.
+    score_below, score_above : float
+        The model's scores at them.
+    """
+
+    feature: str
+    label: str
+    below: str
+    above: str
+    score_below: float
+    score_above: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,12 +265,26 @@ class Plan:
     @cached_property
     def months(self) -> int:
         """The months until the plan is done: those of its slowest action, or longer where it waits; 0 where nothing is timed."""
-        return month_of(self, -1)
+        return self._month(-1)
+
+    def _month(self, stage: int) -> int:
+        return int(np.nan_to_num(self.space.months(self.path[0], self.path[stage])[0]))
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """What changes at each step, in words and units, with the month it is done in and the score then."""
-        return steps_of(self)
+        space, path, made = self.space, self.path, []
+        took = space.time.actions(path[0], path[-1]) if space.timed else {}
+        for i in range(len(path) - 1):
+            changes, follows = self._between(i, i + 1) if len(path) > 2 else self._whole
+            features = [space.feature(change.feature) for change in changes]
+            last = bool(features) and all(feature.when == "application" for feature in features)
+            month = self._month(i + 1)
+            # Actions begin together, each has its own end; a plan of one step is done when all of it is, waiting included.
+            if changes and not last and not self.along and len(path) > 2:
+                month = max(took.get(feature.name, 0) for feature in features)
+            made.append(Step(i + 1, changes, float(self.scores[i + 1]), follows, month, last))
+        return tuple(made)
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
@@ -201,7 +303,16 @@ class Plan:
     @cached_property
     def _whole(self) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
         """What a person does from the start to the target, and what follows from it."""
-        return between(self, 0, -1)
+        return self._between(0, -1)
+
+    def _between(self, i: int, j: int) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+        """What a person does between two stages, and what follows from it."""
+        every = self.space.changes(self.path[i], self.path[j])
+        acts = {f.name for f in self.space.features if f.derived is None and f.clock is None}
+        return (
+            tuple(change for change in every if change.feature in acts),
+            tuple(change for change in every if change.feature not in acts),
+        )
 
     @property
     def setback(self) -> Step | None:
@@ -243,20 +354,163 @@ class Plan:
 
     # to and from files -------------------------------------------------------------------------------
 
+    def bare(self) -> dict[str, Any]:
+        """Return plain values without what follows from them: words, rows in units, whether it is valid."""
+        return {
+            "path": [[None if np.isnan(v) else v for v in row] for row in self.path.tolist()],
+            "scores": self.scores.tolist(),
+            "effort": None if np.isnan(self.effort) else float(self.effort),
+            "scale": self.scale.to_dict(),
+            "note": self.note,
+            "neighbors": self.neighbors,
+            "along": self.along,
+            "durability": self.durability,
+            "refits": self.refits,
+            "price": self.price,
+            "cliffs": [asdict(cliff) for cliff in self.cliffs],
+        }
+
     def to_dict(self, standalone: bool = True) -> dict[str, Any]:
-        """Return plain values; ``standalone`` adds the space, so that the words come back without it."""
-        return _plan_files.to_dict(self, standalone)
+        """Return plain values, with the words; ``standalone`` adds the space, so that the words come back without it."""
+        data: dict[str, Any] = {
+            **FORMAT.head,
+            "status": self.status,
+            "valid": self.valid,
+            "months": self.months,
+            "changes": [str(change) for change in self.changes],
+            "threshold": self.scale.to_dict()["threshold"],
+            "rows": [self.space.values(z) for z in self.path],
+            "steps": [
+                {"changes": [str(c) for c in s.changes], "month": s.month, "score": s.score}
+                for s in self.steps
+            ],
+            "confidence": None if self.confidence is None else vars(self.confidence),
+            "bound": self.bound,
+            **self.bare(),
+        }
+        if standalone:
+            data["said"] = [self.scale.say(score) for score in self.scores]
+            data["remarks"] = words.remarks(self)
+            data["space"] = self.space.to_toml()
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], space: ActionSpace | None = None) -> Plan:
+        """Undo ``to_dict``; a plan that no engine could have made is refused."""
+        FORMAT.check(data)
+        try:
+            said = read_bare(data)
+            space = space or ActionSpace.from_toml(data["space"])
+            made = cls(
+                space=space.at_values(said["path"][0], data["rows"][0]) if data.get("rows") else space,
+                status=data["status"],
+                confidence=Confidence(**data["confidence"]) if data.get("confidence") else None,
+                bound=data.get("bound"),
+                **said,
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise InputError(f"the plan is damaged: {error}") from None
+        if (wrong := unreadable(made) or _contradiction(made)) is not None:
+            raise InputError(f"the plan is damaged: {wrong}")
+        return made
 
     def to_json(self) -> str:
         """Return the plan as JSON; ``from_json`` brings it back."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], space: ActionSpace | None = None) -> Plan:
-        """Undo ``to_dict``."""
-        return _soundness.checked(_plan_files.read(cls, data, space))
-
-    @classmethod
     def from_json(cls, text: str, space: ActionSpace | None = None) -> Plan:
         """Read a plan that ``to_json`` wrote."""
-        return cls.from_dict(_plan_files.FORMAT.load(text), space)
+        return cls.from_dict(FORMAT.load(text), space)
+
+
+def date(plans: Sequence[Plan]) -> None:
+    """Work out the months of plans that start at one place, of all that do not know theirs at once."""
+    new = [plan for plan in plans if "months" not in vars(plan)]
+    if len(new) > 1:
+        ends = np.stack([plan.path[-1] for plan in new])
+        months = np.nan_to_num(new[0].space.months(new[0].path[0], ends))
+        for plan, n in zip(new, months.tolist(), strict=True):
+            vars(plan)["months"] = int(n)
+
+
+# whether a plan from a file could have been made by an engine -----------------------------------------
+
+
+def read_bare(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what ``Plan.bare`` wrote as arguments of ``Plan``; whether it is sound is not looked at here, see ``unreadable``."""
+    path, effort = data["path"], data["effort"]
+    # older files have a threshold of probabilities only
+    scale = Scale.from_dict(data["scale"]) if data.get("scale") else Scale(float(data["threshold"]))
+    return {
+        "path": _numbers([[np.nan if v is None else v for v in row] for row in path]),
+        "scores": _numbers(data["scores"] if "scores" in data else data["probabilities"]),
+        "effort": float(_numbers(np.nan if effort is None else effort)),
+        "scale": scale,
+        "cliffs": tuple(Cliff(**cliff) for cliff in data.get("cliffs", ())),
+        "along": data.get("along", False),
+        **{name: data.get(name) for name in ("note", "neighbors", "durability", "refits", "price")},
+    }
+
+
+def _numbers(values: Any) -> Array:
+    """Return numbers of a file as an array; words that look like numbers, such as "NaN", are none."""
+    made = np.array(values)
+    if made.dtype.kind not in "fiu" and made.size:
+        raise InputError("a value of a row or a score is no number")
+    return made.astype(float)
+
+
+def _contradiction(plan: Plan) -> str | None:
+    """Return what of a plan contradicts the rest, in half a sentence: illegal rows, or "ok" and not accepted; else None."""
+    if plan.status == "ok":
+        if not (math.isfinite(plan.effort) and plan.effort >= 0):
+            return f"its effort is {plan.effort!r}"
+        if not plan.valid:
+            return "it says that it is accepted, and its score says otherwise"
+        if len(plan.path) < 2:
+            return "it has no step"
+    elif len(plan.path) != 1:
+        return f"its status is {plan.status!r}, and yet it has steps"
+    if not plan.space.allows(plan.path[:1], plan.path[-1:]).all():
+        return "the action space does not allow what it advises"
+    return None
+
+
+def unreadable(plan: Any) -> str | None:
+    """Return which part of a plan is not what it should be by itself: a shape, a number, a word; None where all are."""
+    path, scores, scale = plan.path, plan.scores, plan.scale
+    shaped = path.ndim == 2 and scores.ndim == 1 and len(path) > 0
+    if not shaped or path.shape != (len(scores), plan.space.dimension):
+        return f"its path has shape {path.shape}, its scores {scores.shape}"
+    if (np.abs(path) > LARGEST).any():
+        return "a value of its path is infinite, or too large to reckon with"
+    if not np.isfinite(scores).all() or not (0 < scale.spread < math.inf):
+        return "a score, or the unit of scores, is not a finite number"
+    if not (all(map(math.isfinite, scale.extent)) and scale.extent[0] < scale.extent[1]):
+        return f"its scores are said to run from {scale.extent[0]} to {scale.extent[1]}"
+    if scale.output == "probability" and ((scores < 0) | (scores > 1)).any():
+        return "a probability is outside 0 to 1"
+    for name, (least, most) in _NUMBERS.items():
+        value = getattr(plan, name)
+        if value is not None and (not number(value) or not least <= value <= most):
+            return f"its {name} is {value!r}"
+    if not isinstance(plan.note, str) or not isinstance(plan.along, bool):
+        return "its note is no text, or 'along' is neither true nor false"
+    if plan.confidence is not None and not all(
+        v is None or number(v) for v in vars(plan.confidence).values()
+    ):
+        return "its confidence is no number"
+    for cliff in plan.cliffs:
+        if not (number(cliff.score_below) and number(cliff.score_above)):
+            return "a score at a cliff is no number"
+        if not all(isinstance(said, str) for said in (cliff.feature, cliff.label, cliff.below, cliff.above)):
+            return "a cliff is not said in words"
+    return None
+
+
+def number(value: Any) -> bool:
+    """Whether a value of a file is a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max  # of a whole number of 400 digits isfinite is an OverflowError

@@ -15,11 +15,11 @@ from reap._errors import InputError
 #: are left out on purpose: a forged one can make scikit-learn read beyond its arrays, so forests are named each time.
 TRUSTED = (
     "reap.models.declared.OnVectors",
-    "reap.space.action_space.ActionSpace",
-    "reap.space.encoder.SpaceEncoder",
+    "reap.space.space.ActionSpace",
+    "reap.space.encoding.SpaceEncoder",
     "reap.space.feature.Feature",
     "reap.space.limits.Limits",
-    "reap.space.meaning.Meaning",
+    "reap.space.words.Meaning",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
     "sklearn.metrics._scorer._PassthroughScorer",

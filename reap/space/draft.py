@@ -12,11 +12,11 @@ import pandas as pd
 
 from reap._errors import InputError, unknown
 from reap._typing import Frame, Series
-from reap.space import amounts, files, infer, vocabulary
-from reap.space.action_space import ActionSpace
+from reap.space import files, infer, vocabulary
+from reap.space.encoding import as_frame
 from reap.space.feature import Clock, Feature
-from reap.space.inputs import as_frame
-from reap.space.related import relations
+from reap.space.review import relations
+from reap.space.space import ActionSpace
 from reap.space.vocabulary import label_of, unit_of
 
 #: Words in their order, least first.
@@ -108,7 +108,9 @@ def draft(
     if not made:
         said = "; ".join(f"{name!r}: {why}" for name, why in left_out.items())
         raise InputError(f"no column of the table can be a feature ({said})")
-    for relation in relations(amounts.plain(table), [feature.name for feature in made if feature.is_number]):
+    for relation in relations(
+        infer.plain_numbers(table), [feature.name for feature in made if feature.is_number]
+    ):
         others = " and ".join(relation.others)
         checks[relation.name].append(
             f'follows from {others}? Then say derived = "{relation.formula}"'
@@ -144,7 +146,7 @@ def _no_feature(column: Series) -> str | None:
     texts = known.astype(str).str.strip()
     if texts.str.fullmatch(_DATE).mean() > 0.9:
         return _dated(column)
-    if different > 50 and different > len(known) / 2 and amounts.read(column) is None:
+    if different > 50 and different > len(known) / 2 and infer.read_amounts(column) is None:
         return f"it has {different:,} different texts in {len(known):,} rows, like a name"
     return None
 
@@ -163,22 +165,22 @@ def _feature(column: Series, fixed: bool) -> tuple[Feature, list[str]]:
     """Return one feature and what was guessed about it."""
     name = str(column.name)
     words, guesses = vocabulary.words_of(name), []
-    amount = amounts.read(column)
+    amount = infer.read_amounts(column)
     if amount is not None:
         column = amount.values
         guesses.append(amount.said)
-    said: dict[str, Any] = {"missing": [name]} if column.isna().any() else {}
+    said: dict[str, Any] = {"missing": True} if column.isna().any() else {}
     if said:
         share = float(column.isna().mean())
         guesses.append(f"missing in {share:.1%} of the rows; it is then left as it is")
     order = _order(column)
     if order is not None:
-        said["ordinal"] = {name: order}
+        said |= {"kind": "ordinal", "levels": tuple(order)}
         guesses.append("is this the order of the levels, least first?")
     elif words & _CODES and pd.api.types.is_numeric_dtype(column.dtype) and column.nunique() <= 50:
-        said["categorical"] = [name]
+        said["kind"] = "categorical"
         guesses.append("taken for codes without an order")
-    made = infer.features(column.to_frame(), infer.Said(**said))[0]
+    made = infer.features(column.to_frame(), {name: said})[0]
     facts: dict[str, Any] = {"label": label_of(name), "unit": unit_of(words)}
     if made.is_number:
         if made.step is not None and made.step > 1:

@@ -1,24 +1,34 @@
-"""What one feature is, how it may change, and how it is spoken of."""
+"""What one feature is, how it may change, and how it is spoken of; each mistake in it is one sentence."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
+from pandas.api.types import pandas_dtype
 
+from reap._errors import InputError, unknown
 from reap.language import _, localized
-from reap.space.declaration import settle
-from reap.space.description import describe, yes_no
-from reap.space.pace import spell_pace
-from reap.space.phrases import OWN_NAMES, key_of, united
-from reap.space.translations import spoken, translated
+from reap.space.phrases import (
+    OWN_NAMES,
+    check_phrases,
+    check_translations,
+    key_of,
+    read_pace,
+    spell_pace,
+    spoken,
+    translated,
+    united,
+)
 
 Kind = Literal["numeric", "integer", "ordinal", "categorical", "binary"]
 Direction = Literal["any", "up", "down", "both"]
 Clock = Literal["months", "years"]
+#: What is said of two levels.
+_PAIRS = {"forbidden": "(from, to)", "includes": "(more, less)"}
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,7 @@ class Feature:
     dtype : str, optional
         The pandas dtype rows are given back in.
     translations : mapping of language to words
-        label, unit, levels and phrases in other languages; see ``translations.py``.
+        label, unit, levels and phrases in other languages; see ``phrases.py``.
 
     Examples
     --------
@@ -120,7 +130,7 @@ class Feature:
     translations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        settle(self)
+        _settle(self)
 
     @property
     def is_number(self) -> bool:
@@ -204,10 +214,233 @@ class Feature:
         return self.phrases if own is None else own
 
     def describe(self) -> str:
-        """Return what the feature is and may do, in plain words."""
-        return describe(self)
+        """Return what the feature is and may do, in plain words, for a lender who reads the space back."""
+        if self.derived is not None:
+            formula = self.derived if isinstance(self.derived, str) else "a function of other features"
+            return f"follows from the others: {formula}"
+        parts = [self._values()]
+        if self.clock is not None:
+            parts.append("goes by itself")
+        elif not self.actionable:
+            parts.append("cannot change")
+        elif self.direction in ("up", "down"):
+            parts.append("may only rise" if self.direction == "up" else "may only fall")
+        if self.actionable and self.max_change is not None:
+            levels = f"{self.max_change:g} level{'s' if self.max_change != 1 else ''}"
+            parts.append(f"by at most {self.show(self.max_change) if self.is_number else levels}")
+        if self.actionable and self.forbidden:
+            parts.append("not " + ", ".join(f"{yes_no(a)} → {yes_no(b)}" for a, b in self.forbidden))
+        if self.actionable and self.pace is not None:
+            parts.append(self.pace_text)
+        if self.actionable and self.when is not None:
+            parts.append("chosen on the day of the application")
+        if self.missing:
+            parts.append("may be missing")
+        return "; ".join(parts)
+
+    def _values(self) -> str:
+        if not self.is_number:
+            shown = ", ".join(yes_no(level) for level in self.levels[:6])
+            more = f" and {len(self.levels) - 6} more" if len(self.levels) > 6 else ""
+            return f"{'in this order: ' if self.kind == 'ordinal' else 'one of '}{shown}{more}"
+        low, high = self.bounds or self.range or (0.0, 0.0)
+        what = "whole number" if self.kind == "integer" else "number"
+        step = f", in steps of {self.step:,.10g}" if self.step and self.step != 1 else ""
+        return f"{what}, {self.show(low, unit=False)} to {self.show(high)}{step}"
 
     @property
     def pace_text(self) -> str:
         """The pace in words, as a file has it; empty without one."""
         return "" if self.pace is None else spell_pace(float(self.pace), self.unit, self.is_number)
+
+
+def yes_no(level: Any) -> str:
+    """Return a level as people say it: true and false are yes and no."""
+    if isinstance(level, bool | np.bool_):
+        return _("yes") if level else _("no")
+    return str(level)
+
+
+def plain(value: Any) -> Any:
+    """Return a NumPy scalar as Python's own, anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+# checking ---------------------------------------------------------------------------------------------
+
+
+def _settle(feature: Feature) -> None:
+    """Bring what was declared into one form, or refuse it in one sentence."""
+    said = vars(feature)  # as it was declared, whatever language is in use
+
+    def put(name: str, value: Any) -> None:
+        object.__setattr__(feature, name, value)
+
+    if feature.kind not in get_args(Kind):
+        raise unknown("kind of feature", feature.kind, get_args(Kind))
+    if feature.direction not in get_args(Direction):
+        raise unknown(f"direction for {feature.name!r}", feature.direction, get_args(Direction))
+    if not isinstance(feature.name, str) or not feature.name:
+        raise InputError(f"the name of a feature is {feature.name!r}; it must be text")
+    for key in ("levels", "columns", *_PAIRS):
+        if isinstance(said[key], str) or not hasattr(said[key], "__iter__"):
+            raise _bad(feature, key, "give a list")
+    put("levels", tuple(plain(level) for level in feature.levels))
+    put("columns", tuple(feature.columns))
+    for key, pair in _PAIRS.items():
+        if any(isinstance(one, str) or np.size(np.asarray(one, dtype=object)) != 2 for one in said[key]):
+            raise _bad(feature, key, f"give pairs {pair}")
+        put(key, tuple((plain(a), plain(b)) for a, b in said[key]))
+    if feature.includes and feature.kind != "categorical":
+        raise _odd(feature, f"is {feature.kind}, and its values have an order; includes is for categories")
+    put("label", said["label"] or feature.name)
+    paced = feature.pace is not None
+    put("translations", check_translations(feature.name, feature.levels, feature.translations, paced))
+    _check_words(feature)
+    if feature.max_change is not None:
+        if feature.kind in ("categorical", "binary") or feature.derived is not None:
+            raise _odd(feature, "has no distance to limit; max_change is for numbers and ordered levels")
+        put("max_change", _positive(feature, "max_change"))
+    if feature.is_number:
+        _check_number(feature)
+    else:
+        _check_levels(feature)
+    _check_time(feature)
+    if feature.pace is not None:
+        put("pace", read_pace(feature.name, feature.pace, feature.is_number))
+    if feature.clock is not None:
+        put("actionable", False)  # nobody does it
+
+
+def _odd(feature: Feature, said: str) -> InputError:
+    return InputError(f"{feature.name!r} {said}")
+
+
+def _bad(feature: Feature, key: str, wanted: str) -> InputError:
+    return InputError(f"{key} of {feature.name!r} is {vars(feature)[key]!r}; {wanted}")
+
+
+def _positive(feature: Feature, key: str) -> float:
+    value = vars(feature)[key]
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number or not 0 < value < math.inf:
+        raise _bad(feature, key, "give a number above 0")
+    return float(value)
+
+
+def _check_words(feature: Feature) -> None:
+    said = vars(feature)
+    for flag in ("actionable", "missing"):
+        if not isinstance(said[flag], bool | np.bool_):
+            raise _bad(feature, flag, "it must be true or false")
+    for word in ("label", "unit"):
+        if not isinstance(said[word], str):
+            raise _bad(feature, word, "it must be text")
+    if not isinstance(feature.deed, str):
+        raise _bad(feature, "deed", 'give text, such as "pay on time"')
+    if feature.derived is not None and not isinstance(feature.derived, str) and not callable(feature.derived):
+        raise _bad(feature, "derived", "write a formula, such as 'debt / income'")
+    if not all(isinstance(column, str) for column in feature.columns):
+        raise _bad(feature, "columns", "give names of columns")
+    try:
+        if feature.dtype is not None and not str(feature.dtype).startswith("category"):
+            pandas_dtype(feature.dtype)
+        known = feature.dtype is None or isinstance(feature.dtype, str)
+    except TypeError:
+        known = False
+    if not known:
+        raise _bad(feature, "dtype", "give one that pandas knows, such as 'int64'")
+    check_phrases(feature.name, feature.phrases, feature.levels, feature.pace is not None)
+
+
+def _check_time(feature: Feature) -> None:
+    if feature.when not in (None, "application"):
+        raise unknown(f"value of when for {feature.name!r}", feature.when, ("application",))
+    if feature.pace is not None and feature.when is not None:
+        raise _odd(feature, "is chosen on the day of the application and has a pace; keep one of them")
+    if feature.clock is None:
+        return
+    if feature.clock not in get_args(Clock):
+        raise unknown(f"unit for the clock {feature.name!r}", feature.clock, get_args(Clock))
+    if not feature.is_number or feature.derived is not None:
+        raise _odd(feature, "cannot be a clock; a clock is a number that goes by itself")
+    if feature.pace is not None or feature.when is not None or feature.max_change is not None:
+        raise _odd(
+            feature, "is a clock and goes by itself; leave out pace, when and max_change, and set the horizon"
+        )
+    if feature.direction == "down":
+        raise _odd(feature, "is a clock and goes up; leave out its direction")
+
+
+def _check_number(feature: Feature) -> None:
+    def put(name: str, value: Any) -> None:
+        object.__setattr__(feature, name, value)
+
+    put("range", _pair(feature.name, "range", feature.range))
+    if feature.bounds is not None:
+        put("bounds", _pair(feature.name, "bounds", feature.bounds))
+    step: Any = 1.0 if feature.kind == "integer" and feature.step is None else feature.step
+    if step is not None:
+        number = isinstance(step, int | float | np.number) and not isinstance(step, bool)
+        if not number or not 0 < step < math.inf:
+            raise InputError(f"the step of {feature.name!r} is {step!r}; it must be a positive number")
+        if feature.kind == "integer" and float(step) != round(float(step)):
+            raise InputError(f"the step of {feature.name!r} is {step!r}; a whole number needs a whole step")
+        put("step", float(step))
+    if feature.span is not None:
+        put("span", _pair(feature.name, "span", feature.span))
+    if feature.levels or feature.forbidden:
+        raise _odd(feature, "is a number and has no levels; give bounds, or make it ordinal or categorical")
+    if feature.columns:
+        raise _odd(feature, "is a number; only a categorical feature has several columns")
+    if feature.span is not None and feature.span[0] == feature.span[1]:
+        raise InputError(f"the span of {feature.name!r} is {feature.span!r}; give two different numbers")
+    if feature.notice is not None:
+        put("notice", _positive(feature, "notice"))
+    if feature.derived is not None and feature.bounds is not None:
+        raise _odd(feature, "follows from other features; give bounds to those, or write a rule with them")
+
+
+def _check_levels(feature: Feature) -> None:
+    name, levels = feature.name, feature.levels
+    for level in levels:
+        if not isinstance(level, Hashable) or isinstance(level, Mapping | tuple):
+            raise InputError(f"{level!r} cannot be a level of {name!r}; give text, numbers, true or false")
+    if any(level is None or level != level for level in levels):
+        raise InputError(f"a missing value is no level of {name!r}; say missing=True instead")
+    if len(set(levels)) != len(levels) or not levels:
+        raise _odd(feature, f"needs a list of different levels; given were {list(levels)!r}")
+    if feature.kind == "binary" and len(levels) != 2:
+        raise _odd(feature, f"is binary and needs two levels; given were {list(levels)!r}")
+    if feature.kind == "categorical" and feature.direction in ("up", "down"):
+        raise _odd(feature, "is categorical and has no direction; make it ordinal to give one")
+    if any(vars(feature)[key] is not None for key in ("bounds", "range", "span", "step", "notice")):
+        raise _odd(
+            feature, "has levels, not numbers; range, span, bounds, step and notice do not apply to it"
+        )
+    if feature.columns and (feature.kind != "categorical" or len(feature.columns) != len(levels)):
+        raise _odd(
+            feature,
+            f"has {len(feature.columns)} columns and {len(levels)} levels; a one-hot group has one column a level and is "
+            "categorical",
+        )
+    if feature.derived is not None:
+        raise _odd(feature, f"is derived and must be a number, not {feature.kind}")
+    for level in (level for pair in (*feature.forbidden, *feature.includes) for level in pair):
+        if level not in levels:
+            raise unknown(f"level of {name!r}", level, levels)
+
+
+def _pair(name: str, what: str, given: Sequence[float] | None) -> tuple[float, float]:
+    """Return (low, high) as floats, or say what is wrong with them."""
+    if given is None:
+        raise InputError(
+            f"{name!r} is a number and needs a {what} (low, high); use ActionSpace.from_frame to infer it"
+        )
+    try:
+        low, high = (float(v) for v in given)
+    except (TypeError, ValueError):
+        raise InputError(f"the {what} of {name!r} is {given!r}; give two numbers (low, high)") from None
+    if not (math.isfinite(high - low) and low <= high):
+        raise InputError(f"the {what} of {name!r} is {given!r}; give two finite numbers, the lower one first")
+    return low, high

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from reap._errors import InputError, unknown
 from reap.language import LANGUAGES, speaking
 from reap.space.feature import Feature
-from reap.space.meaning import WORDS, Meaning
+from reap.space.words import WORDS, Meaning
 
 if TYPE_CHECKING:
-    from reap.space.readable import Readable
+    from reap.space.space import ActionSpace
 
 _SPACE = ("title", "rules", "max_changes", "horizon", "encoded")
 _FEATURE = tuple(name for name in Feature.__dataclass_fields__ if name != "name")
@@ -93,7 +93,7 @@ def _feature(name: str, facts: Any, source: str) -> Feature:
 
 
 def write(
-    space: Readable,
+    space: ActionSpace,
     comments: bool,
     checks: Mapping[str, Sequence[str]] | None = None,
     left_out: Mapping[str, str] | None = None,
@@ -104,7 +104,7 @@ def write(
 
 
 def _written(
-    space: Readable, comments: bool, checks: Mapping[str, Sequence[str]], left_out: Mapping[str, str]
+    space: ActionSpace, comments: bool, checks: Mapping[str, Sequence[str]], left_out: Mapping[str, str]
 ) -> str:
     lines = [_HEADER] if comments else []
     lines += [_comment(f"left out: {name}: {why}") for name, why in left_out.items()]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from reap._typing import Array, Bools, Ints
+from reap.space.encoding import Encoding
 from reap.space.feature import Feature
-
-if TYPE_CHECKING:
-    from reap.space.legality import Legality
+from reap.space.reach import Room
 
 
 @dataclass(frozen=True)
@@ -86,50 +85,50 @@ class Levels:
     own: int  # which option is the subject's own; −1 where limits exclude it
 
 
-def columns_of(space: Legality, feature: Feature) -> range:
-    """Return the encoded columns of a feature."""
-    columns = space.slices[feature.name]
-    return range(columns.start, columns.stop)
+def grid(
+    encoding: Encoding, room: Room, z0: Array, lower: Array, upper: Array
+) -> tuple[Numbers, list[Levels]]:
+    """Return what a person (d,) may become: numbers and ordered levels on ladders, other levels as they are.
 
-
-def grid(space: Legality, z0: Array) -> tuple[Numbers, list[Levels]]:
-    """Return what a person (d,) may become: numbers and ordered levels on ladders, other levels as they are."""
-    lower, upper = space.box(z0)
+    Parameters
+    ----------
+    encoding : Encoding
+    room : Room
+        What is open to every feature.
+    z0 : (d,)
+    lower, upper : (d,)
+        The person's box.
+    """
     rows: list[tuple[float, ...]] = []
     choices = []
-    for i, feature in enumerate(space.features):
-        columns = columns_of(space, feature)
-        known = not np.isnan(z0[columns.start]) and (feature.kind != "categorical" or z0[columns].any())
+    for i, feature in enumerate(encoding.features):
+        start, width = int(encoding.starts[i]), feature.width
+        columns = np.arange(start, start + width)
+        known = not np.isnan(z0[start]) and (feature.kind != "categorical" or z0[columns].any())
         if feature.derived is not None or not known:
             continue
         if feature.is_number:
-            layout = space.origins[i], space.scales[i]
-            row = _grid(feature, lower[columns.start], upper[columns.start], z0[columns.start], *layout)
+            layout = encoding.origin[i], encoding.scale[i]
+            row = _grid(feature, lower[start], upper[start], z0[start], *layout)
             if row is not None:
-                rows.append((columns.start, i, z0[columns.start], *row))
+                rows.append((start, i, z0[start], *row))
             continue
-        levels = [feature.levels.index(level) for level in space.reachable(feature.name, z0)]
+        levels = room.open[i].tolist()
         even = levels == list(range(levels[0], levels[-1] + 1))
         if feature.kind == "ordinal" and even and len(levels) > 1:
             top = len(feature.levels) - 1
-            stays = round(z0[columns.start] * top) in levels
-            rows.append((columns.start, i, z0[columns.start], stays, levels[0], levels[-1], 1, 1, 0, top))
+            stays = round(z0[start] * top) in levels
+            rows.append((start, i, z0[start], stays, levels[0], levels[-1], 1, 1, 0, top))
             continue
-        table = np.eye(len(feature.levels)) if feature.kind == "categorical" else _places(feature)
+        count = len(feature.levels)
+        table = np.eye(count) if feature.kind == "categorical" else np.linspace(0.0, 1.0, count)[:, None]
         options = table[levels]
         own = np.flatnonzero((np.abs(options - z0[columns]) < 1e-9).all(axis=1))
         if len(levels) > 1 or len(own) == 0:
-            place = int(own[0]) if len(own) else -1
-            choices.append(Levels(i, np.array(columns, dtype=np.intp), options, place))
-    column, index, start, kept, *grid = np.array(rows, dtype=float).reshape(-1, 10).T
-    numbers = Numbers(column.astype(np.intp), index.astype(np.intp), start, kept.astype(bool), *grid)
+            choices.append(Levels(i, columns, options, int(own[0]) if len(own) else -1))
+    column, index, begin, kept, *ends = np.array(rows, dtype=float).reshape(-1, 10).T
+    numbers = Numbers(column.astype(np.intp), index.astype(np.intp), begin, kept.astype(bool), *ends)
     return numbers, choices
-
-
-def _places(feature: Feature) -> Array:
-    """The encoded values (k, 1) of an ordinal or binary feature's levels."""
-    count = len(feature.levels)
-    return np.linspace(0.0, 1.0, count)[:, None] if count > 1 else np.zeros((1, 1))
 
 
 def _grid(
@@ -159,3 +158,9 @@ def shown_step(feature: Feature) -> float:
     step = min(10.0 ** (np.floor(np.log10(top * (1 - 1e-9))) - 3), 1.0)
     finest = 10.0 ** np.floor(np.log10(((high - low) or 1.0) / 200))
     return float(min(step, finest))
+
+
+def columns_of(space: Any, feature: Feature) -> range:
+    """Return the encoded columns of a feature."""
+    columns = space.slices[feature.name]
+    return range(columns.start, columns.stop)

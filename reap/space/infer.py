@@ -1,9 +1,10 @@
-"""Features inferred from a table: kinds, ranges, levels, steps."""
+"""Features inferred from a table: kinds, ranges, levels, steps; and numbers that it holds as text."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,9 @@ import pandas as pd
 
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame, Series
-from reap.space.columns import ORDERED
-from reap.space.declaration import plain
-from reap.space.feature import Clock, Direction, Feature, Kind
-from reap.space.inputs import as_frame
-from reap.space.vocabulary import label_of
+from reap.space.encoding import ORDERED, as_frame
+from reap.space.feature import Feature, Kind, plain
+from reap.space.vocabulary import label_of, unit_of
 
 #: Texts beyond which a column that stays as it is has one code for each of them instead of one column.
 _MANY = 50
@@ -25,114 +24,109 @@ _LONG_TAIL = 3
 _STEPS = (10_000, 5_000, 1_000, 500, 250, 100, 50, 25, 12, 10, 5)
 #: Fewer rows do not show how people round.
 _FEW_ROWS = 20
+#: What only numbers have.
+_OF_NUMBERS = ("bounds", "step", "derived", "span", "clock", "notice")
+_FACTS = tuple(name for name in Feature.__dataclass_fields__ if name != "name")
+
+#: What is said of features, by name: parameters of ``Feature``.
+Said = Mapping[str, Mapping[str, Any]]
 
 
-@dataclass(frozen=True)
-class Said:
-    """What is said of features by their names; see ``ActionSpace.from_frame``."""
+def facts_of(features: Any, **lists: Any) -> dict[str, dict[str, Any]]:
+    """Return all that is said of features, by name, from ``features`` and the other parameters of ``from_frame``.
 
-    immutable: Sequence[str] = ()
-    increasing: Sequence[str] = ()
-    decreasing: Sequence[str] = ()
-    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    steps: Mapping[str, float] = field(default_factory=dict)
-    max_change: Mapping[str, float] = field(default_factory=dict)
-    ordinal: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    categorical: Sequence[str] = ()
-    labels: Mapping[str, str] = field(default_factory=dict)
-    units: Mapping[str, str] = field(default_factory=dict)
-    missing: Sequence[str] = ()
-    derived: Mapping[str, Any] = field(default_factory=dict)
-    forbidden: Mapping[str, Sequence[tuple[Any, Any]]] = field(default_factory=dict)
-    spans: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    paces: Mapping[str, float | str] = field(default_factory=dict)
-    clocks: Mapping[str, Clock] = field(default_factory=dict)
-    at_application: Sequence[str] = ()
-    notice: Mapping[str, float] = field(default_factory=dict)
+    Examples
+    --------
+    >>> facts_of({"age": {"unit": "years"}}, immutable=("age",), bounds={"hours": (0, 60)})
+    {'age': {'actionable': False, 'unit': 'years'}, 'hours': {'bounds': (0, 60)}}
+    """
+    said: dict[str, dict[str, Any]] = {}
+    if both := set(lists.get("increasing", ())) & set(lists.get("decreasing", ())):
+        raise InputError(f"{min(both)!r} is said to only rise and to only fall; choose one")
+    for key, facts in (
+        ("immutable", {"actionable": False}),
+        ("increasing", {"direction": "up"}),
+        ("decreasing", {"direction": "down"}),
+        ("missing", {"missing": True}),
+    ):
+        for name in lists.get(key, ()):
+            said.setdefault(name, {}).update(facts)
+    for name, bounds in lists.get("bounds", {}).items():
+        said.setdefault(name, {})["bounds"] = bounds
+    for name, levels in lists.get("ordinal", {}).items():
+        said.setdefault(name, {}).update(kind="ordinal", levels=tuple(levels))
+    for name, own in features.items():
+        if not isinstance(own, Mapping):
+            raise InputError(f'what is said of {name!r} is {own!r}; give a table, such as {{"unit": "EUR"}}')
+        for key in own:
+            if key not in _FACTS:
+                raise unknown(f"setting of {name!r}", key, _FACTS)
+        said.setdefault(name, {}).update(own)
+    return said
 
 
 def features(X: Frame, said: Said, groups: Mapping[str, Sequence[str]] | None = None) -> list[Feature]:
     """Return one feature a column (or a group of columns)."""
-    X = _table(X, encoded=groups is not None)
-    grouped = _group_columns(X, groups or {})
-    if groups is not None:
+    encoded = groups is not None
+    X, groups = _table(X, encoded), groups or {}
+    grouped = _group_columns(X, groups)
+    if encoded:
         _check_encoded(X, grouped, said)
     names = list(dict.fromkeys(grouped.get(str(c), str(c)) for c in X.columns))
-    for given in vars(said).values():
-        for name in given:
-            if name not in names:
-                raise unknown("feature", name, names)
-    if both := set(said.increasing) & set(said.decreasing):
-        raise InputError(f"{min(both)!r} is said to only rise and to only fall; choose one")
-    numbers = (said.bounds, said.steps, said.derived, said.spans, said.clocks, said.notice)
+    for name in said:
+        if name not in names:
+            raise unknown("feature", name, names)
     made = []
     for name in names:
-        direction: Direction = (
-            "up" if name in said.increasing else "down" if name in said.decreasing else "any"
-        )
-        words: dict[str, Any] = {
-            "actionable": name not in said.immutable and name not in said.derived,
-            "direction": direction,
-            "max_change": said.max_change.get(name),
-            "label": said.labels.get(name, ""),
-            "unit": said.units.get(name, ""),
-            "missing": name in said.missing,
-            "forbidden": said.forbidden.get(name, ()),
-            "pace": said.paces.get(name),
-            "clock": said.clocks.get(name),
-            "when": "application" if name in said.at_application else None,
-            "notice": said.notice.get(name),
-        }
-        if groups is not None and name in groups:
-            if name in said.bounds or name in said.steps or name in said.derived:
-                raise InputError(
-                    f"{name!r} is a group of levels; bounds, steps and formulas do not apply to it"
-                )
-            columns = tuple(groups[name])
-            dtype = str(X[columns[0]].dtype)
-            made.append(Feature(name, "categorical", levels=columns, columns=columns, dtype=dtype, **words))
+        facts = dict(said.get(name, {}))
+        if facts.get("derived") is not None:
+            facts.setdefault("actionable", False)
+        if name not in groups:
+            made.append(_feature(name, X[name], facts, encoded))
             continue
-        column = X[name]
-        if column.isna().any() and name not in said.missing:
-            raise InputError(f"{name!r} is missing in some rows; fill it in, or say missing=[{name!r}]")
-        told = any(name in given for given in numbers)
-        kind, levels = _kind(column, name, said, number=told)
-        facts: dict[str, Any] = {"levels": levels}
-        if kind in ("numeric", "integer"):
-            if groups is not None:
-                kind = "numeric"  # an encoded table has no units, so no whole ones
-            facts = {
-                "range": _range(column, name),
-                "span": said.spans.get(name, None if groups is not None else _span(column)),
-                "bounds": said.bounds.get(name),
-                "step": said.steps.get(
-                    name, None if groups is not None else _step(column, kind, name not in said.derived)
-                ),
-                "derived": said.derived.get(name),
-            }
-        elif told:
-            raise InputError(
-                f"{name!r} has levels, not numbers; bounds, steps, spans, clocks and formulas do not apply to it"
-            )
-        ordered = isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered
-        made.append(Feature(name, kind, dtype=ORDERED if ordered else str(column.dtype), **facts, **words))
+        if {"bounds", "step", "derived"} & set(facts):
+            raise InputError(f"{name!r} is a group of levels; bounds, steps and formulas do not apply to it")
+        columns = tuple(groups[name])
+        layout = {"levels": columns, "columns": columns, "dtype": str(X[columns[0]].dtype)}
+        made.append(Feature(name, "categorical", **{**layout, **facts}))
     return made
+
+
+def _feature(name: str, column: Series, facts: dict[str, Any], encoded: bool) -> Feature:
+    """Return the feature of one column: what is said of it goes before what is inferred."""
+    if column.isna().any() and not facts.get("missing"):
+        raise InputError(f"{name!r} is missing in some rows; fill it in, or say missing=[{name!r}]")
+    number = any(facts.get(key) is not None for key in _OF_NUMBERS)
+    number = number or facts.get("kind") in ("numeric", "integer")
+    kind, levels = _kind(column, name, facts, number)
+    inferred: dict[str, Any] = {"kind": kind, "levels": levels}
+    if kind in ("numeric", "integer"):
+        inferred["range"] = _range(column, name)
+        if encoded:  # an encoded table has no units, so no whole ones
+            inferred["kind"] = "numeric"
+        else:
+            inferred["span"] = _span(column)
+            inferred["step"] = _step(column, kind, facts.get("derived") is None)
+    elif number:
+        raise InputError(
+            f"{name!r} has levels, not numbers; bounds, steps, spans, clocks and formulas do not apply to it"
+        )
+    ordered = isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered
+    inferred["dtype"] = ORDERED if ordered else str(column.dtype)
+    return Feature(name, **{**inferred, **facts})
 
 
 def kept(X: Frame) -> list[Feature]:
     """Return columns as features that nobody changes; a text with many values, such as an ID, takes one encoded column."""
     X = _table(X, encoded=False)
-    many: dict[str, Sequence[Any]] = {}
+    said: dict[str, dict[str, Any]] = {}
     for name, column in X.items():
         texts = column.dropna()
+        label, missing = label_of(str(name)), bool(column.isna().any())
+        facts = said[name] = {"actionable": False, "label": label, "missing": missing}
         if not pd.api.types.is_numeric_dtype(column.dtype) and texts.nunique() > _MANY:
-            many[str(name)] = sorted(texts.unique(), key=lambda value: (str(type(value)), value))
-    said = Said(
-        immutable=list(X),
-        ordinal=many,
-        missing=[str(name) for name in X if X[name].isna().any()],
-        labels={str(name): label_of(str(name)) for name in X},
-    )
+            levels = sorted(texts.unique(), key=lambda value: (str(type(value)), value))
+            facts |= {"kind": "ordinal", "levels": tuple(levels)}
     return features(X, said)
 
 
@@ -177,7 +171,7 @@ def _group_columns(X: Frame, groups: Mapping[str, Sequence[str]]) -> dict[str, s
 
 def _check_encoded(X: Frame, grouped: Mapping[str, str], said: Said) -> None:
     """Refuse what would give an encoded table columns other than its own."""
-    for name in (*said.ordinal, *said.categorical):
+    for name in (name for name, facts in said.items() if facts.get("kind") in ("ordinal", "categorical")):
         raise InputError(f"{name!r} cannot be ordinal or categorical in an encoded table; put it in groups=")
     for column in X.columns:
         if column not in grouped and not pd.api.types.is_numeric_dtype(X[column].dtype):
@@ -187,9 +181,9 @@ def _check_encoded(X: Frame, grouped: Mapping[str, str], said: Said) -> None:
             )
 
 
-def _kind(column: Series, name: str, said: Said, number: bool) -> tuple[Kind, Any]:
-    if name in said.ordinal:
-        return "ordinal", tuple(said.ordinal[name])
+def _kind(column: Series, name: str, facts: Mapping[str, Any], number: bool) -> tuple[Kind, Any]:
+    if facts.get("kind") == "ordinal" and "levels" in facts:
+        return "ordinal", facts["levels"]
     dtype = column.dtype
     if dtype.kind in "mMc":
         raise InputError(
@@ -201,7 +195,8 @@ def _kind(column: Series, name: str, said: Said, number: bool) -> tuple[Kind, An
     present = column.dropna()
     if pd.api.types.is_bool_dtype(dtype):
         return "binary", (False, True)
-    if name in said.categorical or not pd.api.types.is_numeric_dtype(dtype):
+    forced = facts.get("kind") == "categorical"
+    if forced or not pd.api.types.is_numeric_dtype(dtype):
         try:
             found = sorted({plain(v) for v in present.unique()}, key=lambda v: (str(type(v)), v))
         except TypeError:
@@ -214,7 +209,6 @@ def _kind(column: Series, name: str, said: Said, number: bool) -> tuple[Kind, An
             raise InputError(
                 f"{name!r} has {len(found)} different texts in {len(present)} rows and looks like a name or a date; drop it"
             )
-        forced = name in said.categorical
         return ("binary" if len(found) == 2 and not forced else "categorical"), tuple(found)
     values = present.to_numpy(dtype=float)
     if set(np.unique(values)) == {0.0, 1.0} and not number:
@@ -318,3 +312,111 @@ def _decimals(values: Array) -> float | None:
 def _power_of_ten(size: float) -> float:
     """Return the largest power of ten that is not above a size; of nothing, 0.001."""
     return float(10.0 ** np.floor(np.log10(size))) if size > 0 else 0.001
+
+
+# numbers as text: "$1,000", "12 %", "1.000 €", "(500)" ------------------------------------------------
+
+_SIGNS = "€$£¥₹"
+_TEXT = re.compile(
+    rf"(?P<bracket>\()?(?P<sign>[-+−])?\s*(?P<before>[{_SIGNS}]|[A-Za-z]+)?\s*(?P<sign2>[-+−])?"
+    rf"(?P<digits>[.,]?\d(?:[\d.,'’ ]*\d)?)[.,]?\s*(?P<after>[%{_SIGNS}]|[A-Za-z]+)?(?(bracket)\))"
+)
+#: What groups thousands, and the digits that are then well written; spaces and apostrophes group them as well.
+_READINGS = {
+    mark: re.compile(rf"(?:0|[1-9]\d*|[1-9]\d{{0,2}}(?:[{mark} '’]\d{{3}})+)?(?:[{decimal}]\d+)?")
+    for mark, decimal in (",.", ".,")
+}
+#: The share of texts that must be amounts; the others are then missing.
+_MOST = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Amounts:
+    """A column of texts, read as numbers.
+
+    Parameters
+    ----------
+    values : Series (n,)
+    unit : str
+        What stands with them: "$", "%"; "" where nothing does.
+    said : str
+        How they were read, in a sentence.
+    """
+
+    values: Series
+    unit: str
+    said: str
+
+
+def read_amounts(column: Series) -> Amounts | None:
+    """Return a column of texts as numbers; None where it holds something else, or several units.
+
+    A column is read as a whole, because one value alone may mean two things. Either the comma groups thousands and the point
+    is decimal, or the other way round; the reading that fits every value is taken. Where both fit ("1.000 €" in every row)
+    the mark means thousands, because nobody writes three decimals of a euro; only percentages have them ("4.125 %").
+
+    Examples
+    --------
+    >>> made = read_amounts(pd.Series(["1.000 €", "25.000 €"]))
+    >>> made.values.tolist(), made.unit, made.said
+    ([1000, 25000], '€', "written as text: '25.000 €' is read as 25,000")
+    >>> read_amounts(pd.Series(["$1,000", "$2,500.50"])).values.tolist()
+    [1000.0, 2500.5]
+    >>> read_amounts(pd.Series(["red", "blue"])) is None
+    True
+    """
+    if pd.api.types.is_numeric_dtype(column.dtype) or column.dtype.kind in "mM":
+        return None
+    texts = column.dropna()
+    if not len(texts) or not texts.map(lambda cell: isinstance(cell, str)).all():
+        return None
+    parts = {text: match for text in texts.unique() if (match := _TEXT.fullmatch(text.strip()))}
+    units = {_unit(match[side]) for match in parts.values() for side in ("before", "after") if match[side]}
+    if texts.isin(list(parts)).sum() < _MOST * len(texts) or len(units) > 1 or "" in units:
+        return None
+    unit = next(iter(units), "")
+    fits = [
+        {text: _number(match, mark) for text, match in parts.items()}
+        for mark, shape in _READINGS.items()
+        if all(shape.fullmatch(match["digits"]) for match in parts.values())
+    ]
+    if not fits:
+        return None
+    choose = min if unit == "%" else max
+    numbers = choose(fits, key=lambda reading: sum(map(abs, reading.values())))
+    values = column.map(numbers).astype(float)
+    example = max(parts, key=len)
+    said = f"written as text: {example!r} is read as {numbers[example]:,.10g}"
+    if unread := int(values.isna().sum() - column.isna().sum()):
+        said += f"; {unread:,} of the texts are no number and count as missing"
+    if values.notna().all() and (values % 1 == 0).all():
+        values = values.astype("int64")
+    return Amounts(values, unit, said)
+
+
+def plain_numbers(table: Frame) -> Frame:
+    """Return a table with plain numbers in the place of amounts written as text.
+
+    Examples
+    --------
+    >>> plain_numbers(pd.DataFrame({"rate": ["4.5 %", "12 %"], "job": ["cook", "nurse"]}))["rate"].tolist()
+    [4.5, 12.0]
+    """
+    made = {name: found.values for name in table.columns if (found := _column(table, name)) is not None}
+    return table.assign(**made) if made else table
+
+
+def _column(table: Frame, name: str) -> Amounts | None:
+    column = table[name]
+    return None if isinstance(column, pd.DataFrame) or not isinstance(name, str) else read_amounts(column)
+
+
+def _unit(text: str) -> str:
+    """Return the unit that a text beside a number says; "" where it is another word."""
+    return text if text in f"%{_SIGNS}" else unit_of([text.lower()])
+
+
+def _number(match: re.Match[str], mark: str) -> float:
+    digits = re.sub(rf"[{mark} '’]", "", match["digits"]).replace(",", ".")
+    minus = any(match[side] in ("-", "−") for side in ("sign", "sign2")) or match["bracket"]
+    return -float(digits) if minus else float(digits)

@@ -16,17 +16,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.optimize import nnls
 
 from reap._errors import InputError
 from reap._typing import Array
-from reap.space.geometry import least_distance
 from reap.space.reach import Room
 from reap.space.rules import SAME, Domain, Implication, Linear, Rule
 
 if TYPE_CHECKING:
-    from reap.space.projection import Projection
+    from reap.space.legal import _Person
 
-__all__ = ["NearestRow", "least_distance"]
 #: Nodes looked at in order of their bound; after that we dive for any legal row, and at last give up.
 _NODES, _DIVE = 5_000, 5_000
 #: A value this near to a step (in steps) may be meant to be on it.
@@ -44,12 +43,12 @@ class NearestRow:
 
     Parameters
     ----------
-    person : Projection
+    person : what is legal for one person
     rules : sequence of Rule
     max_changes : int, optional
     """
 
-    def __init__(self, person: Projection, rules: Sequence[Rule], max_changes: int | None) -> None:
+    def __init__(self, person: _Person, rules: Sequence[Rule], max_changes: int | None) -> None:
         self.person, self.max_changes = person, max_changes
         self.reach, self.start = person.reach, person.start
         self.implications = [rule for rule in rules if isinstance(rule, Implication)]
@@ -232,3 +231,29 @@ class NearestRow:
         if i in self.reach.tables:
             return Domain(levels=frozenset({int(self.start[i])}))
         return Domain(self.start[i], self.start[i])
+
+
+def least_distance(A: Array, b: Array) -> Array | None:
+    """Return the shortest ``y`` with ``A y ≥ b``, or None where there is none (Lawson and Hanson, chapter 23).
+
+    The multipliers say which rows bind; on those the shortest ``y`` with equality is computed once more, to
+    the last digits.
+
+    Examples
+    --------
+    >>> least_distance(np.array([[1.0, 1.0]]), np.array([2.0])).round(6)
+    array([1., 1.])
+    """
+    E = np.vstack([A.T, b])
+    f = np.zeros(len(E))
+    f[-1] = 1.0
+    weights, _ = nnls(E, f, maxiter=50 * E.shape[1])
+    rest = f - E @ weights
+    if rest[-1] <= 1e-12:
+        return None
+    rough = -rest[:-1] / rest[-1]
+    binding = weights > 0
+    if not binding.any():
+        return np.asarray(rough)
+    fine = np.linalg.lstsq(A[binding], b[binding], rcond=None)[0]
+    return np.asarray(fine if np.abs(fine - rough).max() <= 1e-5 * (1 + np.abs(rough).max()) else rough)

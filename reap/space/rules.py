@@ -1,16 +1,23 @@
-"""What must hold across features: linear inequalities and implications; ``sentences.py`` reads them.
+"""What must hold across features: formulas, linear inequalities, implications, and features that follow from others.
 
-A rule answers three questions: does a change obey it (``allows``), which alternatives would make it hold
-(``alternatives``, for the search of the nearest legal row), and how does it read (``describe``).
+A rule answers four questions: does a change obey it (``allows``), which alternatives would make it hold
+(``alternatives``, for the search of the nearest legal row), what changes only because of it (``entails``), and how does it
+read (``describe``). Rules are read from plain sentences: "if job changes then income is at least 900".
 """
 
 from __future__ import annotations
 
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from reap._errors import InputError, unknown
 from reap._typing import Array, Bools
 from reap.space.feature import Feature
 
@@ -25,17 +32,6 @@ class Domain:
     low: float = -np.inf
     high: float = np.inf
     levels: frozenset[int] | None = None
-
-    def meet(self, other: Domain) -> Domain:
-        """Return the intersection."""
-        levels = (
-            self.levels
-            if other.levels is None
-            else other.levels
-            if self.levels is None
-            else self.levels & other.levels
-        )
-        return Domain(max(self.low, other.low), min(self.high, other.high), levels)
 
     @property
     def empty(self) -> bool:
@@ -71,41 +67,39 @@ class Condition:
     verb: str
     value: Any = None
 
+    @property
+    def _near(self) -> float:
+        return SAME * self.feature.scale
+
     def holds(self, before: Array, after: Array) -> Bools:
         """Return where it is true, for codes (n, f)."""
-        old, new = before[:, self.index], after[:, self.index]
-        tolerance = SAME * self.feature.scale
+        old, new, near = before[:, self.index], after[:, self.index], self._near
+        moved = np.abs(new - old) > near
         match self.verb:
-            case "changes":
-                return np.asarray(np.abs(new - old) > tolerance)
-            case "stays":
-                return ~(np.abs(new - old) > tolerance)
-            case "increases":
-                return np.asarray(new - old >= max(self.value, 2 * tolerance) - tolerance)
-            case "decreases":
-                return np.asarray(old - new >= max(self.value, 2 * tolerance) - tolerance)
-            case "is":
-                return np.asarray(np.abs(new - self.value) <= tolerance)
-            case "is not":
-                return np.asarray(~(np.abs(new - self.value) <= tolerance))
-            case "becomes":
-                return np.asarray((np.abs(new - self.value) <= tolerance) & (np.abs(new - old) > tolerance))
+            case "changes" | "stays":
+                true = moved if self.verb == "changes" else ~moved
+            case "increases" | "decreases":
+                rise = new - old if self.verb == "increases" else old - new
+                true = rise >= max(self.value, 2 * near) - near
             case "is at least":
-                return np.asarray(new >= self.value - tolerance)
+                true = new >= self.value - near
+            case "is at most":
+                true = new <= self.value + near
             case _:
-                return np.asarray(new <= self.value + tolerance)
+                there = np.abs(new - self.value) <= near
+                true = there & moved if self.verb == "becomes" else there if self.verb == "is" else ~there
+        return np.asarray(true)
 
     def just(self, before: Array, after: Array) -> Bools:
         """Return where codes (n, f) make it true and go no farther than that takes."""
-        old, new = before[:, self.index], after[:, self.index]
-        tolerance = SAME * self.feature.scale
+        old, new, near = before[:, self.index], after[:, self.index], self._near
         match self.verb:
             case "is" | "becomes":
                 enough = np.ones(len(new), dtype=bool)
             case "is at least" | "is at most":
-                enough = np.abs(new - self.value) <= tolerance
+                enough = np.abs(new - self.value) <= near
             case "increases" | "decreases" if self.value > 0:
-                enough = np.abs(np.abs(new - old) - self.value) <= 2 * tolerance
+                enough = np.abs(np.abs(new - old) - self.value) <= 2 * near
             case _:
                 enough = np.zeros(len(new), dtype=bool)
         return np.asarray(enough & self.holds(before, after))
@@ -113,33 +107,30 @@ class Condition:
     def domains(self, start: float, truth: bool) -> list[Domain]:
         """Return the alternatives for this feature under which the condition is ``truth``, from ``start``."""
         if not self.feature.is_number:
-            codes = np.arange(len(self.feature.levels), dtype=float)
-            rows = np.zeros((len(codes), self.index + 1))
-            rows[:, self.index] = codes
-            begin = np.zeros_like(rows)
-            begin[:, self.index] = start
+            rows = np.zeros((len(self.feature.levels), self.index + 1))
+            rows[:, self.index] = np.arange(len(rows))
+            begin = np.full_like(rows, start)
             picked = np.flatnonzero(self.holds(begin, rows) == truth)
-            return [Domain(levels=frozenset(int(i) for i in picked))]
-        gap = 2 * SAME * self.feature.scale
-        below, above = Domain(high=start - gap), Domain(low=start + gap)
-        here = Domain(start, start)
+            return [Domain(levels=frozenset(picked.tolist()))]
+        gap, value = 2 * self._near, self.value
         match self.verb:
             case "changes" | "stays":
-                return [below, above] if (self.verb == "changes") == truth else [here]
+                moves = (self.verb == "changes") == truth
+                away = [Domain(high=start - gap), Domain(low=start + gap)]
+                return away if moves else [Domain(start, start)]
             case "increases":
-                need = max(self.value, gap)
-                return [Domain(low=start + need)] if truth else [Domain(high=start + need - gap)]
+                need = max(value, gap)
+                return [Domain(low=start + need) if truth else Domain(high=start + need - gap)]
             case "decreases":
-                need = max(self.value, gap)
-                return [Domain(high=start - need)] if truth else [Domain(low=start - need + gap)]
+                need = max(value, gap)
+                return [Domain(high=start - need) if truth else Domain(low=start - need + gap)]
             case "is at least":
-                return [Domain(low=self.value)] if truth else [Domain(high=self.value - gap)]
+                return [Domain(low=value) if truth else Domain(high=value - gap)]
             case "is at most":
-                return [Domain(high=self.value)] if truth else [Domain(low=self.value + gap)]
-        at = Domain(self.value, self.value)
-        away = [Domain(high=self.value - gap), Domain(low=self.value + gap)]
+                return [Domain(high=value) if truth else Domain(low=value + gap)]
+        at, away = Domain(value, value), [Domain(high=value - gap), Domain(low=value + gap)]
         if self.verb == "becomes":  # "is", and different from the start
-            unmoved = abs(start - self.value) <= gap
+            unmoved = abs(start - value) <= gap
             return ([] if unmoved else [at]) if truth else ([Domain()] if unmoved else away)
         return [at] if (self.verb == "is") == truth else away
 
@@ -178,3 +169,391 @@ class Implication:
 
 
 Rule = Linear | Implication
+
+# sentences -------------------------------------------------------------------------------------------
+
+
+def parse(text: str, features: Sequence[Feature]) -> list[Rule]:
+    """Return the rules a sentence stands for (an equation stands for two).
+
+    Examples
+    --------
+    >>> ages = [Feature("age", "integer", range=(18, 80)), Feature("years", "integer", range=(0, 50))]
+    >>> parse("years <= age - 16", ages)[0].describe()
+    'always years <= age - 16'
+    """
+    index = {feature.name: i for i, feature in enumerate(features)}
+    sentence = " ".join(text.split())
+    if match := re.fullmatch(r"if (.+?),? then (.+)", sentence, flags=re.IGNORECASE):
+        when, then = (_condition(part, features, index) for part in match.groups())
+        return [Implication(sentence, when, then)]
+    sides = re.split(r"(<=|>=|==|=)", sentence)
+    if len(sides) != 3:
+        raise InputError(
+            f"the rule {text!r} cannot be read; write 'a + 2 * b <= 5' or 'if a increases then b increases by at least 2'"
+        )
+    left, sign, right = sides
+    weights, constant = Expression(f"({left}) - ({right})").coefficients()
+    for name in weights:
+        _linear_feature(name, features, index)
+    pairs = tuple((index[name], weight) for name, weight in weights.items() if weight)
+    if not pairs:
+        raise InputError(f"the rule {text!r} says nothing about a feature; name one, as in 'a + 2 * b <= 5'")
+    flipped = tuple((i, -weight) for i, weight in pairs)
+    at_most, at_least = Linear(sentence, pairs, -constant), Linear(sentence, flipped, constant)
+    return [at_most] if sign == "<=" else [at_least] if sign == ">=" else [at_most, at_least]
+
+
+def _linear_feature(name: str, features: Sequence[Feature], index: Mapping[str, int]) -> None:
+    if name not in index:
+        raise unknown("feature", name, index)
+    feature = features[index[name]]
+    if not (feature.is_number or feature.kind == "binary"):
+        raise InputError(
+            f"{name!r} is {feature.kind}; a linear rule may only use numbers and binary features (as 0 and 1)"
+        )
+    _check_set(feature)
+
+
+def _check_set(feature: Feature) -> None:
+    """Refuse a rule on what nobody sets."""
+    if feature.derived is not None:
+        raise InputError(f"{feature.name!r} is derived; write the rule with the features it is computed from")
+    if feature.clock is not None:
+        raise InputError(
+            f"{feature.name!r} is a clock and goes by itself; say how long an action takes by its pace"
+        )
+
+
+_VERBS = (
+    (r"(?P<verb>changes|stays)", None),
+    (r"(?P<verb>increases|decreases)( by at least (?P<value>.+))?", "amount"),
+    (r"(?P<verb>is at least|is at most) (?P<value>.+)", "code"),
+    (r"(?P<verb>is not|becomes|is) (?P<value>.+)", "code"),
+)
+
+
+def _condition(text: str, features: Sequence[Feature], index: Mapping[str, int]) -> Condition:
+    for pattern, wants in _VERBS:
+        match = re.fullmatch(rf"(?P<name>`[^`]+`|.+?) {pattern}", text.strip(), flags=re.IGNORECASE)
+        if match is None:
+            continue
+        name = match["name"].strip("`'\" ")
+        if name not in index:
+            raise unknown("feature", name, index)
+        feature, verb = features[index[name]], match["verb"].lower()
+        _check_set(feature)
+        if verb in ("increases", "decreases", "is at least", "is at most") and feature.kind == "categorical":
+            raise InputError(
+                f"{name!r} is categorical and cannot be said to be more or less; use 'changes', 'is' or 'becomes'"
+            )
+        given = match.groupdict().get("value")
+        value = None if wants is None else _value(given, feature, wants)
+        return Condition(index[name], feature, verb, value)
+    raise InputError(
+        f"the condition {text!r} cannot be read; write 'a changes', 'a stays', 'a increases by at least 2', "
+        "'a is x', 'a is not x', 'a becomes x', 'a is at least 3' or 'a is at most 3'"
+    )
+
+
+def _value(given: str | None, feature: Feature, wants: str) -> float:
+    if wants == "amount" and given is None:
+        return 0.0
+    text = str(given).strip("'\" ")
+    if wants == "code" and not feature.is_number:
+        for i, level in enumerate(feature.levels):
+            if str(level) == text:
+                return float(i)
+        raise unknown(f"level of {feature.name!r}", text, feature.levels)
+    try:
+        number = float(text.replace(",", ""))
+    except ValueError:
+        number = np.nan
+    if not np.isfinite(number):
+        raise InputError(f"{text!r} in a rule on {feature.name!r} must be a number")
+    return number
+
+
+# formulas --------------------------------------------------------------------------------------------
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+#: Functions, and how many arguments each takes at least and at most.
+_FUNCTIONS: dict[str, tuple[Callable[..., Any], int, float]] = {
+    "abs": (np.abs, 1, 1),
+    "exp": (np.exp, 1, 1),
+    "log": (np.log, 1, 1),
+    "max": (lambda *values: reduce(np.maximum, values), 2, np.inf),
+    "min": (lambda *values: reduce(np.minimum, values), 2, np.inf),
+    "round": (np.round, 1, 1),
+    "sqrt": (np.sqrt, 1, 1),
+}
+
+
+class Expression:
+    """A formula of feature names, read from text.
+
+    Names that are not Python words stand in backticks: ``2 * `Credit amount` <= 5000``. Only numbers, names,
+    ``+ - * / **`` and a few functions are understood, so a space file can never run code.
+
+    Parameters
+    ----------
+    text : str
+
+    Examples
+    --------
+    >>> debt = Expression("debt / max(income, 1)")
+    >>> debt.names
+    ('debt', 'income')
+    >>> float(debt({"debt": 50.0, "income": 200.0}))
+    0.25
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        quoted = re.findall(r"`([^`]+)`", text)
+        self._alias = {f"_q{i}": name for i, name in enumerate(dict.fromkeys(quoted))}
+        source = text
+        for alias, name in self._alias.items():
+            source = source.replace(f"`{name}`", alias)
+        try:
+            self._tree = ast.parse(source.strip(), mode="eval").body
+        except (SyntaxError, ValueError):
+            raise InputError(
+                f"the formula {text!r} cannot be read; write it like `income` / 2 + 10"
+            ) from None
+        names: dict[str, None] = {}
+        self._collect(self._tree, names)
+        self.names = tuple(names)
+
+    def _collect(self, node: ast.AST, names: dict[str, None]) -> None:
+        match node:
+            case ast.Name(id=name):
+                names[self._alias.get(name, name)] = None
+            case ast.Constant(value=int() | float()):
+                pass
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+                self._collect(operand, names)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+                self._collect(left, names)
+                self._collect(right, names)
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+                if name not in _FUNCTIONS:
+                    raise unknown("function", name, _FUNCTIONS)
+                _, least, most = _FUNCTIONS[name]
+                if not least <= len(arguments) <= most:
+                    need = f"{least} value" if most == 1 else f"at least {least} values"
+                    raise InputError(
+                        f"{name} in the formula {self.text!r} needs {need}; given were {len(arguments)}"
+                    )
+                for argument in arguments:
+                    self._collect(argument, names)
+            case _:
+                raise InputError(
+                    f"the formula {self.text!r} may hold only numbers, features, + - * / ** and {', '.join(_FUNCTIONS)}"
+                )
+
+    def __call__(self, values: Mapping[str, Any]) -> Any:
+        """Return the value of the formula, elementwise over arrays."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return self._value(self._tree, values)
+
+    def _value(self, node: ast.AST, values: Mapping[str, Any]) -> Any:
+        match node:
+            case ast.Name(id=name):
+                return values[self._alias.get(name, name)]
+            case ast.Constant(value=int() | float() as value):
+                return np.float64(value)  # so that 1 / 0 is infinite, as it is for arrays
+            case ast.UnaryOp(op=op, operand=operand):
+                value = self._value(operand, values)
+                return -value if isinstance(op, ast.USub) else value
+            case ast.BinOp(left=left, op=op, right=right):
+                return _BINARY[type(op)](self._value(left, values), self._value(right, values))
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                return _FUNCTIONS[name][0](*(self._value(argument, values) for argument in arguments))
+        raise InputError(f"the formula {self.text!r} cannot be read")  # pragma: no cover - refused above
+
+    def coefficients(self) -> tuple[dict[str, float], float]:
+        """Return the formula as ``Σ a_f f + b``, or say that it is not linear.
+
+        Examples
+        --------
+        >>> Expression("2 * (a - b) + 3").coefficients()
+        ({'a': 2.0, 'b': -2.0}, 3.0)
+        """
+        slopes = dict.fromkeys(self.names, 0.0)
+        return slopes, self._gather(self._tree, 1.0, slopes)
+
+    def _gather(self, node: ast.AST, factor: float, slopes: dict[str, float]) -> float:
+        """Add ``factor`` times a part of the formula to ``slopes``; return its constant."""
+        match node:
+            case ast.Name(id=name):
+                slopes[self._alias.get(name, name)] += self._finite(factor)
+                return 0.0
+            case ast.UnaryOp(op=op, operand=operand):
+                return self._gather(operand, -factor if isinstance(op, ast.USub) else factor, slopes)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return self._gather(left, factor, slopes) + self._gather(right, factor, slopes)
+            case ast.BinOp(left=left, op=ast.Sub(), right=right):
+                return self._gather(left, factor, slopes) + self._gather(right, -factor, slopes)
+            case ast.BinOp(left=left, op=ast.Mult(), right=right) if not _has_names(left):
+                return self._gather(right, factor * self._number(left), slopes)
+            case ast.BinOp(left=left, op=ast.Mult(), right=right) if not _has_names(right):
+                return self._gather(left, factor * self._number(right), slopes)
+            case ast.BinOp(left=left, op=ast.Div(), right=right) if not _has_names(right):
+                return self._gather(left, factor / (self._number(right) or np.nan), slopes)
+        if _has_names(node):
+            raise InputError(
+                f"{self.text!r} is not linear; rules may only add features and multiply them by numbers"
+            )
+        return self._finite(factor * self._number(node))
+
+    def _number(self, node: ast.AST) -> float:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return float(self._value(node, {}))
+
+    def _finite(self, value: float) -> float:
+        if not np.isfinite(value):
+            raise InputError(f"{self.text!r} holds a number that is not finite, or divides by zero")
+        return value
+
+
+def _has_names(node: ast.AST) -> bool:
+    return any(isinstance(part, ast.Name) for part in ast.walk(node))
+
+
+# features that follow from others --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Formula:
+    index: int
+    compute: Callable[[Any], Any]
+    inputs: tuple[int, ...]
+
+
+class Derived:
+    """Recomputes derived features after a change.
+
+    Where none of its inputs changed, a derived feature keeps the person's own value, so rounding in the table
+    is never taken for a change.
+
+    Parameters
+    ----------
+    features : sequence of Feature
+    scale : (f,), optional
+        Length of each feature's unit interval, to tell a change from rounding.
+
+    Examples
+    --------
+    >>> debt, income = Feature("debt", range=(0, 9)), Feature("income", range=(1, 9))
+    >>> ratio = Feature("ratio", range=(0, 9), derived="debt / income")
+    >>> Derived([debt, income, ratio]).recompute(np.array([[2.0, 4.0, 9.0]]), np.array([[2.0, 2.0, 1.0]]))
+    array([[2. , 4. , 0.5]])
+    """
+
+    def __init__(self, features: Sequence[Feature], scale: Array | None = None) -> None:
+        self.features = features
+        self.scale = np.ones(len(features)) if scale is None else scale
+        names = [feature.name for feature in features]
+        self._formulas: list[_Formula] = []
+        for i, feature in enumerate(features):
+            if callable(feature.derived):
+                inputs = [k for k, f in enumerate(features) if f.derived is None]
+                self._formulas.append(_Formula(i, feature.derived, tuple(inputs)))
+            elif feature.derived is not None:
+                formula = Expression(feature.derived)
+                for name in formula.names:
+                    if name not in names:
+                        raise unknown("feature", name, names)
+                    self._check_source(feature, features[names.index(name)])
+                self._formulas.append(_Formula(i, formula, tuple(map(names.index, formula.names))))
+
+    def _check_source(self, feature: Feature, source: Feature) -> None:
+        if source.derived is not None and source.name not in self.names:
+            raise InputError(
+                f"{feature.name!r} follows from {source.name!r}, which is derived itself; declare that one first"
+            )
+        if not _numeric(source):
+            raise InputError(
+                f"{feature.name!r} cannot be computed from {source.name!r}, whose levels are not numbers"
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The derived features, in the order in which they are computed."""
+        return tuple(self.features[formula.index].name for formula in self._formulas)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The features that a person sets and that derived ones follow from."""
+        used = dict.fromkeys(k for formula in self._formulas for k in formula.inputs)
+        return tuple(self.features[k].name for k in used if self.features[k].derived is None)
+
+    def recompute(self, codes: Array, start: Array) -> Array:
+        """Return codes (n, f) with every derived feature as its inputs say.
+
+        ``start`` (n or 1, f) is where they come from. A value that cannot be computed is NaN or infinite.
+        """
+        if not self._formulas:
+            return codes
+        codes = codes.copy()
+        used = {k for formula in self._formulas for k in formula.inputs}
+        values = {self.features[k].name: _units(codes[:, k], self.features[k]) for k in sorted(used)}
+        for formula in self._formulas:
+            feature = self.features[formula.index]
+            try:
+                new = np.asarray(formula.compute(values), dtype=float)
+            except (TypeError, ValueError) as error:
+                raise InputError(
+                    f"the function of {feature.name!r} gave no numbers ({error}); return one number a row"
+                ) from None
+            if new.shape not in ((), (1,), (len(codes),)):
+                raise InputError(
+                    f"the function of {feature.name!r} gave shape {new.shape} for {len(codes)} rows; give one number a row"
+                )
+            if feature.step is not None:
+                new = np.round(np.rint(new / feature.step) * feature.step, feature.decimals or 0)
+            gap = np.abs(codes[:, formula.inputs] - start[:, formula.inputs])
+            both_missing = np.isnan(codes[:, formula.inputs]) & np.isnan(start[:, formula.inputs])
+            untouched = ((gap <= SAME * self.scale[list(formula.inputs)]) | both_missing).all(axis=1)
+            codes[:, formula.index] = np.where(untouched, start[:, formula.index], new)
+            values[feature.name] = codes[:, formula.index]
+        return codes
+
+    def defined(self, codes: Array, start: Array) -> Bools:
+        """Return where recomputed codes (n, f) are known, (n,): finite, or missing where that is allowed."""
+        fine = np.ones(len(codes), dtype=bool)
+        for formula in self._formulas:
+            new, old = codes[:, formula.index], start[:, formula.index]
+            may_miss = np.isnan(new) & (self.features[formula.index].missing | np.isnan(old))
+            fine &= np.isfinite(new) | may_miss
+        return fine
+
+    def holds(self, old: Array, new: Array) -> Bools:
+        """Return whether derived features are known and what their inputs say, (n,)."""
+        if not self._formulas:
+            return np.ones(len(new), dtype=bool)
+        expected = self.recompute(new, old)
+        which = [formula.index for formula in self._formulas]
+        with np.errstate(invalid="ignore"):
+            near = np.abs(expected[:, which] - new[:, which]) <= 1e-6 * self.scale[which]
+        near |= np.isnan(expected[:, which]) & np.isnan(new[:, which])
+        return np.asarray(near.all(axis=1) & self.defined(expected, old))
+
+
+def _numeric(feature: Feature) -> bool:
+    return feature.is_number or all(isinstance(v, int | float | np.number) for v in feature.levels)
+
+
+def _units(codes: Array, feature: Feature) -> Array:
+    """Return codes (n,) as the numbers people know: the levels themselves where those are numbers."""
+    if feature.is_number or not _numeric(feature):
+        return codes
+    levels = np.array([*map(float, feature.levels), np.nan])
+    return np.asarray(levels[np.where(np.isnan(codes), -1, codes).astype(np.intp)])

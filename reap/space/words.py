@@ -1,21 +1,24 @@
-"""Changes and spaces in plain words."""
+"""Changes, doings, decisions and spaces in plain words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
 
-from reap._errors import InputError
-from reap.language import _, current
+from reap._errors import InputError, unknown
+from reap.language import LANGUAGES, _, current, listed, ngettext
 from reap.language import month as month_of
-from reap.space.clocks import whole_months
 from reap.space.feature import Feature
-from reap.space.limits import Limits
 from reap.space.phrases import Counted, united
 from reap.space.rules import SAME
+from reap.space.time import whole_months
+
+if TYPE_CHECKING:
+    from reap.space.space import ActionSpace
 
 
 @dataclass(frozen=True)
@@ -204,19 +207,166 @@ def lowered(label: str) -> str:
     return label if len(first) > 1 and first[1:] != first[1:].lower() else label[:1].lower() + label[1:]
 
 
-def table(title: str, features: Sequence[Feature], rules: Sequence[str], limits: Limits) -> str:
-    """Return a space as a table in plain words: a line a feature, then rules and limits.
+def table(space: ActionSpace) -> str:
+    """Return a space as a table in plain words: a line a feature, then rules and limits."""
+    title = space.title or "Action space"
+    lines = [f"{title}: {len(space.features)} features, {space.dimension} encoded columns"]
+    width = max(len(feature.label) for feature in space.features)
+    lines += [f"  {feature.label:<{width}}  {feature.describe()}" for feature in space.features]
+    rules = list(dict.fromkeys(rule.describe() for rule in space.legal.rules))
+    if space.max_changes is not None:
+        rules.append(f"at most {space.max_changes} feature{'s' if space.max_changes != 1 else ''} may change")
+    if space.timed:
+        rules.append(f"plans are done within {space.horizon} months")
+    lines += [f"  Rule: {rule}" for rule in rules]
+    lines += [f"  Limit: {text}" for text in space.legal.limits.describe(space.features)]
+    return "\n".join(lines)
+
+
+# one doing, said once ---------------------------------------------------------------------------------
+
+
+def sentences(changes: Iterable[Change], deed: Callable[[str], str]) -> list[str]:
+    """Return changes as sentences without full stops, one for all that have the same deed.
+
+    Whoever pays on time for a year makes up for late payments of every kind. Features with the same ``deed`` have phrases that
+    say first what is done, then in brackets what that brings: "Pay all bills on time for 12 months (to make up for …)". Side
+    by side they are one sentence, with the longest time and everything it brings.
+
+    Parameters
+    ----------
+    changes : iterable of Change
+    deed : callable
+        What one does about a feature, by its name; empty for what stands alone.
 
     Examples
     --------
-    >>> print(table("Loans", [Feature("age", range=(18, 80), direction="up")], [], Limits(at_most={"age": 60})))
-    Loans
-      age  number, 18 to 80; may only rise
-      Limit: age is at most 60
+    >>> from reap.space import Feature
+    >>> phrase = {"down": "Pay on time for {months:month|months} (to make up for {by:delay|delays})"}
+    >>> late = Feature("late", "integer", range=(0, 9), pace="1 every 12 months", deed="pay", phrases=phrase)
+    >>> sentences([Change.of(late, 2, 1), Change.of(late, 3, 1)], lambda name: "pay")
+    ['Pay on time for 24 months (to make up for 1 delay and 2 delays)']
     """
-    width = max(len(feature.label) for feature in features)
-    lines = [title]
-    lines += [f"  {feature.label:<{width}}  {feature.describe()}" for feature in features]
-    lines += [f"  Rule: {rule}" for rule in rules]
-    lines += [f"  Limit: {text}" for text in limits.describe(features)]
-    return "\n".join(lines)
+    return [together(doing) for doing in doings(changes, deed)]
+
+
+def doings(changes: Iterable[Change], deed: Callable[[str], str]) -> list[list[Change]]:
+    """Return what a person does: changes, those that have the same deed together."""
+    done: dict[str, list[Change]] = {}
+    for change in changes:
+        done.setdefault(deed(change.feature) or f"\0{change.feature}", []).append(change)
+    return list(done.values())
+
+
+def together(changes: list[Change]) -> str:
+    """Return one doing as a sentence without a full stop."""
+    parts = [str(change).removesuffix(")").partition(" (") for change in changes]
+    longest = max(range(len(changes)), key=lambda i: changes[i].months)
+    brought = [brings for _, _, brings in parts if brings]
+    return (
+        f"{parts[longest][0]} ({_at_once(brought)})"
+        if brought and len(changes) > 1
+        else str(changes[longest])
+    )
+
+
+def _at_once(brought: list[str]) -> str:
+    """Return what is brought about, the words with which all begin said once, but for numbers: these are not the same ones."""
+    words = [brings.split(" ") for brings in brought]
+    alike = takewhile(
+        lambda each: len(set(each)) == 1 and not any(map(str.isdigit, each[0])), zip(*words, strict=False)
+    )
+    same = min(len(list(alike)), min(map(len, words)) - 1)
+    return listed([brought[0], *(" ".join(each[same:]) for each in words[1:])])
+
+
+# what is decided --------------------------------------------------------------------------------------
+
+WORDS = ("about", "yes", "ready")
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """The words for a decision: who the person is, what they applied for, and what a yes means.
+
+    They are said in the language in use where it has some. In a file they stand under ``[space]``, in other languages in a
+    table beside it::
+
+        [space]
+        about = "You asked a bank for a loan, and it said no."
+        yes = "the bank would lend you the money"
+        ready = "Ask the bank again {time}"
+
+        [space.de]
+        title = "Kredit in Deutschland"
+        yes = "würde Ihnen die Bank den Kredit geben"
+
+    Parameters
+    ----------
+    about : str
+        A sentence or two to the person: who they are, what they applied for.
+    yes : str
+        What a yes means, as a clause without a full stop: "the bank would lend you the money". Something stands before it
+        ("either way"), so that in German it begins with its verb.
+    ready : str
+        What the person does once all is done, in a few words without a full stop, with ``{time}`` ("in 3 months", "at
+        once") where the time stands: "Ask the bank again {time}".
+    translations : mapping of language to words
+        The same words, and the ``title`` of the space.
+
+    Examples
+    --------
+    >>> from reap.language import speaking
+    >>> loan = Meaning(yes="you would get the loan", translations={"es": {"yes": "obtendría el préstamo"}})
+    >>> with speaking("es"):
+    ...     print(loan.said("yes"))
+    obtendría el préstamo
+    """
+
+    about: str = ""
+    yes: str = ""
+    ready: str = ""
+    translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check("[space]", {word: getattr(self, word) for word in WORDS})
+        for language, words in self.translations.items():
+            if language not in LANGUAGES:
+                raise unknown("language of [space]", language, LANGUAGES)
+            _check(f"[space.{language}]", words, ("title", *WORDS))
+
+    def said(self, word: str) -> str:
+        """Return "about", "yes" or "ready" in the language in use, else as the file has it; empty where it says nothing."""
+        own: str = getattr(self, word)
+        return self.translations.get(current(), {}).get(word, own)
+
+    def after(self, months: int) -> str:
+        """Return what the person does after so many months; where the space does not say, how long that takes.
+
+        Examples
+        --------
+        >>> Meaning(ready="Ask the bank again {time}").after(3), Meaning().after(1)
+        ('Ask the bank again in 3 months', 'This takes 1 month')
+        """
+        if said := self.said("ready"):
+            return said.replace("{time}", in_time(months))
+        if not months:
+            return _("This can be done at once")
+        return ngettext("This takes {n} month", "This takes {n} months", months).format(n=months)
+
+
+def in_time(months: int) -> str:
+    """Return "in 3 months", or "at once"."""
+    return ngettext("in {n} month", "in {n} months", months).format(n=months) if months else _("at once")
+
+
+def _check(where: str, words: object, known: Sequence[str] = WORDS) -> None:
+    if not isinstance(words, Mapping):
+        raise InputError(f"{where} is {words!r}; it must be a table")
+    for word, said in words.items():
+        if word not in known:
+            raise unknown(f"word in {where}", word, known)
+        if not isinstance(said, str):
+            raise InputError(f"{word} in {where} is {said!r}; it must be text")
+        if word == "ready" and said and said.count("{time}") != 1:
+            raise InputError(f"ready in {where} is {said!r}; say where the time stands, once, by {{time}}")

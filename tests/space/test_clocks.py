@@ -219,7 +219,7 @@ def test_the_horizon_and_a_persons_own_limit(credit):
     assert today.values(today.project(np.zeros(credit.dimension), z0)[0]) == NOW | {"amount": 500}
     assert "done within 6 months" in short.describe()
     assert short.limits(within_months=9).within_months == 9
-    assert short.tighten(Limits(within_months=9))._limits.within_months == 6
+    assert short.tighten(Limits(within_months=9)).legal.limits.within_months == 6
 
 
 def test_limits_on_a_clock_are_limits_on_time(credit):

@@ -7,7 +7,7 @@ import pytest
 from reap._errors import InputError
 from reap.datasets.loading import curated
 from reap.space import Change, Feature
-from reap.space.deeds import sentences
+from reap.space.words import sentences
 
 LATE = "NumberOfTimes90DaysLate", "NumberOfTime60-89DaysPastDueNotWorse"
 

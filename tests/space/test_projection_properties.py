@@ -119,7 +119,7 @@ def intervals(space, z0):
 
 def ends(space, feature, z0):
     """The least and greatest encoded value of a feature's columns, worked out from what the space says."""
-    limits, now = space._limits, space.values(z0)[feature.name]
+    limits, now = space.legal.limits, space.values(z0)[feature.name]
     if feature.kind == "categorical":
         return np.zeros(feature.width), np.isin(feature.levels, space.reachable(feature.name, z0)).astype(
             float

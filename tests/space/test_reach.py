@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from reap._errors import InputError
-from reap.space import ActionSpace, Feature, legality
+from reap.space import ActionSpace, Feature, legal
 
 
 def one(**facts):
@@ -111,10 +111,10 @@ def test_one_side_may_serve_all_rows_and_others_must_match():
 
 
 def test_a_space_remembers_some_people_and_answers_all_of_them_alike(monkeypatch):
-    monkeypatch.setattr(legality, "_PEOPLE", 3)
+    monkeypatch.setattr(legal, "_PEOPLE", 3)
     space = one(range=(0, 10), max_change=2)
     people = [space.vector({"x": x}) for x in (1, 3, 5, 7, 9)]
     first = [space.box(z0) for z0 in people]
-    assert 1 <= len(space._legal) <= 3
+    assert 1 <= len(space.legal._people) <= 3
     np.testing.assert_array_equal([space.box(z0) for z0 in people], first)
     assert space.grid(people[-1]) is space.grid(people[-1])  # made once

@@ -6,21 +6,23 @@ over levels; what has no pace takes none. A person may also wait longer. Every c
 clocks agree on one, and the actions fit in it. The horizon needs no search: ``T ≤ H`` exactly if every action fits in ``H``.
 
 For an engine a clock is a derived feature, with one freedom more: *waiting*. The finest clock a person has, the *leading*
-one, is open in ``space.box`` from now to the horizon; an engine moves it like any number. ``space.project`` reads the
+one, is open in ``space.legal.box`` from now to the horizon; an engine moves it like any number. ``space.project`` reads the
 waiting time off it, takes the actions' time where that is longer, and puts all clocks there. An engine that puts rows
-together itself lets the columns ``space.following`` follow by ``space.follow``, derived ones as well.
+together itself lets the columns ``space.legal.following`` follow by ``space.legal.follow``, derived ones as well.
 """
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from reap._arrays import zero_missing
 from reap._errors import InputError
 from reap._typing import Array, Bools, Ints
+from reap.space.encoding import Encoding
 from reap.space.feature import Feature
 from reap.space.limits import Limits
 
@@ -31,11 +33,11 @@ _SLACK = 1e-6
 
 
 class Clocks:
-    """The time that changes of codes (n, f) take, and the codes of the clocks after it.
+    """The time that changes of codes (n, f) take, and the codes of the clocks after it: ``space.time``.
 
     Parameters
     ----------
-    features : sequence of Feature
+    encoding : Encoding
     horizon : int
         Months within which plans must be done.
 
@@ -44,14 +46,15 @@ class Clocks:
     >>> loan = Feature("debt", range=(0, 9000), pace="200 DM a month")
     >>> age = Feature("age", "integer", range=(18, 80), clock="years")
     >>> since = Feature("since", "integer", range=(0, 99), clock="months")
-    >>> clocks = Clocks([loan, age, since], horizon=24)
+    >>> clocks = Clocks(Encoding([loan, age, since]), horizon=24)
     >>> now, then = np.array([[5000.0, 30.0, 7.0]]), np.array([[2000.0, 31.0, 22.0]])
     >>> clocks.months(now, then)
     array([15.])
     """
 
-    def __init__(self, features: Sequence[Feature], horizon: int) -> None:
-        self.features = tuple(features)
+    def __init__(self, encoding: Encoding, horizon: int) -> None:
+        self._encoding = encoding
+        self.features = features = encoding.features
         paced = [i for i, f in enumerate(features) if f.is_action and f.pace is not None]
         #: Whether anything is dated: without a pace clocks stay, and no change takes time.
         self.on = bool(paced)
@@ -70,17 +73,38 @@ class Clocks:
         self._nominal = np.array([features[i].kind in ("categorical", "binary") for i in paced], dtype=bool)
         self._weight = np.array([months_per_code(features[i]) for i in paced])
 
+    def at(self, encoding: Encoding) -> Clocks:
+        """Return the same clocks where rows are read by one person's encoding."""
+        made = copy.copy(self)
+        made._encoding = encoding
+        return made
+
     # actions ------------------------------------------------------------------------------------------
 
     def needed(self, before: Array, after: Array) -> Array:
         """Return the whole months (n,) that the actions between codes (n or 1, f) and (n, f) take."""
         return self.longest(after[:, self.paced] - before[:, self.paced])
 
-    def each(self, before: Array, after: Array) -> Array:
-        """Return the whole months (n, f) that each action between codes (n or 1, f) and (n, f) takes; 0 where it has no pace."""
+    def each(self, z0: Any, Z: Any) -> Array:
+        """Return the whole months (n, f) that each action from a vector (d,) to others (n, d) takes; 0 where it has no pace."""
+        before, after = self._encoding.nearest(z0), self._encoding.nearest(Z)
         months = np.zeros(after.shape)
         months[:, self.paced] = self._each(after[:, self.paced] - before[:, self.paced])
         return months
+
+    def actions(self, z0: Array, z: Array) -> dict[str, int]:
+        """Return the whole months that each action between two vectors (d,) takes, by feature."""
+        months, moved = self.each(z0, z)[0], self._encoding.changed(z0, z)[0]
+        return {f.name: int(months[i]) for i, f in enumerate(self.features) if moved[i] and f.is_action}
+
+    def between(self, z0: Any, Z: Any) -> Array:
+        """Return the whole months (n,) that changes from ``z0`` to ``Z`` take: frames, or vectors (d,) or (n, d).
+
+        The largest of the actions' times, or longer where the clocks say that the person waits; 0 for what has no pace;
+        NaN where the clocks of a row disagree.
+        """
+        old, new = self._encoding.nearest(z0), self._encoding.nearest(Z)
+        return self.months(np.broadcast_to(old, new.shape), new)
 
     def longest(self, gaps: Array) -> Array:
         """Return the whole months (n,) that changes (n, p) of the codes of ``paced`` features take."""
