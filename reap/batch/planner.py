@@ -86,7 +86,7 @@ class Planner:
         """Return what ``recommend`` would, and more; a row that failed repeats its own values."""
         plans = {i: one for i, one in enumerate(found) if isinstance(one, Plan)}
         failed = {i: _failure(one) for i, one in enumerate(found) if isinstance(one, Exception)}
-        tables = [self.engine.table(rows.iloc[[*plans]], [*plans.values()])] if plans else []
+        tables = [table(self.engine.space, rows.iloc[[*plans]], [*plans.values()])] if plans else []
         if failed:
             own = rows.iloc[[*failed]].assign(recourse_valid=False, recourse_effort=np.nan)
             own["recourse_status"] = [status for status, _ in failed.values()]
