@@ -9,7 +9,7 @@ import numpy as np
 from reap import effort
 from reap._typing import Array, Bools
 from reap.elicitation.verdicts import noticed
-from reap.recourse.order import asks_no_more
+from reap.recourse.reduce import asks_no_more
 from reap.space import ActionSpace
 
 #: Rows that differ in a question at most; one more where nothing else helps and it gains this share of the effort.

@@ -20,7 +20,7 @@ from reap.questions.losing import Losing
 from reap.questions.saving import Saving
 from reap.questions.shown import Shown
 from reap.questions.strategy import Sampled
-from reap.recourse.order import undominated
+from reap.recourse.reduce import undominated
 from reap.space import ActionSpace, Limits
 
 #: Where a search for plans saved a smaller share of the expected effort, the engine is not asked again for what people choose.

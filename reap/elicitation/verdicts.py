@@ -13,7 +13,7 @@ from reap.elicitation.options import key
 from reap.elicitation.question import Question
 from reap.plan import Plan
 from reap.questions.losing import Losing
-from reap.recourse.order import asks_no_more
+from reap.recourse.reduce import asks_no_more
 from reap.space import ActionSpace
 
 #: The smallest difference of a number that a person feels, where its feature does not say: as a share of what the person

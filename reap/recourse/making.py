@@ -11,6 +11,7 @@ to the person, so a row has one route.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -33,37 +34,8 @@ Features = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Refusal:
-    """Somebody for whom nothing was found: for each of ``count`` matrices the same.
-
-    Parameters
-    ----------
-    subject : Subject
-    complete : bool
-        Whether all rows were looked at.
-    late : bool
-        Whether the search was stopped at its time limit.
-    nearest : (d,), optional
-        The legal row that came closest, where any was scored.
-    count : int
-    """
-
-    subject: Subject
-    complete: bool
-    late: bool
-    nearest: Array | None
-    count: int
-
-    @classmethod
-    def of(cls, subject: Subject, problem: Problem, complete: bool, late: bool, count: int = 1) -> Refusal:
-        """Return the refusal of a subject for whom nothing was found."""
-        nearest = problem.nearest if np.isfinite(problem.closest) else None
-        return cls(subject, complete, late, nearest, count)
-
-
-@dataclass(frozen=True, eq=False)
 class Draft:
-    """Rows of least effort for b matrices, each row once.
+    """Rows of least effort for b people, each row once; no row where nothing was found.
 
     Parameters
     ----------
@@ -72,7 +44,7 @@ class Draft:
     rows : (n, d)
     keys : list of int
         One for each row: a person's plan to a row is made once, since its route does not depend on the matrix.
-    which : (b,) the row of each matrix
+    which : (b,) the row of each of them
     efforts : (b,)
     late : bool
         Whether the search for them was stopped at its time limit. Judging comes after, and the clock goes on.
@@ -88,10 +60,16 @@ class Draft:
 
     @classmethod
     def of(cls, subject: Subject, found: Found, rows: Array, efforts: Array) -> Draft:
-        """Return the draft of rows (b, d), one for each matrix."""
+        """Return the draft of rows (b, d), one for each of b people."""
         keys, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
         late = found.problem.late
         return cls(subject, found, rows[first], keys.tolist(), which.ravel(), efforts, late)
+
+    @classmethod
+    def empty(cls, subject: Subject, found: Found, count: int) -> Draft:
+        """Return the draft of so many people for whom nothing was found."""
+        which = np.zeros(count, dtype=np.intp)
+        return cls(subject, found, found.rows, [], which, np.zeros(count), found.problem.late)
 
 
 @dataclass(frozen=True)
@@ -112,44 +90,40 @@ class Judge:
     acceptance: Acceptance
     search: Search
 
-    def plans(self, drafts: Sequence[Draft | Refusal | list[Plan]]) -> list[list[Plan]]:
-        """Return the plans of drafts, and of refusals what is to be said; what is neither stays as it is."""
-        nearest = [one.nearest for one in drafts if isinstance(one, Refusal) and one.nearest is not None]
-        best = iter(self._learn([draft for draft in drafts if isinstance(draft, Draft)], nearest))
-        plans = list[list[Plan]]()
-        for one in drafts:
-            if isinstance(one, Draft):
-                plans.append(_spread(one))
-            elif isinstance(one, Refusal):
-                plans.append([_refused(one, None if one.nearest is None else next(best))] * one.count)
-            else:
-                plans.append(one)
-        return plans
-
-    def _learn(self, drafts: Sequence[Draft], others: Sequence[Array]) -> list[float]:
-        """Make the plans to all rows of drafts to which there is none yet: with routes, scores, warnings.
-
-        Returned are the scores of some other rows (d,), asked for in the same call: one row takes a pipeline as long as all.
-        """
+    def plans(self, drafts: Sequence[Draft | list[Plan]]) -> list[list[Plan]]:
+        """Return the plans of drafts; those of people who need none or can have none stay as they are."""
+        some = [draft for draft in drafts if isinstance(draft, Draft)]
         new = [
             (draft, k)
-            for draft in drafts
+            for draft in some
             for k, key in enumerate(draft.keys)
             if _place(draft, key) not in draft.found.plans
         ]
-        paths = list[Array]()
-        for draft in drafts:
-            some = [k for one, k in new if one is draft]
-            paths += routes(draft.found.problem, draft.rows[some]) if some else []
-        if not paths and not others:
-            return []
-        scores = self.today.score(np.concatenate([*paths, *(row[None] for row in others)]))
-        if new:
-            self._keep(new, paths, scores[: len(scores) - len(others)])
-        return list(map(float, scores[len(scores) - len(others) :]))
+        self._learn(new, [draft.found.problem.nearest for draft in some if not draft.keys])
+        return [self._spread(one) if isinstance(one, Draft) else one for one in drafts]
 
-    def _keep(self, new: Sequence[tuple[Draft, int]], paths: Sequence[Array], scores: Array) -> None:
-        """Make the plans to rows of drafts, by their numbers, on paths (s + 1, d) each; scores of all paths end to end."""
+    def _spread(self, draft: Draft) -> list[Plan]:
+        """Return a plan for each person of a draft, with its effort, out of the distinct ones."""
+        if not draft.keys:
+            return [self.nothing(draft.subject, draft.found, draft.late)] * len(draft.which)
+        made = [draft.found.plans[_place(draft, key)] for key in draft.keys]
+        return [
+            made[k].with_(effort=float(value)) if made[k].status == "ok" else made[k]
+            for k, value in zip(draft.which, draft.efforts, strict=True)
+        ]
+
+    def _learn(self, new: Sequence[tuple[Draft, int]], others: Sequence[Array]) -> None:
+        """Make the plans to rows of drafts, by their numbers, to which there is none yet: with routes, scores, warnings.
+
+        Other rows (d,) are scored in the same call, and remembered: one row takes a pipeline as long as all.
+        """
+        paths = list[Array]()
+        for draft, some in itertools.groupby(new, key=lambda one: one[0]):
+            paths += routes(draft.found.problem, draft.rows[[k for _, k in some]])
+        if paths or others:
+            scores = self.today.score(np.concatenate([*paths, *(row[None] for row in others)]))
+        if not paths:
+            return
         ends = np.cumsum([len(path) for path in paths])
         if self.acceptance.exact:
             accepted = self.today.classifier.scale.enough(scores[ends - 1])
@@ -158,7 +132,7 @@ class Judge:
         made = [
             self._made(draft, draft.rows[k], path, along, yes)
             for (draft, k), path, along, yes in zip(
-                new, paths, np.split(scores, ends[:-1]), accepted, strict=True
+                new, paths, np.split(scores[: ends[-1]], ends[:-1]), accepted, strict=True
             )
         ]
         quick = self.search.quick if self.acceptance.exact else None
@@ -168,13 +142,24 @@ class Judge:
     def nothing(self, subject: Subject, found: Found, late: bool) -> Plan:
         """Return the honest refusal: proven or not, stopped at its time limit (``late``) or not, and how close it came."""
         problem, complete = found.problem, found.complete
+        status: Status = "infeasible" if complete else "time_limit" if late else "none_found"
         if not self.acceptance.exact and not late:
             asked = self.acceptance.quick or self.today.classifier
             today = Search(asked, self.search.max_changes).find(subject, problem.deadline)
             if len(today):
-                return subject.refused(_status(complete, late), self.acceptance.short(today.rows))
+                return subject.refused(status, self.acceptance.short(today.rows))
             problem = today.problem
-        return self.plans([Refusal.of(subject, problem, complete, late)])[0][0]
+        if not np.isfinite(problem.closest):
+            return subject.refused(status, _("No legal row could be tried."))
+        said = (
+            _("The best score within reach is {best}; {needed} is needed.")
+            if complete
+            else _("The best score that we found within reach is {best}; {needed} is needed.")
+        )
+        best = float(self.today.score(problem.nearest[None])[0])
+        return subject.refused(
+            status, said.format(best=subject.scale.number(best), needed=subject.scale.needed)
+        )
 
     def _made(self, draft: Draft, row: Array, path: Array, scores: Array, accepted: bool) -> Plan:
         """Return the plan to a row (d,) on a path (s + 1, d) with its scores (s + 1,), or the honest refusal."""
@@ -203,36 +188,9 @@ class Judge:
         return " ".join(said)
 
 
-def _status(complete: bool, late: bool) -> Status:
-    """Return why there is no plan: all rows were looked at, time ran out, or none was found."""
-    return "infeasible" if complete else "time_limit" if late else "none_found"
-
-
-def _refused(refusal: Refusal, best: float | None) -> Plan:
-    """Return the honest refusal, with the score that came closest, if any was within reach."""
-    subject, note = refusal.subject, _("No legal row could be tried.")
-    if best is not None:
-        said = (
-            _("The best score within reach is {best}; {needed} is needed.")
-            if refusal.complete
-            else _("The best score that we found within reach is {best}; {needed} is needed.")
-        )
-        note = said.format(best=subject.scale.number(best), needed=subject.scale.needed)
-    return subject.refused(_status(refusal.complete, refusal.late), note)
-
-
 def _place(draft: Draft, key: int) -> tuple[str, bool, int]:
     """Return where the plan to a row is kept: its words depend on the language, and on whether time ran out."""
     return current(), draft.late, key
-
-
-def _spread(draft: Draft) -> list[Plan]:
-    """Return a plan for each matrix of a draft, with its effort, out of the distinct ones."""
-    made = [draft.found.plans[_place(draft, key)] for key in draft.keys]
-    return [
-        made[k].with_(effort=float(value)) if made[k].status == "ok" else made[k]
-        for k, value in zip(draft.which, draft.efforts, strict=True)
-    ]
 
 
 # in which steps -----------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from reap.plan import Plan
 from reap.recourse.acceptance import Durability
 from reap.recourse.engine import ROWS, TOGETHER, Candidates, Engine, Objective, Subject, check_robust
 from reap.recourse.fitting import prototypes, typical
-from reap.recourse.making import Draft, Judge, Refusal
+from reap.recourse.making import Draft, Judge
 from reap.recourse.robust import least_worst_case
 from reap.recourse.search import Search
 from reap.scores import Output, Threshold
@@ -172,7 +172,7 @@ class Recourse(Engine):
             return super().plan_each(X, A, limits)
         people, out = self._efforts(A), list[Plan | Exception]()
         for begin in range(0, len(subjects), TOGETHER):
-            found = list[Draft | Refusal | list[Plan] | Exception]()
+            found = list[Draft | list[Plan] | Exception]()
             for subject in subjects[begin : begin + TOGETHER]:
                 try:
                     found.append(self._draft(subject, people, limits, self._deadline()))
@@ -230,13 +230,11 @@ class Recourse(Engine):
 
     def _draft(
         self, subject: Subject, people: Efforts, limits: Limits | None, deadline: float
-    ) -> Draft | Refusal | list[Plan]:
+    ) -> Draft | list[Plan]:
         """Return the rows of least effort for each of b people, or the plans of somebody who needs none or can have none."""
         if subject.verdict is not None:
             return [subject.verdict] * len(people)
         with self._search.of(subject, limits, deadline) as found:
-            if len(found) == 0 and self.acceptance_.exact:
-                return Refusal.of(subject, found.problem, found.complete, found.problem.late, len(people))
             if len(found) == 0:
-                return [self._judge.nothing(subject, found, found.problem.late)] * len(people)
+                return Draft.empty(subject, found, len(people))
             return Draft.of(subject, found, *found.least(people))

@@ -35,10 +35,9 @@ from reap.models import Classifier
 from reap.plan import Plan
 from reap.recourse.cells import cells, every_row, row_count
 from reap.recourse.engine import Subject
-from reap.recourse.order import undominated
 from reap.recourse.polish import Steps, climb, climb_on, descend, exchange, lowest
 from reap.recourse.problem import Problem
-from reap.recourse.reduce import DENSE, ONE_STEP, reduced
+from reap.recourse.reduce import DENSE, ONE_STEP, reduced, undominated
 from reap.space import ActionSpace, Limits
 
 #: Where there are up to so many rows, every one is scored.

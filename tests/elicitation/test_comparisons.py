@@ -17,7 +17,7 @@ from reap.elicitation import Question
 from reap.elicitation.comparisons import Comparisons
 from reap.elicitation.verdicts import noticed
 from reap.plan import Plan
-from reap.recourse.order import asks_no_more
+from reap.recourse.reduce import asks_no_more
 
 X = pd.DataFrame(
     {

@@ -16,7 +16,7 @@ from reap.elicitation.comparisons import Comparisons
 from reap.elicitation.options import key
 from reap.elicitation.pool import Pool
 from reap.questions import Choice, Decision
-from reap.recourse.order import asks_no_more
+from reap.recourse.reduce import asks_no_more
 from tests.questions.helpers import Cloud
 
 X = pd.DataFrame({"a": [0.0, 4.0], "b": [0.0, 4.0], "sum": [0.0, 8.0]})

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import reap
 from reap import Elicitation
 from reap.elicitation.options import key
-from reap.recourse.order import asks_no_more
+from reap.recourse.reduce import asks_no_more
 
 SAID = st.lists(
     st.sampled_from(["person", "person", "person", "left", "right", "neither", "skip", "same"]),

@@ -15,7 +15,7 @@ import reap
 from reap import effort
 from reap._arrays import unique_rows
 from reap.checks.worlds import random_matrices
-from reap.recourse.order import undominated
+from reap.recourse.reduce import undominated
 from tests.models.ensembles import BLENDS, EVERY, blended, make, people, piped, shares_with_outliers
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reap.recourse.order import asks_no_more, undominated
+from reap.recourse.reduce import asks_no_more, undominated
 
 
 @settings(max_examples=200, deadline=None)
