@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from reap import effort
 from reap._typing import Array, Bools, Ints
+from reap.effort import Efforts
 from reap.models import Classifier
 from reap.recourse.ladders import Ladder
 from reap.recourse.problem import Problem
@@ -26,28 +26,29 @@ STEPS = (1, 2, 4, 8, 16, 32, 64, 128)
 BATCH = 100_000
 
 
-def best(engine: Any, x: Any, A: Array, most: int = 3, asked: Classifier | None = None) -> Array:
-    """Return the least effort (b,) of irreducible rows for matrices (b, d, d); infinite where enumeration finds none.
+def best(engine: Any, x: Any, A: Array | Efforts, most: int = 3, asked: Classifier | None = None) -> Array:
+    """Return the least effort (b,) of irreducible rows for matrices (b, d, d), or efforts; infinite where enumeration finds none.
 
     ``asked``: who decides, where a quicker copy of the engine's model is at hand.
     """
     z0 = engine.space.vector(x)
     problem = Problem(engine.space, asked or engine.classifier_, z0, most)
-    A = A[:, problem.moving[:, None], problem.moving]
+    people = Efforts.of(A).within(problem.moving)
     rows = np.concatenate(
         [problem.own[None][:0], *(found for size in range(1, most + 1) for found in _supports(problem, size))]
     )
-    least = np.full(len(A), np.inf)
+    least = np.full(len(people), np.inf)
     if len(rows) == 0:
         return least
-    efforts, support = effort.of_changes(A, problem.changes(rows)), problem.supports(rows)
-    for b, matrix in enumerate(A):
+    efforts, support = problem.ask(people, rows), problem.supports(rows)
+    for b in range(len(people)):
+        person = people[b : b + 1]
         order = np.argsort(efforts[b], kind="stable")
         starts = rows[order[np.unique(support[order], return_index=True)[1]]]
-        mine = effort.of_change(matrix, problem.changes(starts))
-        refined = _refined(problem, matrix, starts[np.argsort(mine, kind="stable")[:REFINED]])
-        bare = np.array([_stripped(problem, matrix, row) for row in refined])
-        least[b] = effort.of_change(matrix, problem.changes(bare)).min()
+        mine = problem.ask(person, starts)[0]
+        refined = _refined(problem, person, starts[np.argsort(mine, kind="stable")[:REFINED]])
+        bare = np.array([_stripped(problem, person, row) for row in refined])
+        least[b] = problem.ask(person, bare).min()
     return least
 
 
@@ -88,11 +89,11 @@ def _some(ladder: Ladder, count: int) -> Ints:
     return np.unique(some[some != ladder.own])
 
 
-def _refined(problem: Problem, A: Array, rows: Ints, rounds: int = 60) -> Ints:
+def _refined(problem: Problem, person: Efforts, rows: Ints, rounds: int = 60) -> Ints:
     """Return places (n, f) after descent by steps of one of the numbers that each row changes, or two at once."""
     done = []
     for row in rows:
-        least = float(effort.of_change(A, problem.changes(row[None]))[0])
+        least = float(problem.ask(person, row[None])[0, 0])
         for _ in range(rounds):
             moving = np.flatnonzero((row != problem.own) & problem.ordered)
             shifts = [(f, sign * k) for f in moving for k in STEPS for sign in (-1, 1)]
@@ -103,7 +104,7 @@ def _refined(problem: Problem, A: Array, rows: Ints, rounds: int = 60) -> Ints:
                     near[k, f] = np.clip(near[k, f] + shift, 0, problem.length[f] - 1)
             if len(near) == 0:
                 break
-            efforts = effort.of_change(A, problem.changes(near))
+            efforts = problem.ask(person, near)[0]
             some = np.flatnonzero(efforts < least * (1 - 1e-9))
             some = some[_fine(problem, near[some])]
             if len(some) == 0:
@@ -114,7 +115,7 @@ def _refined(problem: Problem, A: Array, rows: Ints, rounds: int = 60) -> Ints:
     return np.array(done)
 
 
-def _stripped(problem: Problem, A: Array, row: Ints) -> Ints:
+def _stripped(problem: Problem, person: Efforts, row: Ints) -> Ints:
     """Return places (f,) of which no change can be left out and none taken back a step; what leaves least effort goes first."""
     while True:
         less = []
@@ -129,4 +130,4 @@ def _stripped(problem: Problem, A: Array, row: Ints) -> Ints:
         some = some[(some != problem.own).any(axis=1)]
         if len(some) == 0:
             return row
-        row = some[effort.of_change(A, problem.changes(some)).argmin()]
+        row = some[problem.ask(person, some)[0].argmin()]
