@@ -138,7 +138,9 @@ def _shares(people: Population, contributions: Array) -> Series:
 def _changed(people: Population) -> Series:
     """Return the share of plans that change each feature from start to target, (f,)."""
     V = people.V if len(people.V) else np.zeros((1, people.space.dimension))
-    return pd.Series(people.space.changed(np.zeros_like(V), V).mean(axis=0), index=people.space.names)
+    return pd.Series(
+        people.space.encoding.changed(np.zeros_like(V), V).mean(axis=0), index=people.space.names
+    )
 
 
 def _model_cliffs(frame: Frame) -> list[ModelCliff]:
