@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from reap import numerals
+from reap import language
 from reap._errors import InputError
 from reap.language import _
 
@@ -79,7 +79,7 @@ def _limit(session: Elicitation, console: Console) -> None:
         return
     said, _space, given = text.rpartition(" ")
     try:
-        value = numerals.read(given)
+        value = language.read_number(given)
         lower = {least: True, most: False, "at least": True, "at most": False}[said]
     except (InputError, KeyError):
         wrong = _("“{typed}” cannot be read; nothing was changed")

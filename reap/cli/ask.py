@@ -53,8 +53,8 @@ def ask(
         setup = _setup.prepare(data, decision, seed, one=True, row=row)
     session = _resume(setup, file, row, typed, prior, console) if file is not None and file.exists() else None
     if session is None:
-        if setup.engine.space.about:
-            console.print(setup.engine.space.about)
+        if setup.engine.space.meaning.said("about"):
+            console.print(setup.engine.space.meaning.said("about"))
         subject = typed_in(setup, console) if typed else _setup.pick(setup, row)
         limits = setup.engine.space.limits(within_months=within_months)
         if not typed:  # what is typed is asked back at once

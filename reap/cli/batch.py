@@ -90,7 +90,7 @@ def batch(
         loaded = load_model(model, allow_pickle=allow_pickle, trusted=trust)
         rules = keeping(loaded, rules, [input, *([data] if data else [])])
         rows = _others(data or input, rules, sample=data is None)
-        people = rows[rules.table_columns]
+        people = rows[rules.encoding.table]
         if data is not None and label is not None:
             if label not in rows.columns:
                 raise unknown(f"column in {data.name}", label, rows.columns)
@@ -156,7 +156,7 @@ def _others(path: Path, space: ActionSpace, *, sample: bool) -> Frame:
     rows = pd.concat(kept)
     if sample:
         try:
-            space.encode(rows[space.table_columns])
+            space.encode(rows[space.encoding.table])
         except InputError as error:
             raise InputError(f"{error}; or name a table of other people with --data") from None
     return rows

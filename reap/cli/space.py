@@ -38,7 +38,7 @@ def space(
     from reap.datasets import read_csv
     from reap.models.files import load_model
     from reap.space import draft
-    from reap.space.amounts import plain
+    from reap.space.infer import plain_numbers
     from reap.words import counted
 
     if (data is not None or model is not None) and not review:
@@ -65,7 +65,7 @@ def space(
             print(text, end="")
     if review:
         trained = None if model is None else load_model(model, trusted=trust)
-        findings = made.review(trained, None if table is None else plain(table))
+        findings = made.review(trained, None if table is None else plain_numbers(table))
         for finding in findings:
             print(f"{'note' if finding.note else 'check'}: {finding}")
         asked = sum(not finding.note for finding in findings)
