@@ -67,7 +67,7 @@ def counted(space: ActionSpace, start: Array, change: Array) -> tuple[int, float
     end = start + change
     acts = np.array([feature.is_action for feature in space.features])
     months = float(np.nan_to_num(space.months(start, end[None])[0])) if space.timed else 0.0
-    return int(space.changed(start[None], end[None])[0][acts].sum()), months / space.horizon
+    return int(space.encoding.changed(start[None], end[None])[0][acts].sum()), months / space.horizon
 
 
 @dataclass(eq=False)

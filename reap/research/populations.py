@@ -186,7 +186,7 @@ def distinct(pool: Array, least: Array) -> Array:
 def pools(engine: Any, subjects: Any, samples: int, most: int, seed: int) -> list[Array]:
     """Return for each subject the changes `(n, k)` of the plans that an engine finds for people drawn at random."""
     space = engine.space
-    columns = np.array(space.movable)
+    columns = np.array(space.legal.movable)
     found = []
     for i in range(len(subjects)):
         drawn = Posterior(space.dimension, columns=columns, particles=samples, random_state=seed + i)

@@ -116,7 +116,7 @@ class Baseline(Engine):
         if self.constraints or subject.accepted:
             return subject
         space = free(self.space).tighten(limits)
-        return replace(subject, space=space, obstacle=space.obstacle(subject.z))
+        return replace(subject, space=space, obstacle=space.legal.obstacle(subject.z))
 
     def plans(self, x: Any, matrices: Array | Efforts, limits: Limits | None = None) -> list[Plan]:
         """Return the subject's plan once for each matrix (b, d, d) or (d, d), at its effort under it."""

@@ -167,7 +167,7 @@ class DiCE(RowBaseline):
         """Say what may vary; in the paper's setting everything may."""
         if not self.constraints:
             return {}
-        lower, upper = subject.space.box(subject.z)
+        lower, upper = subject.space.legal.box(subject.z)
         vary, ranges = [], {}
         for i, feature in enumerate(self.space.features):
             columns = self.space.slices[feature.name]

@@ -58,7 +58,7 @@ class FACE(PathBaseline):
 
     def _dense(self, Z: Array, space: ActionSpace) -> Array:
         """Return which rows (n,) enough others have among their nearest; equal rows share one place."""
-        near = zero_missing(Z[:, space.movable or []])
+        near = zero_missing(Z[:, space.legal.movable or []])
         places, place = np.unique(near, axis=0, return_inverse=True)
         lists = exact_neighbors(places, self.n_neighbors)
         counts = np.bincount(lists.ravel(), minlength=len(places))

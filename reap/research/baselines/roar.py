@@ -114,5 +114,5 @@ class ROAR(RowBaseline):
             highest = np.maximum(highest, second)  # as published: Adam with the highest second moment so far
             rate = self.learning_rate / (1 - _BETA1**count)
             z = z - rate * first / (np.sqrt(highest / (1 - _BETA2**count)) + _TINY)
-            z = subject.space.relax(z[None], subject.z)[0] if self.constraints else np.clip(z, 0.0, 1.0)
+            z = subject.space.legal.relax(z[None], subject.z)[0] if self.constraints else np.clip(z, 0.0, 1.0)
         return z

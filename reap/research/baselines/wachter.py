@@ -93,7 +93,7 @@ class Wachter(RowBaseline):
             )
 
         def project(Z: Array) -> Array:
-            return subject.space.relax(Z, subject.z) if self.constraints else np.clip(Z, 0.0, 1.0)
+            return subject.space.legal.relax(Z, subject.z) if self.constraints else np.clip(Z, 0.0, 1.0)
 
         weight = float(self.weight)
         while True:

@@ -51,7 +51,7 @@ def run(out: Path, *, subjects: tuple[int, int], **bench: Any) -> Frame:
             if plan is None or plan.status != "ok" or plan.months > months:
                 plan = engine.plans(x, alike, far.limits(within_months=months))[0]
             took = float(far.months(plan.path[0], plan.path[-1])[0])
-            acting = max(far.action_months(plan.path[0], plan.path[-1]).values(), default=0)
+            acting = max(far.time.actions(plan.path[0], plan.path[-1]).values(), default=0)
             rows.append(
                 {
                     "dataset": made.name,

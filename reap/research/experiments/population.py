@@ -135,7 +135,7 @@ def _prior(past: Past, space: ActionSpace, matrices: int) -> LearnedPrior:
     """Return what was learnt; the default where too few had anything to answer."""
     if len(past) >= PEOPLE:
         return learn_past(past, space, matrices=matrices)
-    columns = tuple(space.movable or ())
+    columns = tuple(space.legal.movable or ())
     names = tuple(space.columns[i] for i in columns)
     about = {"people": len(past), "answers": 0, "figures": {"gate_t": 0.0}}
     return LearnedPrior.default(space.digest, space.dimension, columns, names, **about)

@@ -21,8 +21,8 @@ def world():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.random((120, 2)).round(3), columns=["a", "b"])
     X.loc[0], X.loc[1] = (0.0, 0.0), (1.0, 1.0)  # so that vectors are the values
-    unit = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
-    space = reap.ActionSpace.from_frame(X, steps={"a": 0.001, "b": 0.001}, spans=unit)
+    unit = {"step": 0.001, "span": (0.0, 1.0)}
+    space = reap.ActionSpace.from_frame(X, features={"a": unit, "b": unit})
     return X, space, X[model(X) <= 0.5]
 
 

@@ -21,7 +21,7 @@ def world():
             "job": rng.choice(["cook", "nurse", "smith"], 150),
         }
     )
-    space = reap.ActionSpace.from_frame(X, steps={"a": 0.01, "b": 0.01})
+    space = reap.ActionSpace.from_frame(X, features={"a": {"step": 0.01}, "b": {"step": 0.01}})
 
     def model(rows):
         return 1 / (1 + np.exp(12 - 10 * (rows["a"] + rows["b"])))
