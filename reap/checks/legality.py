@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from reap.space import ActionSpace, Feature, Limits
-from reap.space.expressions import Expression
+from reap.space.rules import Expression
 
 #: One row in units, by feature.
 Row = Mapping[str, Any]

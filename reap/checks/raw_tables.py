@@ -93,7 +93,7 @@ def raw_table(seed: int) -> RawTable:
     if kind == "hist, categories":
         X = X.astype(dict.fromkeys(_texts(X), "category"))
     gaps = [c for c in X if X[c].isna().any()]
-    space = ActionSpace.from_frame(X, categorical=codes, missing=gaps, **_declared(rng, X))
+    space = ActionSpace.from_frame(X, missing=gaps, **_declared(rng, X, codes))
     train = X.iloc[np.sort(rng.permutation(rows)[: max(50, int(0.7 * rows))])]
     latent = _latent(rng, X)
     least = float(np.quantile(latent(X), rng.uniform(0.35, 0.75)))
@@ -219,7 +219,7 @@ def _texts(X: Frame) -> list[str]:
     return [c for c in X if not pd.api.types.is_numeric_dtype(X[c].dtype)]
 
 
-def _declared(rng: Rng, X: Frame) -> dict[str, Any]:
+def _declared(rng: Rng, X: Frame, codes: list[str]) -> dict[str, Any]:
     """Return what a user says of a table: what stays, only rises, only falls, some steps and bounds."""
     draw = dict(zip(X.columns, rng.random(X.shape[1]), strict=True))
     ordered = [c for c in X if not str(c).startswith(("text", "category", "code", "copy"))]
@@ -228,8 +228,9 @@ def _declared(rng: Rng, X: Frame) -> dict[str, Any]:
         "immutable": [c for c in X.columns[1:] if draw[c] < 0.25],
         "increasing": [c for c in ordered if 0.25 <= draw[c] < 0.4],
         "decreasing": [c for c in ordered[1:] if 0.4 <= draw[c] < 0.5],
-        "steps": {c: 1.0 for c in wholes if draw[c] > 0.7},
         "bounds": {c: (0, 2 * int(X[c].max())) for c in wholes if 0.6 < draw[c] < 0.8},
+        "features": {c: {"kind": "categorical"} for c in codes}
+        | {c: {"step": 1.0} for c in wholes if draw[c] > 0.7},
     }
 
 

@@ -181,7 +181,7 @@ def _verdicts(space: ActionSpace, start: Array, end: Array) -> Iterator[str]:
 
 def _projected(space: ActionSpace, start: Array, end: Array) -> Iterator[str]:
     for a, b in zip(start, end, strict=True):
-        if space.obstacle(a) is not None:
+        if space.legal.obstacle(a) is not None:
             continue  # nothing is legal from there, and project() says so
         near = space.project(b[None], a)[0]
         if wrong := violations(space, space.values(a), space.values(near)):

@@ -77,7 +77,9 @@ def random_world(seed: int, rows: int = 60, kind: str | None = None, rich: bool 
     options = _options(rng, X)
     if more is not None:
         X, options = _enriched(more, X, options)
+    most = options.pop("max_changes")
     space = ActionSpace.from_frame(X, **options)
+    space = ActionSpace(space.features, rules=space.rules, max_changes=most)
     Z = np.nan_to_num(space.encode(X))
     value = Z @ rng.normal(size=Z.shape[1]) + 0.1 * rng.normal(size=rows)
     y = (value > np.quantile(value, 0.6)).astype(int)
@@ -113,14 +115,15 @@ def _options(rng: np.random.Generator, X: Frame) -> dict[str, Any]:
     ordered = [c for c in names if c in ("age", "income", "share", "wealth", "grade", "cards", "owner")]
     sides = {c: rng.choice(["any", "up", "down"], p=[0.5, 0.3, 0.2]) for c in ordered}
     options: dict[str, Any] = {"immutable": [c for c in names if c != "income" and rng.random() < 0.2]}
+    options |= {"features": {}, "max_changes": None}
     if "age" in names and rng.random() < 0.3:
         options["bounds"] = {"age": (18, 75)}
     if rng.random() < 0.4:
-        options["steps"] = {"income": 100.0}
+        options["features"]["income"] = {"step": 100.0}
     if rng.random() < 0.25:
         options["max_changes"] = int(rng.integers(1, 4))
     if "job" in names and rng.random() < 0.3:
-        options["forbidden"] = {"job": [("cook", "smith")]}
+        options["features"]["job"] = {"forbidden": [("cook", "smith")]}
     if {"age", "cards"} <= set(names) and rng.random() < 0.4:
         options["rules"] = ["100 * cards + age <= 380"]
     elif {"age", "income"} <= set(names) and rng.random() < 0.2:
@@ -146,20 +149,20 @@ _RULES = {
 def _enriched(rng: np.random.Generator, X: Frame, options: dict[str, Any]) -> tuple[Frame, dict[str, Any]]:
     """Return the table and options with what is rare added."""
     X, options, rows = X.copy(), dict(options), len(X)
-    rules = list(options.get("rules", ()))
+    rules, said = list(options.get("rules", ())), dict(options["features"])
     fit = [rule for rule, names in _RULES.items() if set(names) <= set(X.columns)]
     if fit and rng.random() < 0.5:
         rules.append(str(rng.choice(fit)))
     if rng.random() < 0.3:
         X["debt"] = rng.integers(0, 30, rows) * 100
         X["ratio"] = np.round(X["debt"] / X["income"].astype(float), 3)
-        options["derived"] = {"ratio": "debt / income"}
+        said["ratio"] = {"derived": "debt / income"}
     if rng.random() < 0.3:
         X["years"] = np.where(rng.random(rows) < 0.3, np.nan, rng.integers(0, 30, rows))
         options["missing"] = ["years"]
     if rng.random() < 0.3:
-        options["max_change"] = {"income": 1500.0}
-    return X, options | {"rules": rules}
+        said["income"] = {**said.get("income", {}), "max_change": 1500.0}
+    return X, options | {"rules": rules, "features": said}
 
 
 def _model(kind: str, X: Frame, y: Array, space: ActionSpace, rng: np.random.Generator) -> Any:
@@ -219,7 +222,7 @@ def credit_world(rows: int = 120) -> World:
         },
         index=[f"p{i}" for i in range(rows)],
     )
-    space = ActionSpace.from_frame(X, immutable=["town"], steps={"income": 100})
+    space = ActionSpace.from_frame(X, immutable=["town"], features={"income": {"step": 100}})
     weights = np.zeros(space.dimension)
     weights[space.slices["income"]], weights[space.slices["debts"]] = 8.0, -6.0  # 4,000 / 500 and 3 · 2
     return World(X, space, Function(space, weights, -1.0))

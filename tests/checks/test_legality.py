@@ -30,16 +30,21 @@ def space():
             "sex": ["f", "m"],
         }
     )
-    return reap.ActionSpace.from_frame(
-        X,
-        increasing=["age"],
-        immutable=["sex"],
-        bounds={"income": (500, 6000)},
-        steps={"income": 100},
-        max_change={"age": 3, "grade": 1},
-        missing=["years"],
-        derived={"ratio": "debt / income"},
-        forbidden={"town": [("Ulm", "Kiel")]},
+    return reap.ActionSpace(
+        reap.ActionSpace.from_frame(
+            X,
+            increasing=["age"],
+            immutable=["sex"],
+            bounds={"income": (500, 6000)},
+            missing=["years"],
+            features={
+                "income": {"step": 100},
+                "age": {"max_change": 3},
+                "grade": {"max_change": 1},
+                "ratio": {"derived": "debt / income"},
+                "town": {"forbidden": [("Ulm", "Kiel")]},
+            },
+        ).features,
         max_changes=3,
     )
 

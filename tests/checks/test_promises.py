@@ -29,7 +29,7 @@ def judge():
     X = pd.DataFrame(
         {"income": range(1000, 6000, 100), "debts": [0, 1, 2, 3, 4] * 10, "town": [True, False] * 25}
     )
-    space = reap.ActionSpace.from_frame(X, steps={"income": 100}, increasing=["income"])
+    space = reap.ActionSpace.from_frame(X, increasing=["income"], features={"income": {"step": 100}})
     return Judge(space, model, X)
 
 
