@@ -12,7 +12,7 @@ from reap._errors import InputError, unknown
 from reap._formats import CUT
 from reap._typing import Frame, Series
 from reap.space import ActionSpace, draft
-from reap.space.amounts import plain
+from reap.space.infer import plain_numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,7 +114,7 @@ def read_csv(path: Path, *, as_written: bool = False) -> Frame:
         raise InputError(
             f"{path.name} is separated by semicolons; save it with commas, and points in decimals"
         )
-    return table if as_written else plain(table)
+    return table if as_written else plain_numbers(table)
 
 
 def binary_label(column: Series, favourable: Any) -> Series:
@@ -137,5 +137,5 @@ def binary_label(column: Series, favourable: Any) -> Series:
 
 def aligned(X: Frame, y: Series, space: ActionSpace) -> tuple[Frame, Series, ActionSpace]:
     """Return the space's columns of ``X`` in the dtypes the space gives back, so that rows survive a round trip."""
-    wanted = [c for c in space.table_columns if c in X.columns]
+    wanted = [c for c in space.encoding.table if c in X.columns]
     return space.decode(space.encode(X[wanted]), index=X.index), y, space

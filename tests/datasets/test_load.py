@@ -123,8 +123,10 @@ def test_every_phrase_reads_as_a_sentence(name):
 @pytest.mark.parametrize("name", names())
 def test_every_space_says_who_is_meant_and_what_a_yes_is(name):
     space = curated(name)
-    assert space.about.endswith(".")
-    assert space.yes.endswith(tuple("abcdefghijklmnopqrstuvwxyz"))  # a clause, amid a sentence
+    assert space.meaning.said("about").endswith(".")
+    assert space.meaning.said("yes").endswith(
+        tuple("abcdefghijklmnopqrstuvwxyz")
+    )  # a clause, amid a sentence
     again = ActionSpace.from_toml(space.to_toml())
     assert again.meaning == space.meaning
 
@@ -132,9 +134,9 @@ def test_every_space_says_who_is_meant_and_what_a_yes_is(name):
 @pytest.mark.parametrize("language", ["de", "es"])
 def test_german_credit_speaks_other_languages_throughout(language):
     space = curated("german")
-    english = space.about, space.yes
+    english = space.meaning.said("about"), space.meaning.said("yes")
     with speaking(language):
-        assert not {space.about, space.yes} & set(english)
+        assert not {space.meaning.said("about"), space.meaning.said("yes")} & set(english)
     for feature in space.features:
         assert set(feature.translations[language].get("phrases", {})) == set(feature.phrases)
         own = feature.translations[language].get("phrases", {}).get(OWN_NAMES, {})
@@ -175,7 +177,7 @@ def test_advice_on_german_credit_reads_well():
     ]
     assert data.space.allows(x, better).all()
     assert data.space.months(data.space.vector(x), data.space.vector(better)) == [12]
-    assert not data.space.is_action("age")
+    assert not data.space.feature("age").is_action
 
 
 @pytest.mark.parametrize(
