@@ -120,12 +120,12 @@ def _wished(desk: Desk, live: Live, feature: str, wanted: Mapping[str, Any]) -> 
     """Return the event of a wish; one that leaves the feature no value from where the person stands is refused."""
     said, here = saying.constrained(desk.space, feature, **wanted), live.session.here
     try:
-        desk.space.tighten(Limits.from_dict(said.payload["limits"])).box(here)
+        desk.space.tighten(Limits.from_dict(said.payload["limits"])).legal.box(here)
     except InputError:
         about = desk.space.feature(feature)
         text = _("{label}: no value would be left; leave at least one").format(label=about.label)
         if about.is_number:
-            low, high = (desk.space.values(end)[feature] for end in desk.space.box(here))
+            low, high = (desk.space.values(end)[feature] for end in desk.space.legal.box(here))
             reach = _("From where you are it goes from {low} to {high}.")
             text += f". {reach.format(low=about.show(low, unit=False), high=about.show(high))}"
         raise InputError(text) from None

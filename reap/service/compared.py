@@ -10,7 +10,7 @@ from reap.elicitation import Question, lasting
 from reap.language import _
 from reap.service.schemas import Cell, Compared
 from reap.space import Change, Feature
-from reap.space.deeds import sentences
+from reap.space.words import sentences
 
 
 def compared(question: Question) -> list[Compared]:

@@ -79,7 +79,7 @@ def _situation(
         examples=min(len(desk.case.examples), 6),
         example=example,
         token=token,
-        about=desk.space.about,
+        about=desk.space.meaning.said("about"),
         revision=revision,
         open_start=request.app.state.settings.open_start,
         active="situation",

@@ -13,7 +13,7 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from reap import language, numerals
+from reap import language
 from reap._errors import InputError
 from reap.language import N_, _
 from reap.service import charts
@@ -75,7 +75,7 @@ def _typed(value: Any, feature: Feature) -> str:
     """Return a number as it stands in a field; what the person typed wrongly stays as it was."""
     if value is None or isinstance(value, str):
         return value or ""
-    return numerals.typed(value)
+    return language.typed(value)
 
 
 def _sentence(text: str) -> str:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from reap import language, numerals
+from reap import language
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.language import _
 from reap.space import ActionSpace, Feature
-from reap.space.expressions import Expression
+from reap.space.rules import Expression
 
 #: Beyond this no feature of a person lies, and sums of squares stay finite.
 _LARGEST = 1e12
@@ -58,7 +58,7 @@ def read(space: ActionSpace, given: Mapping[str, Any]) -> Array:
         if feature.name not in values:
             values[feature.name] = _derived(feature, values)
     try:
-        return space.vector(space.row(values))
+        return space.vector(space.encoding.row(values))
     except InputError as error:
         named = next((name for name in space.names if repr(name) in str(error)), "subject")
         raise FieldError({named: str(error)}) from None
@@ -128,7 +128,7 @@ def _finite(feature: Feature, given: Any) -> float:
     """Return a number from JSON, or from what somebody typed, read by their language."""
     if isinstance(given, str):
         try:
-            number = numerals.read(given[:60])
+            number = language.read_number(given[:60])
         except InputError as error:
             said = "{label}: {error}; {allowed}"
             raise InputError(

@@ -79,7 +79,7 @@ def _control(
     """Return a control for one feature that the person can move, on its grid and within what they can reach."""
     value = tried[feature.name]
     if not feature.is_number:
-        levels = space.reachable(feature.name, here)
+        levels = space.legal.reachable(feature.name, here)
         if len(levels) < 2:
             return None
         away = value not in levels
@@ -90,7 +90,7 @@ def _control(
             "why": _("You cannot get there from where you are.") if away else "",
             "out": [feature.show(level) for level in feature.levels if level not in levels],
         }
-    low, high = (space.values(end)[feature.name] for end in space.box(here))
+    low, high = (space.values(end)[feature.name] for end in space.legal.box(here))
     step = feature.step
     if step is not None:
         low, high = _up(low, step), _down(high, step)

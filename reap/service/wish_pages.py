@@ -40,7 +40,7 @@ def _wishes(
         session = live.session
         z, limits, difficulties = session.here, session.limits, dict(session.difficulties)
     changeable = [f for f in desk.space.features if f.derived is None and f.actionable]
-    reachable = {f.name: desk.space.reachable(f.name, z) for f in changeable if not f.is_number}
+    reachable = {f.name: desk.space.legal.reachable(f.name, z) for f in changeable if not f.is_number}
     return page(
         request,
         "wishes.html",

@@ -278,7 +278,7 @@ def test_anonymity_is_a_setting_and_is_stated(serve, tmp_path, german, german_mo
 def test_the_start_says_what_this_is_about(service, german):
     page = service.client.get("/", headers={"Accept-Language": "de"}).text
     with speaking("de"):
-        assert german.space.about in page
+        assert german.space.meaning.said("about") in page
     assert "1970er" in page
 
 

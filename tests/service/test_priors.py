@@ -17,13 +17,13 @@ from .conftest import ADMIN
 
 
 def learnt(rules, path, **changed):
-    k = len(rules.movable)
+    k = len(rules.legal.movable)
     prior = LearnedPrior(
         **{
             "space": rules.digest,
             "dimension": rules.dimension,
-            "columns": tuple(rules.movable),
-            "names": tuple(rules.columns[i] for i in rules.movable),
+            "columns": tuple(rules.legal.movable),
+            "names": tuple(rules.columns[i] for i in rules.legal.movable),
             "learnt": "scales",
             "scales": np.linspace(-1.0, 1.0, k),
             "scales_sd": np.zeros(k),

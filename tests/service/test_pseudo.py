@@ -63,8 +63,8 @@ def words_of(space) -> set[str]:
     with language.speaking("de"):
         said = [
             space.title,
-            space.about,
-            space.yes,
+            space.meaning.said("about"),
+            space.meaning.said("yes"),
             space.meaning.said("ready"),
             *SAID.split(),
             *MONTHS.split(),

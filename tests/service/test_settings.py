@@ -51,7 +51,9 @@ def test_a_file_with_an_unknown_setting_suggests_the_right_one(tmp_path):
 
 def test_rows_come_from_json_and_from_forms_alike():
     X = pd.DataFrame({"debt": [1.0, 9.0], "income": [2.0, 9.0], "ratio": [0.5, 1.0], "own": [True, False]})
-    space = reap.ActionSpace.from_frame(X, derived={"ratio": "debt / income"}, bounds={"income": (1, 50)})
+    space = reap.ActionSpace.from_frame(
+        X, bounds={"income": (1, 50)}, features={"ratio": {"derived": "debt / income"}}
+    )
     spoken = rows.read(space, {"debt": "4", "income": "8", "own": "true"})
     assert (spoken == rows.read(space, {"debt": 4, "income": 8.0, "own": True, "ratio": 0.5})).all()
     assert space.values(spoken)["ratio"] == 0.5

@@ -83,7 +83,7 @@ def test_who_is_in_a_session_is_answered_while_a_newcomer_computes(case, row, tm
     other = z.copy()
     other[case.engine.space.slices["amount"]] *= 0.9
     with ThreadPoolExecutor(1) as pool:
-        newcomer = pool.submit(desk.start, case.engine.space.snap(other)[0])
+        newcomer = pool.submit(desk.start, case.engine.space.encoding.snap(other)[0])
         try:
             assert begun.wait(60)
             with desk.open(token) as live:
