@@ -93,8 +93,8 @@ def _back(space: ActionSpace, start: Array, end: Array) -> list[tuple[Feature, A
         if not abs(change) > 1e-9:
             continue
         row = end.copy()
-        row[column] -= np.sign(change) * min(abs(change), least / space.scales[k])
-        row = space.follow(space.snap(row[None]), start)[0]
+        row[column] -= np.sign(change) * min(abs(change), least / space.encoding.scale[k])
+        row = space.legal.follow(space.encoding.snap(row[None]), start)[0]
         if abs(row[column] - end[column]) > 1e-9:
             made.append((feature, row))
     return made

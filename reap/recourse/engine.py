@@ -35,8 +35,8 @@ from reap.recourse.acceptance import Acceptance, Durability
 from reap.recourse.reasons import Reason, reasons
 from reap.scores import Scale, Threshold
 from reap.space import ActionSpace, Limits
-from reap.space.declaration import plain
-from reap.space.inputs import as_frame, as_given
+from reap.space.encoding import as_frame, as_given
+from reap.space.feature import plain
 
 if TYPE_CHECKING:
     from reap.elicitation import Elicitation
@@ -77,7 +77,7 @@ class Subject:
         acts = np.array([feature.is_action for feature in self.space.features])
         return people.ask(
             effort.changes(rows, self.z),
-            self.space.changed(self.z, rows)[:, acts].sum(axis=1),
+            self.space.encoding.changed(self.z, rows)[:, acts].sum(axis=1),
             np.nan_to_num(self.space.months(self.z, rows)) / self.space.horizon,
         )
 
@@ -402,7 +402,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
                 float(score),
                 scale,
                 bool(yes),
-                None if yes else space.obstacle(z),
+                None if yes else space.legal.obstacle(z),
             )
             for i, (z, score, yes) in enumerate(zip(Z, scores, scale.enough(scores), strict=True))
         ]
@@ -450,15 +450,15 @@ def check_robust(confidence_set: ConfidenceSet, objective: Objective, dimension:
 def table(space: ActionSpace, X: Frame, plans: Sequence[Plan]) -> Frame:
     """Return the targets of plans and what is to be known of them, with the index and dtypes of ``X``."""
     start, end = (np.stack([plan.path[k] for plan in plans]) for k in (0, -1))
-    frame = space.decode(end, like=X, index=X.index)[space.table_columns]
-    for feature, moved in zip(space.features, space.changed(start, end).T, strict=True):
+    frame = space.decode(end, like=X, index=X.index)[space.encoding.table]
+    for feature, moved in zip(space.features, space.encoding.changed(start, end).T, strict=True):
         if not feature.columns:  # what stays is the person's own, to the bit
             frame[feature.name] = frame[feature.name].where(moved, X[feature.name])
     acts = [f.derived is None and f.clock is None for f in space.features]
     frame["recourse_valid"] = [plan.valid for plan in plans]
     frame["recourse_effort"] = [plan.effort for plan in plans]
     frame["recourse_status"] = [plan.status for plan in plans]
-    frame["recourse_changes"] = space.changed(start, end)[:, acts].sum(axis=1)
+    frame["recourse_changes"] = space.encoding.changed(start, end)[:, acts].sum(axis=1)
     frame["recourse_months"] = np.nan_to_num(space.months(start, end)).astype(int)
     return frame
 
@@ -474,7 +474,7 @@ def _probes(space: ActionSpace) -> Array:
         elif feature.levels:
             most = len(feature.levels) - 1
             Z[:, columns.start] = rng.integers(most + 1, size=_PROBES) / max(most, 1)
-    return space.snap(Z)
+    return space.encoding.snap(Z)
 
 
 def differences(known: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:

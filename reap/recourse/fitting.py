@@ -20,7 +20,7 @@ from reap._errors import InputError, InputWarning, said
 from reap._typing import Array, Bools, Ints
 from reap.models import Classifier
 from reap.space import ActionSpace, vocabulary
-from reap.space.inputs import as_frame
+from reap.space.encoding import as_frame
 
 #: Rows that are looked at. Fewer than the least say nothing about a model, and fewer of a class nothing about the labels.
 _ROWS, _LEAST, _CLASS = 1_000, 50, 10
@@ -107,7 +107,7 @@ def _scores(classifier: Classifier, Z: Array) -> Array:
     """Return the scores (n,) of vectors (n, d); a model that cannot take such rows is refused in its own words."""
     scores = _tried(classifier, Z)
     if isinstance(scores, Exception):
-        names = ", ".join(classifier.space.table_columns)
+        names = ", ".join(classifier.space.encoding.table)
         raise InputError(
             f"the model fails on rows of X ({_quoted(scores)}); it is given a DataFrame with the columns {names[:300]}: train it "
             "on such rows, or say reap.models.on_vectors(model) where it takes encoded arrays"
@@ -306,7 +306,7 @@ def typical(classifier: Classifier, accepted: Array) -> Array | None:
             columns = space.slices[feature.name]
             shares = accepted[:, columns].sum(axis=0)
             middle[columns] = np.eye(len(shares))[shares.argmax()] if shares.any() else 0.0
-    middle = space.snap(middle[None])[0]  # round, as people say it
+    middle = space.encoding.snap(middle[None])[0]  # round, as people say it
     if bool(classifier.accepts(middle[None])[0]):
         return np.asarray(middle)
     away = np.abs(np.where(known & some, accepted - middle, 1.0)).sum(axis=1)
@@ -342,7 +342,7 @@ def prototypes(space: ActionSpace, Z: Array, k: int) -> Array:
     known = ~np.isnan(Z)
     filled = np.where(known, Z, 0.0)
     averages = []
-    for rows in groups(filled[:, space.movable or []], k):
+    for rows in groups(filled[:, space.legal.movable or []], k):
         count = known[rows].sum(axis=0)
         averages.append(np.where(count > 0, filled[rows].sum(axis=0) / np.maximum(count, 1), np.nan))
     return space.encode(space.decode(np.array(averages)))

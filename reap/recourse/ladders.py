@@ -1,7 +1,7 @@
 """Ladders: the legal values of one person, one ladder a feature, near and far from where the person stands.
 
-A row is a vector of *places*, one on each ladder. A number's ladder has every value of its grid (``space.grid``), which may be
-millions: values are computed where they are asked for. A search looks at some of them, the *rungs*: of trees the first value
+A row is a vector of *places*, one on each ladder. A number's ladder has every value of its grid (``space.legal.grid``), which may
+be millions: values are computed where they are asked for. A search looks at some of them, the *rungs*: of trees the first value
 beyond each split threshold, since trees cannot tell the others apart; of any other model some, closer together near the start.
 """
 
@@ -127,7 +127,7 @@ def ladders(
     edges : dict, optional
         Of trees: where they begin to decide otherwise, in units (r,), of each number, by its feature; levels have none.
     """
-    numbers, choices = space.grid(z0)
+    numbers, choices = space.legal.grid(z0)
     made = list[Ladder]()
     for j, feature in enumerate(numbers.feature.tolist()):
         if not (waits or space.features[feature].is_action):

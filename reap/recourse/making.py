@@ -172,7 +172,7 @@ class Judge:
         """Return what is to be said of how the plan to a row (d,) of a draft was found."""
         said, problem, few = [], draft.found.problem, self.search.max_changes
         count = int(problem.changed(row[None])[0, problem.acts].sum())
-        took = problem.space.action_months(problem.z0, row) if problem.waits else {}
+        took = problem.space.time.actions(problem.z0, row) if problem.waits else {}
         waits = problem.waits and problem.space.months(problem.z0, row)[0] > max(took.values(), default=0)
         if few is not None and count > few:
             most = ngettext(

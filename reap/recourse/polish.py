@@ -134,7 +134,9 @@ def exchange(
         judged[ask] = problem.legal(options[ask], judged[ask])
         fine = judged >= problem.goal
         drop = np.where(fine, less, np.inf)
-        if (problem.space.following or mine.per_wait.any()) and fine.any():  # what follows does not add up
+        if (
+            problem.space.legal.following or mine.per_wait.any()
+        ) and fine.any():  # what follows does not add up
             row, _ = np.nonzero(fine)
             drop[fine] = problem.efforts(mine, row, options[fine]) - least[row]
         pick, each = drop.argmin(axis=1), np.arange(n)
@@ -215,7 +217,7 @@ def climb_on(problem: Problem, starts: Ints) -> Ints:
     three more and then any number. ``problem.most`` rises to what was needed.
     """
     here, best = starts, problem.logits(starts) - problem.idle[problem.months(starts)]
-    asked, allowed = problem.most, problem.space.most_changes
+    asked, allowed = problem.most, problem.space.legal.most_changes
     options = [_some_rungs(one) for one in problem.ladders]
     for more in range(_MORE + 2) if asked is not None else range(1):
         if asked is not None and more:

@@ -202,7 +202,7 @@ class PoolRecourse(Engine):
             )
         if len(given) == 0:
             return np.empty((0, self.space.dimension))
-        return self.space.encode(given[[c for c in self.space.table_columns if c in given.columns]])
+        return self.space.encode(given[[c for c in self.space.encoding.table if c in given.columns]])
 
     def _nothing(self, subject: Subject) -> Plan:
         count = len(self._generated(subject))

@@ -15,7 +15,6 @@ from reap.effort import Efforts
 from reap.models import Classifier
 from reap.recourse.ladders import ladders
 from reap.space import ActionSpace
-from reap.space.grid import columns_of
 
 #: Rows that the model is asked about at once; between two such calls the clock is looked at.
 _ROWS = 4_096
@@ -73,17 +72,17 @@ class Problem:
         self.acts = np.array([f.is_action for f in space.features], dtype=bool)
         #: Which ladders are actions, (f,): all but waiting.
         self.counted = self.acts[self.feature]
-        counts = [count for count in (most, space.most_changes) if count is not None]
+        counts = [count for count in (most, space.legal.most_changes) if count is not None]
         self.most = min(counts) if counts else None
         self.goal = float(np.nextafter(classifier.boundary, np.inf))
         self.closest, self.nearest = -np.inf, z0
         #: Whether features depend on each other, so that not every row of places is legal.
-        self.tied = bool(space.rules or space.following)
+        self.tied = bool(space.rules or space.legal.following)
         #: Whether rows of rungs are all there are.
         self.whole = all(one.whole for one in self.ladders)
         clocks = [f for f in space.features if f.clock is not None and space.timed]
         self.clocks = [space.slices[f.name].start for f in clocks]
-        moving = {int(c) for ladder in self.ladders for c in ladder.columns} | set(space.following)
+        moving = {int(c) for ladder in self.ladders for c in ladder.columns} | set(space.legal.following)
         #: The encoded columns that can move at all, (m,).
         self.moving = np.array(sorted(moving), dtype=np.intp)
         #: By their keys, places that the model accepts: whether they are illegal or a pretext all the same.
@@ -136,7 +135,7 @@ class Problem:
         counts = self.counts(places).astype(float) if people.per_change.any() else None
         if not people.per_wait.any() or not self.space.timed:
             return counts, None
-        return counts, self.space.lengths(self.z0, self.rows(places)) / self.space.horizon
+        return counts, self.space.legal.lengths(self.z0, self.rows(places)) / self.space.horizon
 
     def counts(self, places: Ints) -> Ints:
         """Return how many actions places (n, f) take, (n,); what limits force is one."""
@@ -216,7 +215,7 @@ class Problem:
         rows = self.later() if self.clocks and not self.waits else self.base[None][:0]
         if len(rows) == 0:
             return self.score(self.base[None])
-        month = self.space.lengths(self.z0, rows).astype(np.intp)
+        month = self.space.legal.lengths(self.z0, rows).astype(np.intp)
         last = np.searchsorted(month, np.arange(month.max() + 1), side="right").clip(1) - 1
         return np.asarray(self.score(rows)[last])
 
@@ -224,7 +223,7 @@ class Problem:
         """Return the whole months (n,) that the actions of places (n, f) take, as far as ``idle`` knows them."""
         if len(self.idle) == 1:
             return np.zeros(len(places), dtype=np.intp)
-        months = self.space.lengths(self.z0, self.rows(places), waiting=False)
+        months = self.space.legal.lengths(self.z0, self.rows(places), waiting=False)
         return np.minimum(months.astype(np.intp), len(self.idle) - 1)
 
     def _saw(self, Z: Array, scores: Array) -> None:
@@ -238,7 +237,7 @@ class Problem:
 
     def _possible(self, Z: Array) -> Bools:
         """Return which rows (n, d) the space allows, (n,): rows of places can only break rules and what is derived."""
-        return self.space.allows(self.z0, Z) if self.space.rules else self.space.derives(self.z0, Z)
+        return self.space.allows(self.z0, Z) if self.space.rules else self.space.legal.derives(self.z0, Z)
 
     # pretexts ------------------------------------------------------------------------------------------
 
@@ -269,13 +268,13 @@ class Problem:
 
     def _idle(self, Z: Array) -> Bools:
         """Return which accepted rows (n, d) are accepted without their slowest actions, but only because time goes by, (n,)."""
-        out, slow = np.zeros(len(Z), dtype=bool), self.space.slowest(self.z0, Z)
+        out, slow = np.zeros(len(Z), dtype=bool), self.space.legal.slowest(self.z0, Z)
         left = np.where(np.repeat(~slow, self._widths, axis=1), Z, self.base)
-        still = np.setdiff1d(np.arange(len(self.z0)), self.space.following)
+        still = np.setdiff1d(np.arange(len(self.z0)), self.space.legal.following)
         # what a limit asks for cannot be left out, however long it takes
         some = np.flatnonzero(slow.any(axis=1) & (left[:, still] != Z[:, still]).any(axis=1))
         if len(some):
-            then, soon = (self.space.follow(left[some], self.z0, waiting=w) for w in (True, False))
+            then, soon = (self.space.legal.follow(left[some], self.z0, waiting=w) for w in (True, False))
             late, at_once = np.split(self._accepted(np.concatenate([then, soon])), 2)
             honest = at_once.copy()
             honest[at_once] = ~self._idle(soon[at_once])
@@ -294,7 +293,7 @@ class Problem:
 
     def follow(self, Z: Array) -> Array:
         """Return rows (n, d) with derived columns recomputed, and clocks where the actions put them, or the waiting."""
-        return self.space.follow(Z, self.z0, waiting=self.waits) if self.space.following else Z
+        return self.space.legal.follow(Z, self.z0, waiting=self.waits) if self.space.legal.following else Z
 
     def changed(self, Z: Array) -> Bools:
         """Return which features rows (n, d) change, (n, f), waiting among them where it is open; what is derived only follows."""
@@ -311,15 +310,15 @@ class Problem:
 
     @cached_property
     def _widths(self) -> Ints:
-        return np.array([len(columns_of(self.space, f)) for f in self.space.features])
+        return np.array([f.width for f in self.space.features])
 
     def later(self) -> Array:
         """Return the base today and on later days (n, d), as the clocks go by themselves; nothing where there are none."""
-        numbers, _ = self.space.grid(self.z0)
+        numbers, _ = self.space.legal.grid(self.z0)
         lead = [j for j, f in enumerate(numbers.feature) if not self.acts[f]]
         if not lead:
             return np.zeros((0, len(self.z0)))
         values = np.sort(numbers.values(lead[0]))
         rows = np.repeat(self.base[None], len(values), axis=0)
         rows[:, numbers.columns[lead[0]]] = values
-        return self.space.follow(rows, self.z0)
+        return self.space.legal.follow(rows, self.z0)

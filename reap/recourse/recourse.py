@@ -23,7 +23,7 @@ from reap.recourse.robust import least_worst_case
 from reap.recourse.search import Search
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
-from reap.space.inputs import as_frame
+from reap.space.encoding import as_frame
 
 #: What ``_forget`` makes; it is not written to files.
 _MADE = ("_search", "_judge", "_remembered")
@@ -75,7 +75,7 @@ class Recourse(Engine):
     >>> from sklearn.pipeline import make_pipeline
     >>> rng = np.random.default_rng(0)
     >>> X = pd.DataFrame({"income": rng.integers(10, 60, 80) * 100, "debts": rng.integers(0, 6, 80)})
-    >>> space = reap.ActionSpace.from_frame(X, units={"income": "EUR"})
+    >>> space = reap.ActionSpace.from_frame(X, features={"income": {"unit": "EUR"}})
     >>> model = make_pipeline(space.encoder(), LogisticRegression()).fit(X, X["income"] > 1000 * X["debts"] + 1000)
     >>> engine = reap.Recourse(model, space, target=True).fit(X)
     >>> plan = engine.plans(pd.Series({"income": 2000, "debts": 3}), np.eye(2))[0]

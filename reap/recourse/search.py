@@ -117,8 +117,8 @@ class Found:
         problem = self.problem
         if problem.forced.any() and problem.judge(problem.own[None])[0] >= problem.goal:
             return problem.own[None]  # what limits force is enough
-        if problem.whole and row_count(problem, problem.space.most_changes) <= _ENUMERATED:
-            return self._every(problem.space.most_changes)
+        if problem.whole and row_count(problem, problem.space.legal.most_changes) <= _ENUMERATED:
+            return self._every(problem.space.legal.most_changes)
         if problem.whole and row_count(problem, problem.most) <= _ENUMERATED:
             known = self._every(problem.most)
             self.complete = len(known) > 0
@@ -147,7 +147,7 @@ class Found:
         for f, ladder in enumerate(problem.ladders):
             places[:, f] = ladder.nearest(others[:, ladder.columns])
         near = np.argsort(effort.size(problem.changes(places)), kind="stable")[:_OTHERS]
-        problem.most = problem.space.most_changes
+        problem.most = problem.space.legal.most_changes
         places = places[near][problem.judge(places[near]) >= problem.goal]
         places = reduced(problem, _of_nobody(problem), np.zeros(len(places), dtype=np.intp), places)
         problem.most = asked
@@ -179,7 +179,7 @@ class Found:
         """Return those of places (n, f) that do not ask for all that another of them asks for, each once."""
         problem = self.problem
         places = places[problem.distinct(places)[0]]
-        still = np.setdiff1d(np.arange(len(problem.z0)), problem.space.following)
+        still = np.setdiff1d(np.arange(len(problem.z0)), problem.space.legal.following)
         return places[undominated(problem.moves(problem.rows(places))[:, still])]
 
     # for matrices --------------------------------------------------------------------------------------

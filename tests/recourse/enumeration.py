@@ -45,10 +45,10 @@ def small_world(kind, seed):
     options = [
         {},
         {"increasing": ["hours", "grade"]},
-        {"immutable": ["town"], "max_change": {"visits": 3}},
+        {"immutable": ["town"], "features": {"visits": {"max_change": 3}}},
         {"rules": ["hours + 2 * visits <= 16"]},
         {"rules": ["if hours increases then visits increases by at least 1"]},
-        {"forbidden": {"town": [("Jena", "Ulm")]}, "decreasing": ["visits"]},
+        {"features": {"town": {"forbidden": [("Jena", "Ulm")]}}, "decreasing": ["visits"]},
     ][seed % 6]
     space = reap.ActionSpace.from_frame(X, **options)
     Z = space.encode(X)

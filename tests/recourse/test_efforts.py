@@ -65,12 +65,12 @@ def test_plans_are_the_easiest_that_enumeration_finds_whatever_the_curvature(kin
         rows = world.space.encode(every.judge.frame(every.undominated))
         A = drawn(rng, world.space.dimension, 9, diagonal)
         people = Efforts.of(A, powers=[0.5, 0.75, 1.0] * 3, per_change=[0.0] * 3 + [0.05] * 3 + [1.0] * 3)
-        counts = world.space.changed(every.z, rows).sum(axis=1)
+        counts = world.space.encoding.changed(every.z, rows).sum(axis=1)
         plans = engine.plans(x, people)
         least = people.ask(rows - every.z, counts).min(axis=1)
         np.testing.assert_allclose([plan.effort for plan in plans], least, rtol=1e-9)
         ends = np.stack([plan.path[-1] for plan in plans])
-        own = people.ask_each(ends - every.z, world.space.changed(every.z, ends).sum(axis=1))
+        own = people.ask_each(ends - every.z, world.space.encoding.changed(every.z, ends).sum(axis=1))
         np.testing.assert_allclose([plan.effort for plan in plans], own)
 
 

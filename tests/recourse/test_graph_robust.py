@@ -28,7 +28,7 @@ def small_world(seed, rows=10, d=3, neighbors=3):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.random((rows, d)).round(2), columns=list("abcde")[:d])
     weights = rng.random(d)
-    space = reap.ActionSpace.from_frame(X, steps=dict.fromkeys(X.columns, 0.01))
+    space = reap.ActionSpace.from_frame(X, features={c: {"step": 0.01} for c in X})
     level = float(np.quantile(X.to_numpy() @ weights, 0.75))
     engine = GraphRecourse(Above(level, weights), space, n_neighbors=neighbors).fit(X)
     start = X.iloc[int((X.to_numpy() @ weights).argmin())]

@@ -24,7 +24,7 @@ def world():
             "age": rng.integers(18, 70, 200),
         }
     )
-    space = reap.ActionSpace.from_frame(X, increasing=["age"], steps={"income": 100})
+    space = reap.ActionSpace.from_frame(X, increasing=["age"], features={"income": {"step": 100}})
     model = make_pipeline(space.encoder(), LogisticRegression(C=100)).fit(
         X, (X["income"] > 800 * X["debts"] + 1500).astype(int)
     )

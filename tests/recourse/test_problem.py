@@ -64,12 +64,12 @@ def test_a_value_that_stays_comes_back_to_the_bit_and_a_change_of_nothing_is_non
     """25.77 in single precision is 25.770000457763672: to come to 25.77 would be no change that anybody sees."""
     own = np.float32(25.77)
     X = pd.DataFrame({"rate": np.array([5.0, own, 40.0], dtype=np.float32), "term": [1, 2, 3]})
-    space = reap.ActionSpace.from_frame(X, steps={"rate": 0.01})
+    space = reap.ActionSpace.from_frame(X, features={"rate": {"step": 0.01}})
     problem = Problem(space, reap.models.wrap(lambda rows: rows["term"] / 4, space), space.encode(X)[1])
     rate = problem.ladders[0]
     assert rate.values(np.array([rate.own]))[0, 0] == problem.z0[0]
     gaps = np.abs(np.delete(rate.values(np.arange(rate.length)), rate.own) - problem.z0[0])
-    assert gaps.min() * space.scales[0] > 0.005
+    assert gaps.min() * space.encoding.scale[0] > 0.005
     plan = reap.Recourse(lambda rows: rows["term"] / 4, space).fit(X).plans(X.iloc[[1]], np.eye(2))[0]
     assert plan.path[-1][0] == problem.z0[0]
     assert space.decode(plan.path[-1:], like=X)["rate"].iloc[0] == own
@@ -106,7 +106,7 @@ def test_rows_that_do_not_wait_are_what_the_projection_says(limits):
     still = rows.copy()
     clocks = [space.slices[name].start for name in ("age", "since")]
     still[:, clocks] = problem.z0[clocks]
-    assert np.allclose(space.follow(still, problem.z0), rows)
+    assert np.allclose(space.legal.follow(still, problem.z0), rows)
     assert len(np.unique(rows[:, clocks[1]])) > 3
 
 
@@ -115,7 +115,7 @@ def test_changed_features_and_parts_of_rows(seed):
     world, problem = problem_of(seed)
     rows = problem.rows(scattered(problem, seed))
     own = problem.changed(rows)
-    said = world.space.changed(problem.z0, rows)
+    said = world.space.encoding.changed(problem.z0, rows)
     free = [f.derived is None for f in world.space.features]
     assert np.array_equal(own[:, free], said[:, free])
     nothing = problem.partly(rows, np.zeros_like(own), problem.z0)

@@ -132,7 +132,7 @@ def test_a_missing_value_stays_missing():
             "years": np.where(rng.random(200) < 0.3, np.nan, rng.integers(0, 30, 200)),
         }
     )
-    space = reap.ActionSpace.from_frame(X, missing=["years"], steps={"income": 10})
+    space = reap.ActionSpace.from_frame(X, missing=["years"], features={"income": {"step": 10}})
 
     def model(rows):
         return 1 / (1 + np.exp(3 - rows["income"] / 1000 - rows["years"].fillna(5) / 20))
@@ -150,7 +150,7 @@ def test_derived_features_follow_and_are_no_action():
     X = pd.DataFrame({"debt": rng.integers(0, 100, 300) * 100, "income": rng.integers(10, 60, 300) * 100})
     X["ratio"] = (X["debt"] / X["income"]).round(3)
     space = reap.ActionSpace.from_frame(
-        X, derived={"ratio": "debt / income"}, steps={"debt": 100, "income": 100}
+        X, features={"ratio": {"derived": "debt / income"}, "debt": {"step": 100}, "income": {"step": 100}}
     )
     model = make_pipeline(space.encoder(), LogisticRegression(C=100)).fit(X, X["ratio"] < 1.5)
     engine = reap.Recourse(model, space, target=True).fit(X)
@@ -186,7 +186,11 @@ def hopeless():
     """Too many rows to try them all, and a model that accepts none."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=50), "b": rng.integers(0, 9, 50)})
-    return X, reap.ActionSpace.from_frame(X, steps={"a": 0.0001}), lambda rows: 0.2 + 0.01 * rows["b"]
+    return (
+        X,
+        reap.ActionSpace.from_frame(X, features={"a": {"step": 0.0001}}),
+        lambda rows: 0.2 + 0.01 * rows["b"],
+    )
 
 
 def test_not_found_is_said_where_rows_are_many(hopeless):

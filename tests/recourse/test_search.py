@@ -47,7 +47,9 @@ def people(seed, rows=250):
 
 def fitted(kind, seed, **options):
     X, y = people(seed)
-    space = reap.ActionSpace.from_frame(X, steps={"debt": 25, "income": 50, "share": 0.01}, **options)
+    space = reap.ActionSpace.from_frame(
+        X, **options, features={"debt": {"step": 25}, "income": {"step": 50}, "share": {"step": 0.01}}
+    )
     model = make_pipeline(space.encoder(), MODELS[kind]()).fit(X, y)
     return X, space, model, reap.Recourse(model, space).fit(X)
 
@@ -143,7 +145,9 @@ def test_somebody_with_gaps_keeps_them(kind):
     X, y = people(2)
     rng = np.random.default_rng(0)
     X["share"] = X["share"].where(rng.random(len(X)) > 0.3)
-    space = reap.ActionSpace.from_frame(X, missing=["share"], steps={"debt": 25, "income": 50})
+    space = reap.ActionSpace.from_frame(
+        X, missing=["share"], features={"debt": {"step": 25}, "income": {"step": 50}}
+    )
     inner = MODELS[kind]().fit(np.nan_to_num(space.encode(X)), y)
     engine = reap.Recourse(
         reap.models.on_vectors(lambda Z: inner.predict_proba(np.nan_to_num(Z))[:, 1]), space

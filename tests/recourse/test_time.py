@@ -141,7 +141,7 @@ def test_no_plan_waits_longer_than_needed_by_brute_force(seed):
         assert (plan.status == "ok") == accepted.any()
         if plan.status != "ok":
             continue
-        took = max(made.action_months(plan.path[0], plan.path[-1]).values(), default=0)
+        took = max(made.time.actions(plan.path[0], plan.path[-1]).values(), default=0)
         assert plan.months >= took
         if (accepted & ~waits & ~pretext).any():
             assert plan.months == took
@@ -246,7 +246,7 @@ def test_real_people_never_wait_where_they_need_not(load, name):
         for plan in engine.plans(x, random_matrices(data.space.dimension, 3, seed=0)):
             if plan.status != "ok":
                 continue
-            took = max(data.space.action_months(plan.path[0], plan.path[-1]).values(), default=0)
+            took = max(data.space.time.actions(plan.path[0], plan.path[-1]).values(), default=0)
             waiting += plan.months > took
             assert plan.months == took or "No plan without waiting was found." in plan.note
     assert waiting <= 6  # the last resort of few

@@ -21,7 +21,7 @@ from tests.models.ensembles import BLENDS, EVERY, blended, make, people, piped, 
 
 def every_row(space, z, most):
     """All legal rows of at most so many changes, (n, d), by the space's own grid."""
-    numbers, choices = space.grid(z)
+    numbers, choices = space.legal.grid(z)
     base = z.copy()
     base[numbers.columns] = numbers.snap(numbers.start)
     for choice in choices:
@@ -29,7 +29,7 @@ def every_row(space, z, most):
             base[choice.columns] = choice.options[0]
     axes = [(numbers.columns[[j]], numbers.values(j)[:, None]) for j in range(len(numbers.columns))]
     axes += [(choice.columns, choice.options) for choice in choices]
-    forced = int(space.changed(z, base).sum())
+    forced = int(space.encoding.changed(z, base).sum())
     rows = [base[None]]
     for size in range(1, min(most + forced, len(axes)) + 1):
         for some in combinations(axes, size):
@@ -38,14 +38,14 @@ def every_row(space, z, most):
             for (columns, options), place in zip(some, places, strict=True):
                 block[:, columns] = options[place]
             rows.append(block)
-    table = space.follow(np.concatenate(rows), z, waiting=False)
+    table = space.legal.follow(np.concatenate(rows), z, waiting=False)
     table = table[unique_rows(table)]
     table = table[space.allows(z, table)]
     return table[own_changes(space, z, table).sum(axis=1) <= most]
 
 
 def own_changes(space, z, rows):
-    return space.changed(z, rows)[:, [f.is_action for f in space.features]]
+    return space.encoding.changed(z, rows)[:, [f.is_action for f in space.features]]
 
 
 def compare(model, X, y, space, limits=None, most=3, subjects=3, matrices=8):
@@ -53,7 +53,7 @@ def compare(model, X, y, space, limits=None, most=3, subjects=3, matrices=8):
     engine = reap.Recourse(model.fit(X, y), space, max_changes=most).fit(X)
     within, accepts = space.tighten(limits), engine.classifier_.accepts
     A = random_matrices(space.dimension, matrices, seed=1)
-    still = np.delete(np.arange(space.dimension), space.following)
+    still = np.delete(np.arange(space.dimension), space.legal.following)
     ratios = []
     for i, z in enumerate(space.encode(X)):
         if accepts(z[None])[0]:
@@ -81,7 +81,7 @@ def compare(model, X, y, space, limits=None, most=3, subjects=3, matrices=8):
 @pytest.mark.parametrize("name", EVERY)
 def test_plans_are_those_of_brute_force(name):
     X, y = people()
-    space = reap.ActionSpace.from_frame(X, steps={"income": 100})
+    space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
     ratios = compare(piped(make(name), X), X, y, space)
     assert ratios.min() >= 1 - 1e-9
     assert ratios.mean() <= 1.005
@@ -90,7 +90,7 @@ def test_plans_are_those_of_brute_force(name):
 @pytest.mark.parametrize("name", BLENDS)
 def test_votes_and_calibrated_trees(name):
     X, y = people()
-    space = reap.ActionSpace.from_frame(X, steps={"income": 100})
+    space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
     ratios = compare(blended(name, X), X, y, space)
     assert ratios.min() >= 1 - 1e-9
     assert ratios.mean() <= 1.005
@@ -99,7 +99,7 @@ def test_votes_and_calibrated_trees(name):
 @pytest.mark.parametrize("name", ["histogram", *EVERY[-2:]])
 def test_splits_on_categories(name):
     X, y = people()
-    space = reap.ActionSpace.from_frame(X, steps={"income": 100})
+    space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
     ratios = compare(make(name, native=True), X, y, space)
     assert ratios.min() >= 1 - 1e-9
     assert ratios.mean() <= 1.005
@@ -110,7 +110,7 @@ def test_splits_on_categories(name):
 )
 def test_rules_are_obeyed(rule):
     X, y = people()
-    space = reap.ActionSpace.from_frame(X, steps={"income": 100}, rules=[rule])
+    space = reap.ActionSpace.from_frame(X, rules=[rule], features={"income": {"step": 100}})
     ratios = compare(piped(make("histogram"), X), X, y, space)
     assert ratios.min() >= 1 - 1e-9
     assert ratios.mean() <= 1.005
@@ -119,7 +119,9 @@ def test_rules_are_obeyed(rule):
 def test_derived_features_follow():
     X, y = people()
     X = X.drop(columns=["grade", "owner"]).assign(share=(X["cards"] / X["income"] * 100).round(4))
-    space = reap.ActionSpace.from_frame(X, steps={"income": 100}, derived={"share": "cards / income * 100"})
+    space = reap.ActionSpace.from_frame(
+        X, features={"income": {"step": 100}, "share": {"derived": "cards / income * 100"}}
+    )
     ratios = compare(piped(make("histogram"), X), X, y, space)
     assert ratios.min() >= 1 - 1e-9
     assert ratios.mean() <= 1.005
@@ -131,7 +133,7 @@ def test_a_derived_feature_of_three_sources_follows_all_of_them():
     X = X.assign(load=((X["cards"] * 100 + X["age"]) / X["income"]).round(4))
     y = np.where(X["load"] > X["load"].quantile(0.7), 0, y)
     space = reap.ActionSpace.from_frame(
-        X, steps={"income": 100}, derived={"load": "(cards * 100 + age) / income"}
+        X, features={"income": {"step": 100}, "load": {"derived": "(cards * 100 + age) / income"}}
     )
     ratios = compare(piped(make("histogram"), X), X, y, space)
     assert ratios.min() >= 1 - 1e-9
@@ -166,7 +168,7 @@ def test_clocks_go_on_while_people_act(monkeypatch):
 
 def test_limits_that_force_changes():
     X, y = people()
-    space = reap.ActionSpace.from_frame(X, steps={"income": 100})
+    space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
     limits = space.limits(fixed=["cards"], at_least={"age": 22}, exclude={"housing": ["own"]})
     ratios = compare(piped(make("forest"), X), X, y, space, limits)
     assert ratios.min() >= 1 - 1e-9
@@ -176,7 +178,7 @@ def test_limits_that_force_changes():
 @pytest.mark.parametrize("most", [1, 2])
 def test_fewer_changes(most):
     X, y = people()
-    space = reap.ActionSpace.from_frame(X, steps={"income": 100})
+    space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
     ratios = compare(piped(make("histogram"), X), X, y, space, most=most)
     assert ratios.min() >= 1 - 1e-9
     assert ratios.mean() <= 1.005
@@ -206,7 +208,7 @@ def test_numbers_with_more_edges_than_a_word_has_bits_are_refined():
     rng = np.random.default_rng(1)
     X["income"] = (X["income"] + rng.uniform(-50, 50, len(X))).round(1)
     X = X[["age", "income", "cards"]]
-    space = reap.ActionSpace.from_frame(X, steps={"income": 10})
+    space = reap.ActionSpace.from_frame(X, features={"income": {"step": 10}})
     ratios = compare(make("forest"), X, y, space, subjects=2)
     assert ratios.min() >= 1 - 1e-9
     assert ratios.mean() <= 1.005
@@ -214,7 +216,7 @@ def test_numbers_with_more_edges_than_a_word_has_bits_are_refined():
 
 def test_the_same_question_gets_the_same_answer_whatever_was_asked_before():
     X, y = people()
-    space = reap.ActionSpace.from_frame(X, steps={"income": 100})
+    space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
     model = piped(make("forest"), X).fit(X, y)
     A, x = random_matrices(space.dimension, 6), X[model.predict(X) == 0].iloc[[0]]
     fresh, used = (reap.Recourse(model, space).fit(X) for _ in range(2))

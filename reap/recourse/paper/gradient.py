@@ -76,7 +76,7 @@ class GradientRecourse(Engine):
     >>> from sklearn.pipeline import make_pipeline
     >>> rng = np.random.default_rng(0)
     >>> X = pd.DataFrame({"income": rng.integers(10, 60, 80) * 100, "debts": rng.integers(0, 6, 80)})
-    >>> space = reap.ActionSpace.from_frame(X, units={"income": "EUR"})
+    >>> space = reap.ActionSpace.from_frame(X, features={"income": {"unit": "EUR"}})
     >>> model = make_pipeline(space.encoder(), LogisticRegression()).fit(X, X["income"] > 1000 * X["debts"] + 1000)
     >>> engine = reap.GradientRecourse(model, space, target=True).fit(X)
     >>> plan = engine.plans(pd.Series({"income": 2000, "debts": 3}), np.eye(2))[0]
@@ -199,7 +199,7 @@ class GradientRecourse(Engine):
         deadline = self._deadline()
 
         def project(Z: Array) -> Array:
-            return subject.space.relax(Z, subject.z) if self.constraints else np.clip(Z, 0.0, 1.0)
+            return subject.space.legal.relax(Z, subject.z) if self.constraints else np.clip(Z, 0.0, 1.0)
 
         careful = self.acceptance_.classifier
         descent = Algorithm1(

@@ -78,7 +78,7 @@ class GraphRecourse(Engine):
     >>> import numpy as np, pandas as pd, reap
     >>> rng = np.random.default_rng(0)
     >>> X = pd.DataFrame({"income": rng.integers(10, 60, 80) * 100, "debts": rng.integers(0, 6, 80)})
-    >>> space = reap.ActionSpace.from_frame(X, units={"income": "EUR"})
+    >>> space = reap.ActionSpace.from_frame(X, features={"income": {"unit": "EUR"}})
     >>> model = lambda rows: 1 / (1 + np.exp(4 - rows["income"] / 1000 + rows["debts"]))
     >>> engine = reap.GraphRecourse(model, space).fit(X)
     >>> plan = engine.plans(pd.Series({"income": 2000, "debts": 2}), np.eye(2)[None])[0]

@@ -40,7 +40,7 @@ class NeighbourLists:
     """
 
     def __init__(self, space: ActionSpace, Z: Array, most: int, approximate: bool, seed: int) -> None:
-        self.movable = np.array(space.movable or [], dtype=np.intp)
+        self.movable = np.array(space.legal.movable or [], dtype=np.intp)
         self.vectors = Z[_distinct(Z[:, self.movable])]
         near = _known(self.vectors[:, self.movable])
         self.lists = approximate_neighbors(near, most, seed) if approximate else exact_neighbors(near, most)
@@ -155,7 +155,7 @@ class ValueTable:
             return Projected(space.project(self.values, z0, exact=False), self.places, z0, len(self.rows))
         Z = space.project(self.rows, z0, exact=False)
         every = np.arange(len(Z))
-        return Projected(Z, [(slice(c, c + 1), every) for c in space.movable or []], z0, len(Z))
+        return Projected(Z, [(slice(c, c + 1), every) for c in space.legal.movable or []], z0, len(Z))
 
 
 class Projected:

@@ -70,7 +70,7 @@ class Positions:
         self.space, self.z0, self.movable = subject.space, subject.z, neighbours.movable
         features = self.space.features
         derived = any(f.derived is not None for f in features)
-        counted = self.space.most_changes is not None
+        counted = self.space.legal.most_changes is not None
         ruled = derived or self.space.timed or bool(self.space.rules)
         #: Whether a step between two positions can break more than a direction.
         self.tied = counted or ruled or any(f.forbidden for f in features)
