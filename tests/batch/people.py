@@ -12,7 +12,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import reap
-from reap.effort import of_changes
 from reap.plan import Plan
 from reap.recourse import Candidates, Engine
 
@@ -63,7 +62,7 @@ class Nearest(Engine):
         self.threshold, self.random_state, self.delay, self.bomb = threshold, random_state, delay, bomb
 
     def fit(self, X, y=None):
-        self.classifier_ = self._wrap()
+        self._accept(X, y)
         self.rows_ = self.space.encode(X)
         return self
 
@@ -76,14 +75,14 @@ class Nearest(Engine):
 
     def plans(self, x, matrices, limits=None):
         self._interrupt()
-        subject, matrices = self._subject(x, limits), self._matrices(matrices)
+        subject, people = self._subject(x, limits), self._efforts(matrices)
         if subject.verdict is not None:
-            return [subject.verdict] * len(matrices)
+            return [subject.verdict] * len(people)
         rows = self.candidates(x, limits)
         if len(rows) == 0:
             none = Plan.none(subject.space, subject.z, subject.score, "none_found", note="Nobody is near.")
-            return [none] * len(matrices)
-        efforts = of_changes(matrices, rows.moves)
+            return [none] * len(people)
+        efforts = subject.efforts(people, rows.targets)
         return [rows[int(e.argmin())].with_(effort=float(e.min())) for e in efforts]
 
     def robust(self, x, confidence_set, objective="worst-case", limits=None):
