@@ -60,7 +60,7 @@ def wanted(model: Any, space: ActionSpace) -> list[str]:
     names, unread = asked(model), set(ignored(model))
     if names is None or set(names) <= set(space.columns):
         return []
-    return [name for name in names if name not in space.table_columns and name not in unread]
+    return [name for name in names if name not in space.encoding.table and name not in unread]
 
 
 def _first(model: Any) -> Any:

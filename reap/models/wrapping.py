@@ -21,7 +21,7 @@ from reap.models.network import network_behind
 from reap.models.wanted import asked, ignored
 from reap.scores import Output, Scale, Threshold
 from reap.space import ActionSpace
-from reap.space.encoder import SpaceEncoder
+from reap.space.encoding import SpaceEncoder
 
 #: A feature with more levels, such as an ID that everybody keeps, is not taken apart: each level would be tried.
 _LEVELS = 1000
@@ -141,10 +141,10 @@ def _estimator(
         vectors, model = True, model[1:]
     names = asked(model)
     if names is not None and not vectors:  # what the model drops at once may be anything
-        carried = {name: None for name in ignored(model) if name not in space.table_columns} | carried
+        carried = {name: None for name in ignored(model) if name not in space.encoding.table} | carried
     ours = None if names is None else [name for name in names if name not in carried]
     raw = not vectors and _takes_rows(model, space, ours)
-    known = space.table_columns if raw else space.columns
+    known = space.encoding.table if raw else space.columns
     for name in ours or ():
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)

@@ -53,7 +53,7 @@ def test_nullable_dtypes(name):
 def test_models_trained_on_arrays_in_units(name):
     X, y = people()
     X = X[["age", "income", "cards", "housing"]].assign(housing=X["housing"].cat.codes.astype(int))
-    space = reap.ActionSpace.from_frame(X, categorical=["housing"])
+    space = reap.ActionSpace.from_frame(X, features={"housing": {"kind": "categorical"}})
     model = make(name).fit(X.to_numpy(dtype=float), y)
     classifier = reap.models.wrap(model, space)
     theirs = model.predict_proba(X.to_numpy(dtype=float))[:, 1]

@@ -37,11 +37,12 @@ def table():
 
 @pytest.fixture
 def space(table):
-    return reap.ActionSpace.from_frame(
-        table[0],
-        ordinal={"school": ["low", "mid", "high"]},
-        derived={"ratio": "debt / income"},
-        forbidden={"job": [("full", "none")]},
+    return reap.ActionSpace(
+        reap.ActionSpace.from_frame(
+            table[0],
+            ordinal={"school": ["low", "mid", "high"]},
+            features={"ratio": {"derived": "debt / income"}, "job": {"forbidden": [("full", "none")]}},
+        ).features,
         rules=["income + debt <= 200", "if school increases then income increases by at least 1"],
         max_changes=3,
     )
@@ -61,7 +62,7 @@ def space(table):
 def test_a_saved_model_comes_back_with_its_space(table, space, estimator, tmp_path):
     X, y = table
     model = make_pipeline(space.encoder(), estimator).fit(X, y)
-    space.steps  # what was computed and kept must not end up in the file
+    space.encoding.steps  # what was computed and kept must not end up in the file
     save_model(model, tmp_path / "model.skops")
     back = load_model(tmp_path / "model.skops")
     np.testing.assert_array_equal(back.predict_proba(X), model.predict_proba(X))
