@@ -15,7 +15,7 @@ def test_every_bench_is_imported(name):
     if name == "__main__":
         return
     try:
-        importlib.import_module(f"benchmarks.{name}")
+        assert importlib.import_module(f"benchmarks.{name}")
     except ModuleNotFoundError as missing:  # a peer that is not installed; never one of our own modules
         if (missing.name or "").split(".")[0] in ("reap", "benchmarks"):
             raise

@@ -31,7 +31,7 @@ def written(path, out):
     ids=names,
 )
 def test_examples_run(path, tmp_path):
-    written(path, tmp_path)
+    assert written(path, tmp_path)
 
 
 @pytest.mark.extras

@@ -618,4 +618,4 @@ def test_no_alarm_on_tables_that_are_in_order(load, name, labels):
     for model in (booster, logistic):
         with warnings.catch_warnings():
             warnings.simplefilter("error", reap.InputWarning)
-            reap.Recourse(model, data.space).fit(table, y if labels else None)
+            assert reap.Recourse(model, data.space).fit(table, y if labels else None)

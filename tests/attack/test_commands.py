@@ -36,7 +36,7 @@ def run(capsys):
     return runner
 
 
-def refused(ended, *words):
+def assert_refused(ended, *words):
     code, said = ended
     assert code == 2, said
     assert said.startswith("Error: ")
@@ -63,7 +63,7 @@ def test_a_file_that_is_no_text_is_named(run, command, tmp_path, monkeypatch):
     for name in ("FILE.toml", "FILE.json", "FOLDER/FILE.json"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(NO_TEXT)
-    refused(run(*command), "FILE.", "UTF-8")
+    assert_refused(run(*command), "FILE.", "UTF-8")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,9 @@ def test_a_file_that_is_no_text_is_named(run, command, tmp_path, monkeypatch):
 )
 def test_a_damaged_session_to_learn_from_is_named(run, line, tmp_path):
     (tmp_path / "past.jsonl").write_text(f"\n{line}\n")
-    refused(run("learn", "--exports", tmp_path, "--output", tmp_path / "prior.json"), "past.jsonl, line 2")
+    assert_refused(
+        run("learn", "--exports", tmp_path, "--output", tmp_path / "prior.json"), "past.jsonl, line 2"
+    )
 
 
 # tables -------------------------------------------------------------------------------------------------
@@ -132,7 +134,7 @@ def test_damaged_answers_of_people_are_a_sentence(run, name, german, tmp_path):
         *("--data", tmp_path / "data.csv", "--label", "good", "--durability", 0, "--jobs", 1),
         *("--output", tmp_path / "plans.parquet", "--preferences", tmp_path / name),
     )
-    refused(ended, name, "cannot be read as a table of answers")
+    assert_refused(ended, name, "cannot be read as a table of answers")
 
 
 def test_answers_nested_too_deeply_are_a_sentence(german):
@@ -146,7 +148,7 @@ def test_plans_that_are_no_parquet_are_not_audited(run, tmp_path):
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "other.parquet")
     (tmp_path / "plans.parquet").write_bytes(NO_TEXT)
     for name in ("plans.parquet", "other.parquet"):
-        refused(run("audit", tmp_path / name, "--by", "sex"))
+        assert_refused(run("audit", tmp_path / name, "--by", "sex"))
 
 
 # databases ----------------------------------------------------------------------------------------------
@@ -210,6 +212,6 @@ def test_a_file_that_is_no_database_of_ours_is_told_in_a_sentence(run, command, 
     (tmp_path / "reap.db").write_bytes(content)
     code, said = run(command, "--database", f"sqlite:///{tmp_path}/reap.db")
     if content:
-        refused((code, said), "database")
+        assert_refused((code, said), "database")
     else:  # an empty file is a database without sessions
         assert code == 0

@@ -53,7 +53,7 @@ def logs(service, row):
     return made
 
 
-def refused(text, engine):
+def assert_refused(text, engine):
     with pytest.raises(InputError):
         exports.load(text, engine)
 
@@ -62,22 +62,24 @@ def test_a_cut_export_or_one_with_events_of_another_session_is_refused(logs, cas
     """Each hash was checked, the chain was not."""
     first, second = map(json.loads, logs)
     exports.load(logs[0], case.engine)
-    refused(json.dumps({**first, "events": first["events"][:-1]}), case.engine)
-    refused(json.dumps({**first, "events": first["events"][1:]}), case.engine)
-    refused(json.dumps({**first, "events": [*first["events"][:-1], second["events"][-1]]}), case.engine)
-    refused(json.dumps({**first, "events": second["events"]}), case.engine)
+    assert_refused(json.dumps({**first, "events": first["events"][:-1]}), case.engine)
+    assert_refused(json.dumps({**first, "events": first["events"][1:]}), case.engine)
+    assert_refused(
+        json.dumps({**first, "events": [*first["events"][:-1], second["events"][-1]]}), case.engine
+    )
+    assert_refused(json.dumps({**first, "events": second["events"]}), case.engine)
     own = {"events": len(second["events"]), "head": second["events"][-1]["hash"]}
     forged = {**first, "events": second["events"], "session": {**first["session"], **own}}
-    refused(json.dumps(forged), case.engine)
+    assert_refused(json.dumps(forged), case.engine)
 
 
 def test_hundreds_of_mutated_exports_end_in_a_sentence(logs, case):
     """A third of them ended in a raw exception."""
     rng, data = random.Random(0), json.loads(logs[0])
     for _ in range(400):
-        refused(json.dumps(mutated(data, rng)), case.engine)
+        assert_refused(json.dumps(mutated(data, rng)), case.engine)
     for _ in range(200):
-        refused(logs[0][: rng.randrange(len(logs[0]))], case.engine)
+        assert_refused(logs[0][: rng.randrange(len(logs[0]))], case.engine)
 
 
 def test_a_clock_that_was_set_back_gives_no_negative_time():

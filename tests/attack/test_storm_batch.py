@@ -10,7 +10,7 @@ import time
 import pytest
 
 from tests.batch import people
-from tests.batch.test_resume import ROWS, start, whole
+from tests.batch.test_resume import ROWS, assert_whole, start
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(0)]
 
@@ -39,7 +39,7 @@ def test_a_batch_that_is_killed_again_and_again_ends_as_if_it_had_not_been(tmp_p
             idle += parts(folder) == before
             assert parts(folder) >= before or path.is_file(), "what was done is gone"
         assert start(path, jobs, "resume").wait(600) == 0
-        whole(engine, X.iloc[:ROWS], path)
+        assert_whole(engine, X.iloc[:ROWS], path)
         assert not list(tmp_path.glob("**/.*.tmp"))
         runs += 1
     print(

@@ -44,7 +44,7 @@ class Watch:
             self.over.append(over)
         return result
 
-    def told(self, what):
+    def assert_in_time(self, what):
         assert self.over, "no call was long enough to be ended"
         print(
             f"{what}, seed {SEED}: {self.calls} calls, {len(self.over)} reached their limit and ended at most "
@@ -75,7 +75,7 @@ def test_contradictory_answers():
                 )
                 assert found.radius <= found.bound
                 watch.call(limit, lambda b=belief, t=limit: b.conflicts(time_limit=t))
-    watch.told("relaxed centres and conflicts, 14 to 40 contradictory answers, 22 columns")
+    watch.assert_in_time("relaxed centres and conflicts, 14 to 40 contradictory answers, 22 columns")
 
 
 def test_centres_of_many_columns():
@@ -88,7 +88,7 @@ def test_centres_of_many_columns():
                     belief = answered(rng, 100, 200, scale)
                     found = watch.call(limit, lambda b=belief, t=limit, f=form: b.center(f, time_limit=t))
                     assert belief.contains(found.matrix)
-    watch.told("centres, 100 answers, 200 columns")
+    watch.assert_in_time("centres, 100 answers, 200 columns")
 
 
 def test_posteriors_of_many_columns():
@@ -99,7 +99,7 @@ def test_posteriors_of_many_columns():
         for _ in range(20 * TIMES):
             watch.call(limit, lambda b=belief: b.update(*rng.normal(size=(2, 200))))
         assert np.isfinite(belief.mean).all()
-    watch.told("posteriors, answers over 200 columns")
+    watch.assert_in_time("posteriors, answers over 200 columns")
 
 
 @pytest.mark.parametrize("model", ["linear", "trees"])
@@ -117,7 +117,7 @@ def test_engines(load, name, model):
                 x = refused.iloc[[(SEED + i) % len(refused)]]
                 matrices = random_matrices(data.space.dimension, 33, SEED + i)
                 watch.call(limit, lambda e=engine, x=x, m=matrices: e.plans(x, m))
-    watch.told(f"plans for 33 efforts, {name}, {model}")
+    watch.assert_in_time(f"plans for 33 efforts, {name}, {model}")
 
 
 def test_requests(serve, tmp_path, german, german_rejected):

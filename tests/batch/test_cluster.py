@@ -74,7 +74,7 @@ def site(tmp_path_factory):
     made.close()
 
 
-def same(engine, X, result):
+def assert_same(engine, X, result):
     made = pd.read_parquet(result.path)
     assert list(made["row_id"]) == list(X.index)
     wanted = engine.recommend(X)
@@ -85,7 +85,7 @@ def test_a_cluster_gives_the_same_as_here(engine, X, site, tmp_path):
     result = reap.batch.run(
         engine, X, output=tmp_path / "plans.parquet", scheduler=site.address, chunk_size=10
     )
-    same(engine, X, result)
+    assert_same(engine, X, result)
     here = reap.batch.run(engine, X, n_jobs=1)
     there = reap.batch.run(engine, X, scheduler=site.address, chunk_size=40)
     pd.testing.assert_frame_equal(here, there)
@@ -109,7 +109,7 @@ def test_a_killed_worker_loses_nothing(engine, X, site, tmp_path):
     assert killed
     assert killed[0] < len(X) / 5, "it was killed after the end"
     assert site.workers[0].wait(timeout=10) == -signal.SIGKILL
-    same(engine, X, result)
+    assert_same(engine, X, result)
 
 
 def test_nobody_at_the_address(engine, X):

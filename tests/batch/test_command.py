@@ -45,7 +45,7 @@ def words(folder, output, *more):
     return [*named, "--output", str(output), "--quiet", *more]
 
 
-def whole(engine, rejected, path):
+def assert_whole(engine, rejected, path):
     made = pd.read_parquet(path)
     wanted = engine.recommend(rejected)
     assert list(made["row_id"]) == list(range(len(rejected)))
@@ -60,7 +60,7 @@ def test_files_in_a_file_out(files, tmp_path):
     )
     assert done.exit_code == 0
     assert f"{len(rejected):,} rows" in done.output
-    made = whole(engine, rejected, tmp_path / "plans.parquet")
+    made = assert_whole(engine, rejected, tmp_path / "plans.parquet")
     assert set(made["branch"]) == {"north"}
     manifest = made.attrs["reap"]
     assert manifest["provenance"]["model"] == "model.skops"
@@ -81,7 +81,7 @@ def test_kill_9_then_resume(files, tmp_path):
     assert not (tmp_path / "plans.parquet").exists()
     done = CliRunner().invoke(app, [*given, "--resume"], catch_exceptions=False)
     assert done.exit_code == 0
-    whole(engine, rejected, tmp_path / "plans.parquet")
+    assert_whole(engine, rejected, tmp_path / "plans.parquet")
     assert not parts.exists()
 
 

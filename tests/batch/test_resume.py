@@ -40,7 +40,7 @@ def wait_for(done, process=None, seconds=120):
         time.sleep(0.01)
 
 
-def whole(engine, X, path):
+def assert_whole(engine, X, path):
     """Assert that every row is there once, in order, with the plan of the one-by-one API."""
     made = pd.read_parquet(path)
     assert list(made["row_id"]) == list(X.index)
@@ -76,7 +76,7 @@ def test_kill_the_batch_then_resume(engine, X, tmp_path, output, jobs):
     result = reap.batch.run(same, X.iloc[:ROWS], output=path, n_jobs=1, chunk_size=CHUNK, resume=True)
     assert len(seen) == ROWS - CHUNK * len(kept), "a row was planned again"
     assert result.rows == ROWS
-    whole(engine, X.iloc[:ROWS], path)
+    assert_whole(engine, X.iloc[:ROWS], path)
     if path.is_dir():
         assert {n: (path / n).stat().st_mtime_ns for n in kept} == kept
     assert not list(tmp_path.glob("**/.*.tmp"))
@@ -101,7 +101,7 @@ def test_a_process_that_dies_loses_nothing(engine, X, tmp_path):
     result = reap.batch.run(fragile, X, output=tmp_path / "plans.parquet", n_jobs=2, chunk_size=20)
     assert not bomb.exists(), "nobody died"
     assert result.rows == len(X)
-    whole(engine, X, result.path)
+    assert_whole(engine, X, result.path)
 
 
 class Deadly(people.Nearest):

@@ -15,7 +15,7 @@ from reap.batch import planner, store, tables, workers
 from tests.batch import people
 
 
-def same(batch, engine, X):
+def assert_same(batch, engine, X):
     """Assert that a batch equals the one-by-one API in values; returns the latter."""
     wanted = engine.recommend(X)
     pd.testing.assert_frame_equal(batch[list(wanted.columns)], wanted, check_names=False)
@@ -24,7 +24,7 @@ def same(batch, engine, X):
 
 def test_a_frame_gives_the_frame_of_recommend(engine, X):
     made = reap.batch.run(engine, X, n_jobs=1, chunk_size=37)
-    wanted = same(made, engine, X)
+    wanted = assert_same(made, engine, X)
     assert list(made.columns[: len(wanted.columns)]) == list(wanted.columns)
     assert made.index.equals(X.index)
     assert set(made["recourse_status"]) == {"ok", "already_accepted"}
@@ -42,13 +42,13 @@ def test_index_dtypes_and_further_columns_are_kept(engine, X):
     pd.testing.assert_frame_equal(people_table, before)
     assert made.index.equals(people_table.index)
     pd.testing.assert_series_equal(made["branch"], people_table["branch"])
-    same(made, engine, people_table.drop(columns="branch"))
+    assert_same(made, engine, people_table.drop(columns="branch"))
     assert made["school"].dtype == people_table["school"].dtype
 
 
 def test_processes_give_the_same(engine, X):
     made = reap.batch.run(engine, X, n_jobs=2, chunk_size=17)
-    same(made, engine, X)
+    assert_same(made, engine, X)
 
 
 def test_the_path_rebuilds_the_plan(engine, X):
@@ -103,7 +103,7 @@ def test_files_in_files_out(engine, X, source, output, tmp_path):
     assert list(made["row_id"]) == list(range(len(X)))
     assert list(made["applicant"]) == [f"a{i}" for i in range(len(X))]
     made = made.assign(job=made["job"].astype(X["job"].dtype))
-    same(made.reset_index(drop=True), engine, X)
+    assert_same(made.reset_index(drop=True), engine, X)
     assert result.statuses == made["recourse_status"].value_counts().to_dict()
     assert not list(tmp_path.glob("*.parts"))
     assert not list(tmp_path.glob("**/.*"))
@@ -112,7 +112,7 @@ def test_files_in_files_out(engine, X, source, output, tmp_path):
 def test_a_file_can_also_become_a_frame(engine, X, tmp_path):
     X.iloc[:30].to_parquet(tmp_path / "p.parquet")
     made = reap.batch.run(engine, tmp_path / "p.parquet", n_jobs=1, chunk_size=11)
-    same(made.rename_axis(None), engine, X.iloc[:30])
+    assert_same(made.rename_axis(None), engine, X.iloc[:30])
 
 
 @pytest.mark.parametrize("output", ["plans.parquet", "plans"])
@@ -182,7 +182,7 @@ def test_bad_rows_of_a_frame_keep_their_values_and_dtypes(engine, X):
     rows.loc[5, "rate"] = np.nan
     made = reap.batch.run(engine, rows, n_jobs=1, chunk_size=6)
     assert made.loc[5, "recourse_status"] == "invalid_row"
-    same(made.drop(index=5), engine, rows.drop(index=5))
+    assert_same(made.drop(index=5), engine, rows.drop(index=5))
     assert (made.dtypes[rows.columns] == rows.dtypes).all()
 
 
@@ -199,7 +199,7 @@ def test_an_engine_that_breaks_on_a_row_breaks_nothing_else(engine, X):
     broken = X.iloc[:60]["duration"] % 7 == 0
     assert (made["recourse_status"] == "failed").equals(broken)
     assert set(made.loc[broken, "recourse_reason"]) == {"ZeroDivisionError: no plan on the seventh month"}
-    same(made[~broken], engine, X.iloc[:60][~broken])
+    assert_same(made[~broken], engine, X.iloc[:60][~broken])
 
 
 def test_people_without_a_plan_have_a_status(engine, X):
@@ -292,6 +292,6 @@ def test_the_real_engines_agree_with_one_by_one_and_keep_their_hash(X, kind):
     made = [getattr(reap, kind)(first.model, first.space).fit(X) for _ in range(2)]
     rows = X.iloc[:4]
     one = reap.batch.run(made[0], rows, n_jobs=1, chunk_size=3)
-    same(one, made[0], rows)
+    assert_same(one, made[0], rows)
     used, fresh = (reap.batch.run(e, rows, n_jobs=1, chunk_size=3).attrs["reap"] for e in made)
     assert used == fresh

@@ -14,7 +14,7 @@ from reap.models.trees import read
 from tests.models.ensembles import make, people, piped
 
 
-def same(model, X, space, atol=1e-12):
+def assert_same(model, X, space, atol=1e-12):
     """Whether the wrapped model gives every row of the table the model's own probability."""
     classifier = reap.models.wrap(model, space)
     theirs = model.predict_proba(X)[:, 1]
@@ -30,9 +30,9 @@ def test_native_categories_keep_their_codes_whatever_their_order(name, order):
     X["housing"] = X["housing"].cat.set_categories(order)
     X["grade"] = X["grade"].cat.as_unordered()
     space = reap.ActionSpace.from_frame(X)
-    same(make(name, native=True).fit(X, y), X, space, atol=1e-6)
+    assert_same(make(name, native=True).fit(X, y), X, space, atol=1e-6)
     shuffled = X.assign(housing=X["housing"].cat.set_categories(["rent", "free", "own"]))
-    same(make(name, native=True).fit(X, y), X, reap.ActionSpace.from_frame(shuffled), atol=1e-6)
+    assert_same(make(name, native=True).fit(X, y), X, reap.ActionSpace.from_frame(shuffled), atol=1e-6)
 
 
 @pytest.mark.extras
@@ -44,7 +44,7 @@ def test_nullable_dtypes(name):
     )
     X.loc[::9, "cards"] = pd.NA
     space = reap.ActionSpace.from_frame(X, missing=["cards"])
-    classifier = same(make(name).fit(X, y), X, space, atol=1e-6)
+    classifier = assert_same(make(name).fit(X, y), X, space, atol=1e-6)
     assert read(classifier, space, X) is not None
 
 
@@ -71,7 +71,7 @@ def test_calibrated_boosters_are_read_and_votes_with_other_models_asked(name):
         [("a", piped(make(name), X)), ("b", piped(LogisticRegression(max_iter=2000), X))], voting="soft"
     ).fit(X, y)
     for model, known in ((calibrated, True), (voting, False)):
-        classifier = same(model, X, space, atol=1e-6)
+        classifier = assert_same(model, X, space, atol=1e-6)
         assert not classifier.has_gradient
         assert (read(classifier, space, X) is not None) == known
 
@@ -87,8 +87,8 @@ def test_pipelines_of_imblearn():
     sampled = [
         make_pipeline(p[0], RandomOverSampler(random_state=0), p[-1]).fit(X, y) for p in (trees, linear)
     ]
-    assert read(same(sampled[0], X, space), space, X) is not None
-    assert same(sampled[1], X, space).has_gradient
+    assert read(assert_same(sampled[0], X, space), space, X) is not None
+    assert assert_same(sampled[1], X, space).has_gradient
 
 
 def test_categories_without_order_and_text_are_read_by_histogram_boosting():
@@ -96,7 +96,7 @@ def test_categories_without_order_and_text_are_read_by_histogram_boosting():
     X["grade"] = X["grade"].astype(str).astype("category")
     space = reap.ActionSpace.from_frame(X)
     model = HistGradientBoostingClassifier(max_iter=20, categorical_features="from_dtype").fit(X, y)
-    assert read(same(model, X, space), space, X) is not None
+    assert read(assert_same(model, X, space), space, X) is not None
 
 
 @pytest.mark.extras

@@ -34,31 +34,36 @@ ENGINES = [
 if tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 6):
     from sklearn.utils.estimator_checks import parametrize_with_checks
 
-    #: They feed arrays, which an engine refuses; the names are of the tests below that hold the same on frames.
+    #: Each feeds arrays of random numbers, which an engine refuses; why that is right, or the test below that holds the same
+    #: on frames.
     WHY = {
-        "check_dict_unchanged": "test_asking_changes_no_attribute_s_name",
-        "check_dont_overwrite_parameters": "test_fit_changes_no_parameter",
-        "check_estimators_fit_returns_self": "test_fit_takes_y_and_returns_self",
-        "check_estimators_overwrite_params": "test_fit_changes_no_parameter",
-        "check_estimators_pickle": "test_pickles_of_both_kinds",
-        "check_fit_check_is_fitted": "test_unfitted",
-        "check_fit_idempotent": "test_fitting_twice_is_fitting_once",
-        "check_fit_score_takes_y": "test_fit_takes_y_and_returns_self",
-        "check_n_features_in": "test_it_knows_its_columns",
-        "check_n_features_in_after_fitting": "test_it_knows_its_columns",
-        "check_readonly_memmap_input": "test_read_only_rows",
-        "check_pipeline_consistency": "test_rows_are_planned_for_one_by_one",
-        "check_methods_sample_order_invariance": "test_rows_are_planned_for_one_by_one",
-        "check_methods_subset_invariance": "test_rows_are_planned_for_one_by_one",
-    } | dict.fromkeys(
-        (
-            "check_array_api_input", "check_complex_data", "check_dtype_object", "check_estimator_sparse_array",
-            "check_estimator_sparse_matrix", "check_estimator_sparse_tag", "check_estimators_dtypes",
-            "check_estimators_empty_data_messages", "check_f_contiguous_array_estimator", "check_fit2d_1feature",
-            "check_fit2d_1sample", "check_fit2d_predict1d", "check_positive_only_tag_during_fit",
-        ),
-        "about arrays: test_an_array_is_refused_with_a_sentence",
-    )  # fmt: skip
+        "check_array_api_input": "rows have names and units, which no array of another library has",
+        "check_complex_data": "arrays are refused before anybody looks for complex numbers in them",
+        "check_dict_unchanged": "on frames: test_asking_changes_no_attribute_s_name",
+        "check_dont_overwrite_parameters": "on frames: test_fit_changes_no_parameter",
+        "check_dtype_object": "objects are levels here: a frame of them is read by the space",
+        "check_estimator_sparse_array": "a space has no sparse columns; the array is refused",
+        "check_estimator_sparse_matrix": "a space has no sparse columns; the matrix is refused",
+        "check_estimators_dtypes": "dtypes are those of the space: checks.cases.awkward_dtypes",
+        "check_estimators_empty_data_messages": "no rows at all are refused by the space, in its own sentence",
+        "check_estimators_fit_returns_self": "on frames: test_fit_takes_y_and_returns_self",
+        "check_estimators_overwrite_params": "on frames: test_fit_changes_no_parameter",
+        "check_estimators_pickle": "on frames: test_pickles_of_both_kinds",
+        "check_f_contiguous_array_estimator": "how an array lies in memory is of no matter to a frame",
+        "check_fit2d_1feature": "an array is refused before its columns are counted",
+        "check_fit2d_1sample": "an array is refused before its rows are counted",
+        "check_fit2d_predict1d": "a person is a Series with names, never a bare row of numbers",
+        "check_fit_check_is_fitted": "on frames: test_unfitted",
+        "check_fit_idempotent": "on frames: test_fitting_twice_is_fitting_once",
+        "check_fit_score_takes_y": "on frames: test_fit_takes_y_and_returns_self",
+        "check_methods_sample_order_invariance": "on frames: test_rows_are_planned_for_one_by_one",
+        "check_methods_subset_invariance": "on frames: test_rows_are_planned_for_one_by_one",
+        "check_n_features_in": "on frames: test_it_knows_its_columns",
+        "check_n_features_in_after_fitting": "on frames: test_it_knows_its_columns",
+        "check_pipeline_consistency": "on frames: test_rows_are_planned_for_one_by_one",
+        "check_positive_only_tag_during_fit": "negative numbers are the space's to allow",
+        "check_readonly_memmap_input": "on frames: test_read_only_rows",
+    }
 
     @parametrize_with_checks(ENGINES, expected_failed_checks=lambda engine: WHY)
     def test_scikit_learns_own_checks(estimator, check):

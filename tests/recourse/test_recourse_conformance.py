@@ -6,23 +6,24 @@ import numpy as np
 import pytest
 
 import reap
-from reap.checks import CASES, FOR_PEOPLE, WITH_TIME_LIMIT, cases
+from reap.checks import CASES, FOR_PEOPLE, WITH_TIME_LIMIT
+from reap.checks.cases import plans_for_people as check_plans
 from reap.recourse import PoolRecourse
 
 
-@pytest.mark.parametrize("case", [*CASES, *WITH_TIME_LIMIT, *FOR_PEOPLE], ids=lambda case: case.__name__)
-def test_recourse(case):
-    case(reap.Recourse)
+@pytest.mark.parametrize("check", [*CASES, *WITH_TIME_LIMIT, *FOR_PEOPLE], ids=lambda check: check.__name__)
+def test_recourse(check):
+    check(reap.Recourse)
 
 
 def test_two_thousand_plans_keep_every_promise():
     # 84 worlds of two people and 12 matrices; worlds, rules and models differ from those of the cases
-    cases.plans_for_people(reap.Recourse, seeds=range(1000, 1084), people=2, matrices=12)
+    check_plans(reap.Recourse, seeds=range(1000, 1084), people=2, matrices=12)
 
 
 @pytest.mark.long
 def test_ten_thousand_plans_keep_every_promise():
-    cases.plans_for_people(reap.Recourse, seeds=range(2000, 2200), people=3, matrices=17)
+    check_plans(reap.Recourse, seeds=range(2000, 2200), people=3, matrices=17)
 
 
 class Scatter:
@@ -38,6 +39,6 @@ class Scatter:
         return self.space.decode(np.where(stays, self.space.encode(x), Z))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
-def test_adapter(case):
-    case(lambda model, space: PoolRecourse(Scatter(space), model, space))
+@pytest.mark.parametrize("check", CASES, ids=lambda check: check.__name__)
+def test_adapter(check):
+    check(lambda model, space: PoolRecourse(Scatter(space), model, space))

@@ -104,15 +104,15 @@ def ready(case, url, row):
 @pytest.mark.slow
 def test_kill_9_after_a_commit_and_the_log_ends_the_same(processes, case, row, tmp_path):
     """After an answer, after an undo, and after the last plan; ``make test-long`` kills after every single commit."""
-    killed(processes, case, row, tmp_path, lambda commits: [1, commits // 2, commits])
+    assert_outlives_kills(processes, case, row, tmp_path, lambda commits: [1, commits // 2, commits])
 
 
 @pytest.mark.long
 def test_kill_9_after_every_commit_and_the_log_ends_the_same(processes, case, row, tmp_path):
-    killed(processes, case, row, tmp_path, lambda commits: range(1, commits + 1))
+    assert_outlives_kills(processes, case, row, tmp_path, lambda commits: range(1, commits + 1))
 
 
-def killed(processes, case, row, tmp_path, when):
+def assert_outlives_kills(processes, case, row, tmp_path, when):
     """Go through the script, killed after some number of the commits that it makes, and then to its end."""
     file = tmp_path / "case"
     file.write_bytes(pickle.dumps(case))

@@ -85,7 +85,7 @@ class Visitor:
         self.page.evaluate("document.querySelectorAll('details').forEach(d => d.open = false)")
 
 
-def walk(browser, service, subject, width, scheme, language, mode):
+def assert_walked(browser, service, subject, width, scheme, language, mode):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     token = service.start(subject)["token"]
     someone = Visitor(browser, service.url, width, scheme, language, mode)
@@ -123,10 +123,10 @@ def subject(german, german_rejected, talkative):
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme", "language", "mode"), FEW)
 def test_the_walk(browser, service, subject, width, scheme, language, mode):
-    walk(browser, service, subject, width, scheme, language, mode)
+    assert_walked(browser, service, subject, width, scheme, language, mode)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("width", "scheme", "language", "mode"), [c for c in EVERY if c not in FEW])
 def test_the_walk_everywhere(browser, service, subject, width, scheme, language, mode):
-    walk(browser, service, subject, width, scheme, language, mode)
+    assert_walked(browser, service, subject, width, scheme, language, mode)
