@@ -271,7 +271,7 @@ def test_a_missing_extra_is_named(monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(["serve"])
     assert ended.value.code == 2
-    assert "pip install 'reap[web]'" in capsys.readouterr().err
+    assert "pip install 'reap-recourse[web]'" in capsys.readouterr().err
 
 
 def test_a_missing_module_of_our_own_is_a_bug_and_shows(monkeypatch):

@@ -315,7 +315,9 @@ def _figure(rows: int, extra: float = 0.0) -> tuple[Any, Any]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError("the report needs matplotlib; install it with: pip install 'reap[plots]'") from None
+        raise InputError(
+            "the report needs matplotlib; install it with: pip install 'reap-recourse[plots]'"
+        ) from None
     figure = Figure(figsize=(7.2, 1.1 + extra + 0.42 * max(rows, 1)), layout="constrained")
     axes = figure.subplots()
     axes.spines[["top", "right", "left"]].set_visible(False)

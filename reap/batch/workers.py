@@ -186,7 +186,9 @@ def _on_cluster(planner: Planner, chunks: Iterable[Chunk], address: str) -> Done
         import distributed
         from distributed.scheduler import KilledWorker
     except ImportError:
-        raise InputError("a cluster needs Dask; install it with: pip install 'reap[cluster]'") from None
+        raise InputError(
+            "a cluster needs Dask; install it with: pip install 'reap-recourse[cluster]'"
+        ) from None
     try:
         client = distributed.Client(address, timeout="10s", set_as_default=False)
     except (OSError, ValueError) as error:

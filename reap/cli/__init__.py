@@ -7,44 +7,87 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from typer.core import TyperCommand, TyperGroup
 
 from reap import __version__
 from reap._errors import InputError
-from reap.cli._flags import Command, Group
 from reap.cli.ask import ask
-from reap.cli.audit import audit
-from reap.cli.batch import batch
-from reap.cli.datasets import datasets
-from reap.cli.demo import demo
+from reap.cli.batch import audit, batch
+from reap.cli.data import datasets, space
 from reap.cli.learn import learn
-from reap.cli.recommend import reasons, recommend
+from reap.cli.recommend import demo, reasons, recommend
 from reap.cli.reproduce import reproduce
-from reap.cli.serve import serve
-from reap.cli.sessions import export, sessions, verify
-from reap.cli.space import space
+from reap.cli.service import export, serve, sessions, verify
 
 #: Which extra brings a library that the core does without.
 _EXTRAS = {
-    "web": (
-        "fastapi",
-        "uvicorn",
-        "sqlalchemy",
-        "jinja2",
-        "multipart",
-        "skops",
-        "prometheus_client",
-        "psycopg",
-        "pydantic",
-    ),
-    "cluster": ("pyarrow", "distributed", "dask"),
-    "plots": ("matplotlib",),
-    "torch": ("torch",),
-    "baselines": ("dice_ml", "raiutils"),
+    "web": "fastapi uvicorn sqlalchemy jinja2 multipart skops prometheus_client psycopg pydantic",
+    "cluster": "pyarrow distributed dask",
+    "plots": "matplotlib",
+    "torch": "torch",
+    "baselines": "dice_ml raiutils",
 }
+
+#: What typer raises for a command line it cannot read; the class has no public name of its own.
+_UNREADABLE: Any = typer.BadParameter.__base__
+
+
+def _quiet(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+    return parameters
+
+
+def _unreadable(error: Any, ctx: Any) -> InputError:
+    """Return what is wrong with a command line, what a missing option is for, and where the others are listed."""
+    missing = getattr(error, "param", None) if not getattr(error, "message", "") else None
+    if missing is not None:
+        said = f"option {max(missing.opts, key=len)} is missing: {(missing.help or '').rstrip('.')}"
+    else:
+        said = error.format_message().rstrip(".")
+    return InputError(
+        f"{said}{'' if said.endswith('?') else '.'} `{ctx.command_path} --help` lists what there is."
+    )
+
+
+class _Plain:
+    """What commands and their group have in common."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, ``--help`` among them."""
+        return _quiet(super().get_params(ctx))  # type: ignore[misc]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line, or say in a sentence why not; a group without any word shows its help."""
+        nothing = not args  # reading takes the words away
+        try:
+            return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
+        except _UNREADABLE as error:
+            if nothing and isinstance(self, Group):
+                raise
+            raise _unreadable(error, ctx) from None
+
+
+class Command(_Plain, TyperCommand):
+    """A command whose flags show no type."""
+
+
+class Group(_Plain, TyperGroup):
+    """The group of all commands; its own flags show no type either."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that is named."""
+        try:
+            return super().resolve_command(ctx, args)
+        except _UNREADABLE as error:
+            raise _unreadable(error, ctx) from None
+
 
 app = typer.Typer(
     cls=Group,
@@ -55,7 +98,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     add_completion=False,
 )
-for command in (
+_COMMANDS = (
     demo,
     ask,
     recommend,
@@ -70,7 +113,8 @@ for command in (
     export,
     learn,
     reproduce,
-):
+)
+for command in _COMMANDS:
     app.command(cls=Command)(command)
 
 
@@ -108,8 +152,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _sentence(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         for extra, modules in _EXTRAS.items():
-            if str(error.name).split(".")[0] in modules:
-                return f"This needs {error.name}, which is not installed; install it with: pip install 'reap[{extra}]'"
+            if str(error.name).split(".")[0] in modules.split():
+                return f"This needs {error.name}, which is not installed; install it with: pip install 'reap-recourse[{extra}]'"
         raise error
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {(error.strerror or 'cannot be read').lower()}"

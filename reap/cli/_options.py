@@ -1,17 +1,24 @@
-"""The options that several commands share, each written once."""
+"""The options that several commands share, each written once, and what they say: who decides, on which rows, by which engine."""
 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
+import numpy as np
 import typer
 
-from reap.cli._acceptance import Accepted
+from reap._errors import InputError
+from reap.scores import Output, Scale, Threshold
+
+#: What commands ask for by default.
+_DURABILITY, _MARGIN = 0.9, 0.03
+
 
 DATA = typer.Option(
     "german", "--data", "-d", help="A data set by name (`reap datasets` lists them), or a CSV file."
@@ -74,16 +81,71 @@ REFITS = typer.Option(
 
 
 @dataclass(frozen=True)
-class Decision(Accepted):
-    """Who decides, on which rows, and which engine makes the plans; as a command was told."""
+class Decision:
+    """Who decides, on which rows, and which engine makes the plans; as a command was told.
+
+    Unless told otherwise commands ask that plans hold: by nine of ten retrainings where labels are at hand and the model can
+    be retrained, else by a margin. Retraining takes as many processes as there are cores; ``reap.models.durable.enough`` says
+    how often.
+    """
 
     label: str | None = None
     favourable: str = "1"
     model: Path | None = None
     target: str = "1"
+    threshold: str = "0.5"
+    model_output: str = "probability"
+    unit: str = ""
+    durability: float | None = 0.0
+    margin: float | None = 0.0
+    refits: int | None = None
     trust: Sequence[str] = ()
     space: Path | None = None
     engine: str = "recourse"
+
+    def scale(self) -> dict[str, Any]:
+        """Return the settings of an engine that say what a score means."""
+        threshold = _threshold(self.threshold)
+        # says what is wrong before anything is trained
+        Scale(threshold, cast(Output, self.model_output), self.unit)
+        return {"threshold": threshold, "output": self.model_output, "unit": self.unit}
+
+    def holding(self, model: Any, target: Any, y: Any) -> tuple[dict[str, Any], Any]:
+        """Return the settings of an engine that say what must hold, and the labels to retrain with; y has 1 for favourable."""
+        from reap.recourse import Durability
+
+        labels = self._labels(model, target, y)
+        if self.durability and labels is None:
+            raise InputError(
+                "durability needs labels, and a model that can be retrained with them; give --margin instead"
+            )
+        asked = self.durability
+        if asked is None:
+            asked = 0.0 if labels is None or self.margin else _DURABILITY
+        settings = {
+            "durability": Durability(
+                asked, refits=self.refits, n_jobs=-1, verbose=bool(asked) and sys.stderr.isatty()
+            )
+        }
+        return settings, labels if asked else None
+
+    def margin_of(self, settings: dict[str, Any], scale: Scale) -> float:
+        """Return the margin to keep: as told; else .03 of a probability where nothing else asks that plans hold."""
+        if self.margin is not None:
+            return self.margin
+        if settings["durability"].share or self.durability == 0:
+            return 0.0
+        return _MARGIN if scale.output == "probability" else 4 * _MARGIN * scale.spread
+
+    def _labels(self, model: Any, target: Any, y: Any) -> Any:
+        """Return labels as the model was trained on them; None where there are none, or it cannot be retrained."""
+        classes = getattr(model, "classes_", None)
+        if y is None or self.model_output == "score" or classes is None or len(classes) != 2:
+            return None
+        if not all(hasattr(model, name) for name in ("fit", "get_params")):
+            return None
+        (other,) = [label for label in np.asarray(classes).tolist() if label != target]
+        return np.array([target if good else other for good in np.asarray(y) == 1])
 
 
 #: Holds the place of the options in a command that is ``deciding``.
@@ -95,7 +157,7 @@ _OPTIONS = {
     "model": MODEL,
     "target": TARGET,
     "threshold": THRESHOLD,
-    "output": OUTPUT,
+    "model_output": OUTPUT,
     "unit": UNIT,
     "durability": DURABILITY,
     "margin": MARGIN,
@@ -106,20 +168,23 @@ _OPTIONS = {
 }
 
 
-def deciding(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of a decision, but for some, in the place of its parameter ``decision``."""
+def deciding(*without: str, **own: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of a decision in the place of its parameter ``decision``: but for some, and some its own."""
     types = {**get_type_hints(Decision), "trust": list[str]}
     options = [
         inspect.Parameter(
-            name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=option, annotation=types[name]
+            name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=own.get(name, option),
+            annotation=types[name],
         )
         for name, option in _OPTIONS.items()
         if name not in without
     ]
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command, eval_str=True).parameters.values()
-        every = [p for given in own for p in (options if given.name == "decision" else [given])]
+        listed = inspect.signature(command, eval_str=True).parameters.values()
+        every = [p for given in listed for p in (options if given.name == "decision" else [given])]
 
         @wraps(command)
         def told(**given: Any) -> None:
@@ -130,3 +195,16 @@ def deciding(*without: str) -> Callable[[Callable[..., None]], Callable[..., Non
         return told
 
     return decorated
+
+
+def _threshold(text: str) -> Threshold:
+    """Return a threshold as it was typed: a number, or two with a colon between them of which one may be missing."""
+    try:
+        if ":" not in text:
+            return float(text)
+        low, high = text.split(":")
+        return (float(low) if low.strip() else None, float(high) if high.strip() else None)
+    except ValueError:
+        raise InputError(
+            f"--threshold is {text!r}; give the score to exceed, such as 0.5 or 620, or a range such as 620:700"
+        ) from None

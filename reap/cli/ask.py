@@ -12,10 +12,8 @@ from reap import language
 from reap._errors import InputError
 from reap._formats import read_text
 from reap.cli import _options, _setup
-from reap.cli._holding import hold
 from reap.cli._options import DECISION, Decision, deciding
-from reap.cli._screening import screen
-from reap.cli._situation import typed_in
+from reap.cli._terminal import hold, screen, typed_in
 from reap.language import _
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from rich.console import Console
 from reap._errors import InputError
 from reap._formats import read_text
 from reap.cli import _options, _setup
-from reap.cli.serve import CONFIG
-from reap.cli.sessions import reached
+from reap.cli._options import Decision
+from reap.cli.service import CONFIG, open_store, reached
 from reap.language import _, ngettext
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ def learn(
         raise InputError("--report goes with --output: it draws what is learnt, and a check learns nothing")
     for path in (output, report):
         _writable(path)
-    rules = _setup.read_table(data, label, favourable, space).space
+    decision = Decision(label=label, favourable=favourable, space=space)
+    rules = _setup.read_table(data, decision).space
     console = Console(highlight=False)
     if database is not None:
         sessions = _readable(list(_stored(database, config)), rules, console)
@@ -147,7 +148,6 @@ def _readable(sessions: list[list[Event]], space: ActionSpace, console: Console)
 
 def _stored(database: str, config: Path | None) -> Iterator[list[Event]]:
     """Yield the events in force of every session of a service."""
-    from reap.cli.sessions import open_store
     from reap.elicitation import VERBS, in_force
 
     store = open_store(database, config)

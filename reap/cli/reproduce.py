@@ -56,7 +56,9 @@ def reproduce(
         for result in made:
             show(console, result)
     if find_spec("matplotlib") is None:
-        console.print("No report was written: it needs matplotlib, pip install 'reap[plots]'.", markup=False)
+        console.print(
+            "No report was written: it needs matplotlib, pip install 'reap-recourse[plots]'.", markup=False
+        )
         return
     from reap.research.experiments.report import write
 

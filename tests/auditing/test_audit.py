@@ -264,7 +264,7 @@ def test_nobody_without_a_plan_and_nobody_with_one(engine, rows):
 def test_the_command_reads_what_the_batch_wrote(engine, rows, tmp_path, output):
     import typer
 
-    from reap.cli.audit import audit
+    from reap.cli.batch import audit
 
     features = [c for c in rows.columns if c != "branch"]
     result = reap.batch.run(
