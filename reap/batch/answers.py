@@ -122,7 +122,7 @@ def _plan(engine: Engine, z0: Array, start: dict[str, Any], stages: Stages) -> P
     """Return a plan that was shown to somebody who stood at z0, apart from what has changed since."""
     space = engine.space
     values = space.values(z0) | start
-    path = np.stack([space.vector(space.row(values | stage)) for stage in ({}, *stages)])
+    path = np.stack([space.vector(space.encoding.row(values | stage)) for stage in ({}, *stages)])
     scores = engine.classifier_.score(path)
     return Plan(space, path, scores, scale=engine.classifier_.scale, along=len(stages) > 1)
 

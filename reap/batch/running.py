@@ -159,7 +159,7 @@ def run(
     store, done, total = None, set[int](), 0
     if output is not None:
         ids = None if id_column is not None else first.rows.index
-        scheme = schema_of(table.schema, space.table_columns, ids, engine.classifier_.scale.output)
+        scheme = schema_of(table.schema, space.encoding.table, ids, engine.classifier_.scale.output)
         store = Store(output, manifest, scheme)
         begun = store.begin(resume)
         if begun is None:

@@ -17,7 +17,8 @@ from reap._errors import InputError, unknown
 from reap._formats import CUT
 from reap._typing import Frame, Series
 from reap.batch.answers import Answers
-from reap.space import ActionSpace, Feature, amounts
+from reap.space import ActionSpace, Feature
+from reap.space.infer import read_amounts
 
 #: The name of the column that numbers rows.
 ID = "row_id"
@@ -260,7 +261,7 @@ def _typed(text: Series, feature: Feature) -> Series:
     if feature.is_number or feature.columns:
         values = pd.to_numeric(text, errors="coerce")
         if not feature.columns and (values.isna() & text.notna()).any():
-            amount = amounts.read(text)
+            amount = read_amounts(text)
             values = values if amount is None else amount.values
         whole = feature.kind == "integer" and bool(np.equal(np.mod(values, 1), 0).all())
         values = values.astype("int64" if whole else "float64")
@@ -293,7 +294,7 @@ def open_table(X: Frame | str | Path, space: ActionSpace) -> Table:
         raise InputError(f"there is no file {str(path)!r}")
     else:
         table = CsvFile(path, space) if is_csv(path) else ParquetFiles(path)
-    for name in space.table_columns:
+    for name in space.encoding.table:
         if name not in table.columns:
             raise unknown("column in the table for the feature", name, table.columns)
     if taken := [name for name in table.columns if str(name).startswith("recourse_")]:
@@ -306,7 +307,7 @@ def open_table(X: Frame | str | Path, space: ActionSpace) -> Table:
 
 def chunks(table: Table, space: ActionSpace, size: int, id_column: str | None) -> Iterator[Chunk]:
     """Yield a table's chunks."""
-    features, start = space.table_columns, 0
+    features, start = space.encoding.table, 0
     for number, frame in enumerate(table.frames(size)):
         unread = frame.attrs.pop("unread", {})
         if id_column is not None:

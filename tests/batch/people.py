@@ -41,8 +41,11 @@ def space_of(X):
         immutable=["sex"],
         increasing=["school"],
         ordinal={"school": ["low", "mid", "high"]},
-        steps={"income": 100, "rate": 0.1},
-        units={"income": "EUR", "duration": "months"},
+        features={
+            "income": {"step": 100, "unit": "EUR"},
+            "rate": {"step": 0.1},
+            "duration": {"unit": "months"},
+        },
     )
 
 

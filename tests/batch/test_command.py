@@ -127,7 +127,9 @@ def test_a_table_with_accepted_people_needs_no_other(files, tmp_path):
 def test_everybody_within_some_months(files, tmp_path):
     folder, rejected, _ = files
     space = reap.ActionSpace.load(folder / "space.toml")
-    dated = reap.ActionSpace.from_frame(rejected, paces={"income": "20 a month"}, increasing=["income"])
+    dated = reap.ActionSpace.from_frame(
+        rejected, increasing=["income"], features={"income": {"pace": "20 a month"}}
+    )
     assert dated.names == space.names
     dated.save(tmp_path / "dated.toml")
     rejected.iloc[:20].to_csv(tmp_path / "some.csv", index=False)

@@ -139,7 +139,7 @@ def test_the_output_says_what_it_was_made_from(engine, X, output, tmp_path):
 
 def test_hashes_are_the_same_for_a_model_trained_again_and_differ_for_another(X):
     first, second = people.nearest()[0], people.nearest()[0]
-    first.space.steps, first.plans(X.iloc[[0]], np.eye(first.space.dimension))
+    first.space.encoding.steps, first.plans(X.iloc[[0]], np.eye(first.space.dimension))
     one, two = (reap.batch.run(e, X.iloc[:2], n_jobs=1).attrs["reap"] for e in (first, second))
     assert one == two
     other = people.nearest(n=140)[0]
