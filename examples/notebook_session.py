@@ -42,8 +42,8 @@ session.recommend()
 
 # %% [markdown]
 # ## With buttons
-# `pip install "reap-recourse[notebook]"`, and one line. What is clicked goes into the session, so the cells around it see it. A page
-# like this one cannot be clicked, so here is what the widget holds.
+# `pip install "reap-recourse[notebook]"`, and one line. What is clicked goes into the session, so the cells around it see it. A
+# page like this one cannot be clicked, so here is what the widget holds.
 
 # %%
 session = engine.elicit(person, questions=3)

@@ -14,6 +14,7 @@ from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.batch.answers import Answers
 from reap.plan import Plan
+from reap.recourse.engine import table
 from reap.space import Limits
 
 
