@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from cachetools import LRUCache
 
 from reap import effort
 from reap._arrays import unique_rows
@@ -101,20 +101,19 @@ class PoolRecourse(Engine):
         if X is not None:
             Z = self.space.encode(X)
             self.typical_ = typical(self.classifier_, Z[self.classifier_.accepts(Z)])
-        self._made: OrderedDict[bytes, Array] = OrderedDict()
-        self._lock = threading.RLock()
+        self._forget()
         return self
 
+    def _forget(self) -> None:
+        self._made: LRUCache[bytes, Array] = LRUCache(_KEPT)
+        self._lock = threading.RLock()
+
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        state.pop("_made", None)
-        state.pop("_lock", None)
-        return state
+        return {k: v for k, v in super().__getstate__().items() if k not in ("_made", "_lock")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._made = OrderedDict()
-        self._lock = threading.RLock()
+        self._forget()
 
     # answers -----------------------------------------------------------------------------------------
 
@@ -189,18 +188,14 @@ class PoolRecourse(Engine):
                 if callable(given):
                     given = given(self.space.decode(subject.z[None]))
                 self._made[key] = self._vectors(given)
-                while len(self._made) > _KEPT:
-                    self._made.popitem(last=False)
             return self._made[key]
 
     def _vectors(self, given: Any) -> Array:
-        if given is None:
-            return np.empty((0, self.space.dimension))
-        if not isinstance(given, pd.DataFrame):
+        if given is not None and not isinstance(given, pd.DataFrame):
             raise InputError(
                 f"the generator returned {type(given).__name__}; it must return a pandas DataFrame"
             )
-        if len(given) == 0:
+        if given is None or len(given) == 0:
             return np.empty((0, self.space.dimension))
         return self.space.encode(given[[c for c in self.space.encoding.table if c in given.columns]])
 

@@ -33,9 +33,8 @@ _MADE = ("_search", "_judge", "_remembered")
 class Recourse(Engine):
     """Plans for people: at most three actions where such a plan exists, of least effort ``ΔᵀAΔ`` of the whole change.
 
-    Targets are rows on the decision boundary and rows of real people, stripped of what the decision does not
-    need; every plan is irreducible: no action can be left out, no number taken back a step. Works with any model: one with
-    a gradient is followed along its boundary, any other is searched in a few large batches.
+    One search for every model, from scores of rows alone (``reap.recourse.search``); trees also say which values they tell apart.
+    Every plan is irreducible: no action can be left out, no number taken back a step.
 
     Parameters
     ----------

@@ -18,9 +18,8 @@ from reap.effort import Efforts
 from reap.recourse.ladders import changed
 from reap.recourse.problem import Problem
 
-#: Parts of the way back that are tried; 0 is one step. A forest may accept one value and none of its neighbours, hence the dense.
+#: Parts of the way back that are tried; 0 is one step.
 HALVES = np.append(0.5 ** np.arange(30), 0.0)
-DENSE = np.concatenate([np.arange(24, 0, -1) / 24, 0.5 ** np.arange(5, 30), [0.0]])
 ONE_STEP = np.array([1.0, 0.0])
 #: What is kept beside an action where several others are left out at once: the next one, the one after it.
 _KEPT = ((0,), (0, 1), (0, 2), (0, 1, 2), (0, 1, 3))
@@ -44,7 +43,7 @@ def reduced(
     """Return irreducible places (s, f) made of accepted places (s, f), each for its own person.
 
     In each round one action is taken back as far as it goes, the one that leaves least effort. ``accepts`` says of places (n, f)
-    which are accepted and legal, (n,); by default the problem does. ``parts`` of the way back are tried first, later by halves.
+    which are accepted and legal, (n,); by default the problem does. ``parts`` of the way back are tried.
     """
     if accepts is None:
 
@@ -52,12 +51,10 @@ def reduced(
             return problem.judge(some) >= problem.goal
 
     places, active = places.copy(), np.arange(len(places))
-    for turn in range(_ROUNDS):
+    for _ in range(_ROUNDS):
         if len(active) == 0 or problem.late:
             break
-        less, real = _less(
-            problem, places[active], parts if turn == 0 or len(parts) < len(HALVES) else HALVES
-        )  # (n, w, t, f), from the farthest back to one step
+        less, real = _less(problem, places[active], parts)  # (n, w, t, f), from the farthest back to one step
         fine = np.zeros(real.shape, dtype=bool)
         fine[real] = accepts(less[real])
         far = fine.argmax(axis=2)

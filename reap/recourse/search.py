@@ -37,7 +37,7 @@ from reap.recourse.cells import cells, every_row, row_count
 from reap.recourse.engine import Subject
 from reap.recourse.polish import Steps, climb, climb_on, descend, exchange, lowest
 from reap.recourse.problem import Problem
-from reap.recourse.reduce import DENSE, ONE_STEP, reduced, undominated
+from reap.recourse.reduce import ONE_STEP, reduced, undominated
 from reap.space import ActionSpace, Limits
 
 #: Where there are up to so many rows, every one is scored.
@@ -131,7 +131,7 @@ class Found:
                 [problem.own[None], found.guessed[_spread(problem, found.guessed, _STARTS)]]
             )
         if len(known) < _FEW and not self.complete:
-            known = np.concatenate([known, climb(problem, self._steps, starts, wide=True)])
+            known = np.concatenate([known, climb(problem, self._steps, starts)])
             known = known if len(known) else self._of_others(others)
             known = known if len(known) else climb_on(problem, starts)
             known = known[_spread(problem, known, _CLIMBED)]
@@ -261,7 +261,7 @@ class Found:
             mine = found[problem.ask(people, found).argmin(axis=1)]
             better = exchange(problem, steps, people, every, mine, problem.judge(mine), rounds=2, wide=True)
             better = exchange(problem, steps, people, every, better, problem.judge(better), rounds=3)
-            better = reduced(problem, people, every, better, parts=DENSE)
+            better = reduced(problem, people, every, better)
             if (better == mine).all():
                 break
             found = np.concatenate([found, better])
@@ -276,7 +276,7 @@ class Found:
         if len(places) > _CELLS:
             places = places[_spread(problem, places, _CELLS)]
         asked = problem.ask(people, places)
-        efforts, found, missed = asked.copy(), [known], [known[:0]]
+        efforts, found = asked.copy(), [known]
         count = min(_WAVE, len(places))
         for _ in range(_WAVES):
             efforts[efforts >= _SLACK * bound[:, None]] = np.inf
@@ -284,19 +284,11 @@ class Found:
             some = np.unique(top[np.isfinite(np.take_along_axis(efforts, top, axis=1))])
             if len(some) == 0 or problem.late:
                 break
-            enough = problem.judge(places[some]) >= problem.goal
-            fine = some[enough]
-            missed.append(places[some[~enough]])
+            fine = some[problem.judge(places[some]) >= problem.goal]
             efforts[:, some] = np.inf
             if len(fine):
                 found.append(places[fine])
                 bound = np.minimum(bound, asked[:, fine].min(axis=1))
-        if (
-            problem.edges is not None
-        ):  # a forest may accept a value next to one that it refuses; others descend
-            near = np.concatenate(missed)
-            near = near[(problem.ask(people, near) < bound[:, None]).any(axis=0)]
-            found.append(climb(problem, self._steps, near, wide=False, rounds=2))
         return np.concatenate(found)
 
     # lending -------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 
 import reap
 from reap.checks.worlds import random_world
+from reap.effort import Efforts
 from reap.recourse.problem import Problem
 from reap.recourse.reduce import reduced
 from reap.space.grid import shown_step
@@ -129,7 +130,7 @@ def test_reduced_places_stay_accepted_and_ask_for_no_more(seed):
     places = scattered(problem, seed, 400)
     places = places[problem.judge(places) >= problem.goal][:20]
     assert len(places) > 0
-    eye = np.eye(len(problem.moving))[None]
+    eye = Efforts.of(np.eye(len(problem.moving))[None])
     less = reduced(problem, eye, np.zeros(len(places), dtype=np.intp), places)
     assert (problem.judge(less) >= problem.goal).all()
     # nothing that was left alone is touched, and no number goes past where it went

@@ -350,7 +350,7 @@ def _accepted_near(problem: Problem, person: Efforts, row: Array) -> Array | Non
         return None
     person, steps = person.within(problem.moving), Steps(problem)
     here = np.array([one.nearest(row[None, one.columns])[0] for one in problem.ladders], dtype=np.intp)
-    found = climb(problem, steps, here[None], wide=True, rounds=_CLIMBS)
+    found = climb(problem, steps, here[None], rounds=_CLIMBS)
     if len(found) == 0:
         return None
     best = found[problem.ask(person, found).argmin(axis=1)]
