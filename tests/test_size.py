@@ -30,3 +30,11 @@ def test_the_faces_that_users_hold_are_counted():
     faces = size.faces()
     assert set(faces) == {"Recourse", "Elicitation", "ActionSpace"}
     assert all(public > 5 and parameters > 3 for public, parameters, _ in faces.values())
+
+
+@pytest.mark.parametrize("kind", size.FACES)
+def test_a_face_that_was_made_small_stays_small(kind):
+    for name, now, most in zip(
+        ("public attributes", "parameters", "levels"), size.faces()[kind], size.FACES[kind], strict=True
+    ):
+        assert now <= most, f"{kind} has {now} {name}, {most} at most"

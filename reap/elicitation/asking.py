@@ -126,7 +126,8 @@ class Asking(Acts):
         belief = self.belief
         if not (isinstance(belief, advice.Sampled) and isinstance(belief, Predicting)):
             return None
-        found = Pool(self.space).new(self._lighter(self._drawn(belief, WARM), 0.0))
+        matrices = self._drawn(belief, WARM)
+        found = Pool(self.space).new(self.engine.plans(self._x, self._minding(matrices, WARM), self.limits))
         if len(found) < 2:
             return None
         beside = belief.dimension > self.space.dimension
@@ -260,7 +261,7 @@ class Asking(Acts):
         if question is None or question.kind != "warm-up" or not isinstance(self.belief, advice.Sampled):
             return None
         matrices = self._drawn(self.belief, self.settings.samples, self.revision + 1)
-        return partial(self.engine.plans, self._x, matrices, self.limits)
+        return partial(self.engine.plans, self._x, self._asked(self.belief, matrices), self.limits)
 
     def _drawn(self, belief: advice.Sampled, samples: int, revision: int | None = None) -> Array:
         """Return matrices (1 + samples, d, d) that may be the person's at a revision (the present one), the estimate first."""
@@ -271,19 +272,22 @@ class Asking(Acts):
     def _look(self, belief: advice.Sampled) -> None:
         """Let the engine answer for the belief of this round; the plans it finds join the pool and stay."""
         matrices = self._drawn(belief, self.settings.samples)
-        found = self.engine.plans(self._x, matrices, self.limits)
-        if belief.dimension > self.space.dimension and not len(self.pool):
-            found += self._lighter(matrices[:BEARABLE])
+        found = self.engine.plans(self._x, self._asked(belief, matrices), self.limits)
         self._join(self.pool.new(found))
 
-    def _lighter(self, matrices: Array, *weights: float) -> list[Plan]:
-        """Return plans for people who also mind the number of changes, or waiting; of such weights, and little and much."""
-        size = np.trace(matrices, axis1=1, axis2=2) / self.space.dimension
-        minded = [Efforts.of(matrices, per_change=h * size) for h in (*weights, *MINDED)]
+    def _asked(self, belief: advice.Sampled, matrices: Array) -> Array | Efforts:
+        """Return what a round asks the engine for; the first round also for people who mind more than the changes."""
+        begins = belief.dimension > self.space.dimension and not len(self.pool)
+        return self._minding(matrices, BEARABLE) if begins else matrices
+
+    def _minding(self, matrices: Array, count: int) -> Efforts:
+        """Return people with these matrices, and of the first ``count`` also who minds the number of changes, or waiting."""
+        some = matrices[:count]
+        size = np.trace(some, axis1=1, axis2=2) / self.space.dimension
+        minded = [Efforts.of(some, per_change=h * size) for h in MINDED]
         if self.space.timed:
-            minded.append(Efforts.of(matrices, per_wait=size))
-        found: list[Plan] = self.engine.plans(self._x, Efforts.joined(minded), self.limits)
-        return found
+            minded.append(Efforts.of(some, per_wait=size))
+        return Efforts.joined([Efforts.of(matrices), *minded])
 
     def _of_changes(self, A: Array) -> Array:
         """Return matrices (…, d, d) without the columns beside the changes."""

@@ -7,7 +7,6 @@ from singles and pairs (an expansion of order two) and corrected at a few cells 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -27,19 +26,11 @@ _LOOKS, _LOOKED = 2, 2_000
 _LEVELS = (0.9, 1.0, 1.15)
 
 
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Places (n, f) where acceptance begins: accepted ones, and guesses of three changes that are still to be scored."""
-
-    known: Ints
-    guessed: Ints
-
-
-def cells(problem: Problem) -> Cells:
-    """Return where acceptance begins with at most three changes."""
+def cells(problem: Problem) -> tuple[Ints, Ints]:
+    """Return the places (n, f) of at most three changes where acceptance begins, and guesses of three, not scored yet."""
     nowhere = np.empty((0, len(problem.own)), dtype=np.intp)
     if len(problem.own) == 0 or problem.late:
-        return Cells(nowhere, nowhere)
+        return nowhere, nowhere
     ways = _Ways(problem)
     known = [ways.found]
     guessed = nowhere
@@ -48,7 +39,7 @@ def cells(problem: Problem) -> Cells:
         known.append(ways.score_pairs())
         if budget > 2:
             guessed = ways.triples()
-    return Cells(np.concatenate(known), guessed)
+    return np.concatenate(known), guessed
 
 
 class _Ways:

@@ -27,20 +27,20 @@ from reap.plan import Plan, Status
 from reap.recourse.acceptance import Acceptance
 from reap.recourse.engine import Subject
 from reap.recourse.problem import Problem
-from reap.recourse.search import Found, Search
+from reap.recourse.search import Reachable, Searches
 
 #: Features that are done in one step.
 Features = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Draft:
+class PlanDraft:
     """Rows of least effort for b people, each row once; no row where nothing was found.
 
     Parameters
     ----------
     subject : Subject
-    found : Found
+    found : Reachable
     rows : (n, d)
     keys : list of int
         One for each row: a person's plan to a row is made once, since its route does not depend on the matrix.
@@ -51,7 +51,7 @@ class Draft:
     """
 
     subject: Subject
-    found: Found
+    found: Reachable
     rows: Array
     keys: list[int]
     which: Ints
@@ -59,21 +59,21 @@ class Draft:
     late: bool
 
     @classmethod
-    def of(cls, subject: Subject, found: Found, rows: Array, efforts: Array) -> Draft:
+    def of(cls, subject: Subject, found: Reachable, rows: Array, efforts: Array) -> PlanDraft:
         """Return the draft of rows (b, d), one for each of b people."""
         keys, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
         late = found.problem.late
         return cls(subject, found, rows[first], keys.tolist(), which.ravel(), efforts, late)
 
     @classmethod
-    def empty(cls, subject: Subject, found: Found, count: int) -> Draft:
+    def empty(cls, subject: Subject, found: Reachable, count: int) -> PlanDraft:
         """Return the draft of so many people for whom nothing was found."""
         which = np.zeros(count, dtype=np.intp)
         return cls(subject, found, found.rows, [], which, np.zeros(count), found.problem.late)
 
 
 @dataclass(frozen=True)
-class Judge:
+class PlanMaker:
     """Turns drafts into plans; the models are asked once for everybody.
 
     Parameters
@@ -82,17 +82,17 @@ class Judge:
         Today's model, whose scores are shown.
     acceptance : Acceptance
         Who must accept a plan.
-    search : Search
+    search : Searches
         Where the drafts come from.
     """
 
     today: Remembered
     acceptance: Acceptance
-    search: Search
+    search: Searches
 
-    def plans(self, drafts: Sequence[Draft | list[Plan]]) -> list[list[Plan]]:
+    def plans(self, drafts: Sequence[PlanDraft | list[Plan]]) -> list[list[Plan]]:
         """Return the plans of drafts; those of people who need none or can have none stay as they are."""
-        some = [draft for draft in drafts if isinstance(draft, Draft)]
+        some = [draft for draft in drafts if isinstance(draft, PlanDraft)]
         new = [
             (draft, k)
             for draft in some
@@ -100,9 +100,9 @@ class Judge:
             if _place(draft, key) not in draft.found.plans
         ]
         self._learn(new, [draft.found.problem.nearest for draft in some if not draft.keys])
-        return [self._spread(one) if isinstance(one, Draft) else one for one in drafts]
+        return [self._spread(one) if isinstance(one, PlanDraft) else one for one in drafts]
 
-    def _spread(self, draft: Draft) -> list[Plan]:
+    def _spread(self, draft: PlanDraft) -> list[Plan]:
         """Return a plan for each person of a draft, with its effort, out of the distinct ones."""
         if not draft.keys:
             return [self.nothing(draft.subject, draft.found, draft.late)] * len(draft.which)
@@ -112,7 +112,7 @@ class Judge:
             for k, value in zip(draft.which, draft.efforts, strict=True)
         ]
 
-    def _learn(self, new: Sequence[tuple[Draft, int]], others: Sequence[Array]) -> None:
+    def _learn(self, new: Sequence[tuple[PlanDraft, int]], others: Sequence[Array]) -> None:
         """Make the plans to rows of drafts, by their numbers, to which there is none yet: with routes, scores, warnings.
 
         Other rows (d,) are scored in the same call, and remembered: one row takes a pipeline as long as all.
@@ -139,13 +139,13 @@ class Judge:
         for (draft, k), plan in zip(new, self.acceptance.told(made, quick), strict=True):
             draft.found.plans[_place(draft, draft.keys[k])] = plan
 
-    def nothing(self, subject: Subject, found: Found, late: bool) -> Plan:
+    def nothing(self, subject: Subject, found: Reachable, late: bool) -> Plan:
         """Return the honest refusal: proven or not, stopped at its time limit (``late``) or not, and how close it came."""
         problem, complete = found.problem, found.complete
         status: Status = "infeasible" if complete else "time_limit" if late else "none_found"
         if not self.acceptance.exact and not late:
             asked = self.acceptance.quick or self.today.classifier
-            today = Search(asked, self.search.max_changes).find(subject, problem.deadline)
+            today = Searches(asked, self.search.max_changes).find(subject, problem.deadline)
             if len(today):
                 return subject.refused(status, self.acceptance.short(today.rows))
             problem = today.problem
@@ -161,14 +161,14 @@ class Judge:
             status, said.format(best=subject.scale.number(best), needed=subject.scale.needed)
         )
 
-    def _made(self, draft: Draft, row: Array, path: Array, scores: Array, accepted: bool) -> Plan:
+    def _made(self, draft: PlanDraft, row: Array, path: Array, scores: Array, accepted: bool) -> Plan:
         """Return the plan to a row (d,) on a path (s + 1, d) with its scores (s + 1,), or the honest refusal."""
         subject = draft.subject
         if not (accepted and subject.space.allows(subject.z, row)[0]):
             return self.nothing(subject, draft.found, draft.late)
         return Plan(subject.space, path, scores, note=self._note(draft, row), scale=subject.scale)
 
-    def _note(self, draft: Draft, row: Array) -> str:
+    def _note(self, draft: PlanDraft, row: Array) -> str:
         """Return what is to be said of how the plan to a row (d,) of a draft was found."""
         said, problem, few = [], draft.found.problem, self.search.max_changes
         count = int(problem.changed(row[None])[0, problem.acts].sum())
@@ -188,7 +188,7 @@ class Judge:
         return " ".join(said)
 
 
-def _place(draft: Draft, key: int) -> tuple[str, bool, int]:
+def _place(draft: PlanDraft, key: int) -> tuple[str, bool, int]:
     """Return where the plan to a row is kept: its words depend on the language, and on whether time ran out."""
     return current(), draft.late, key
 

@@ -32,7 +32,7 @@ _CORNERS = 6
 _AIM, _STEP = 2e-4, 1e-3
 
 
-class Steps:
+class LadderSteps:
     """Steps on ladders: from rung to rung of what trees tell apart, else from value to value.
 
     Parameters
@@ -77,7 +77,7 @@ _APART = 1 << 40
 
 def exchange(
     problem: Problem,
-    steps: Steps,
+    steps: LadderSteps,
     people: Efforts,
     which: Ints,
     places: Ints,
@@ -157,7 +157,7 @@ def _beside(problem: Problem, people: Efforts, near: Ints, here: Ints) -> Array:
     return more
 
 
-def _near(problem: Problem, steps: Steps, here: Ints, wide: bool) -> tuple[Ints, Ints]:
+def _near(problem: Problem, steps: LadderSteps, here: Ints, wide: bool) -> tuple[Ints, Ints]:
     """Return places (n, t, f) one step from places (n, f), and which of a row's ladders each step is on (t,)."""
     ladder, really = changed(here, problem.own)
     if wide:
@@ -192,7 +192,7 @@ def _pairs(near: Ints, here: Ints, two: Array) -> tuple[Ints, Array]:
     return np.where(np.isfinite(added)[:, :, None], pairs, here[:, None]), added
 
 
-def climb(problem: Problem, steps: Steps, starts: Ints, rounds: int = 3) -> Ints:
+def climb(problem: Problem, steps: LadderSteps, starts: Ints, rounds: int = 3) -> Ints:
     """Return accepted places (n, f), found by climbing from starts (s, f) for a few rounds; empty where there is none.
 
     In each round every row tries steps on every ladder, and the highest that are not accepted go on.
@@ -253,7 +253,7 @@ def _tried(problem: Problem, here: Ints, around: Callable[[Ints], Ints]) -> tupl
     return near, scores, fine
 
 
-def _steps_of(problem: Problem, steps: Steps, here: Ints) -> Ints:
+def _steps_of(problem: Problem, steps: LadderSteps, here: Ints) -> Ints:
     return _near(problem, steps, here, wide=True)[0].reshape(-1, here.shape[1])
 
 

@@ -18,9 +18,9 @@ from reap.plan import Plan
 from reap.recourse.acceptance import Durability
 from reap.recourse.engine import ROWS, TOGETHER, Candidates, Engine, Objective, Subject, check_robust
 from reap.recourse.fitting import prototypes, typical
-from reap.recourse.making import Draft, Judge
+from reap.recourse.making import PlanDraft, PlanMaker
 from reap.recourse.robust import least_worst_case
-from reap.recourse.search import Search
+from reap.recourse.search import Searches
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
 from reap.space.encoding import as_frame
@@ -171,7 +171,7 @@ class Recourse(Engine):
             return super().plan_each(X, A, limits)
         people, out = self._efforts(A), list[Plan | Exception]()
         for begin in range(0, len(subjects), TOGETHER):
-            found = list[Draft | list[Plan] | Exception]()
+            found = list[PlanDraft | list[Plan] | Exception]()
             for subject in subjects[begin : begin + TOGETHER]:
                 try:
                     found.append(self._draft(subject, people, limits, self._deadline()))
@@ -201,7 +201,7 @@ class Recourse(Engine):
             if len(found) == 0:
                 return self._judge.nothing(subject, found, found.problem.late)
             row, worst = least_worst_case(found, confidence_set)
-            return self._judge.plans([Draft.of(subject, found, row[None], np.array([worst]))])[0][0]
+            return self._judge.plans([PlanDraft.of(subject, found, row[None], np.array([worst]))])[0][0]
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
         """Return the accepted legal rows known for the subject, as plans, nearest first."""
@@ -220,20 +220,20 @@ class Recourse(Engine):
         read, quick, edges = self._read_today if self.acceptance_.exact else self._read, None, None
         if read is not None:
             quick, edges = read.classifier, read.edges
-        self._search = Search(self.acceptance_.classifier, self.max_changes, quick, edges, self.rows_)
+        self._search = Searches(self.acceptance_.classifier, self.max_changes, quick, edges, self.rows_)
         self._remembered = Remembered(self.classifier_)
-        self._judge = Judge(self._remembered, self.acceptance_, self._search)
+        self._judge = PlanMaker(self._remembered, self.acceptance_, self._search)
 
     def _scores(self, Z: Array) -> Array:
         return self._remembered.score(Z)
 
     def _draft(
         self, subject: Subject, people: Efforts, limits: Limits | None, deadline: float
-    ) -> Draft | list[Plan]:
+    ) -> PlanDraft | list[Plan]:
         """Return the rows of least effort for each of b people, or the plans of somebody who needs none or can have none."""
         if subject.verdict is not None:
             return [subject.verdict] * len(people)
         with self._search.of(subject, limits, deadline) as found:
             if len(found) == 0:
-                return Draft.empty(subject, found, len(people))
-            return Draft.of(subject, found, *found.least(people))
+                return PlanDraft.empty(subject, found, len(people))
+            return PlanDraft.of(subject, found, *found.least(people))

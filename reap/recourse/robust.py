@@ -12,7 +12,7 @@ import numpy as np
 from reap._typing import Array
 from reap.belief import ConfidenceSet
 from reap.effort import Efforts, of_changes, size
-from reap.recourse.search import Found
+from reap.recourse.search import Reachable
 
 #: How often a search and the worst case answer each other.
 _TURNS = 8
@@ -60,7 +60,7 @@ class WorstCase:
         return best, least
 
 
-def least_worst_case(found: Found, confidence_set: ConfidenceSet) -> tuple[Array, float]:
+def least_worst_case(found: Reachable, confidence_set: ConfidenceSet) -> tuple[Array, float]:
     """Return the accepted row (d,) whose worst-case effort is least, and that effort; some row must be known.
 
     Rows for one matrix and the worst matrix for these rows take turns. The mean of the worst matrices joins them: the

@@ -35,7 +35,7 @@ from reap.models import Classifier
 from reap.plan import Plan
 from reap.recourse.cells import cells, every_row, row_count
 from reap.recourse.engine import Subject
-from reap.recourse.polish import Steps, climb, climb_on, descend, exchange, lowest
+from reap.recourse.polish import LadderSteps, climb, climb_on, descend, exchange, lowest
 from reap.recourse.problem import Problem
 from reap.recourse.reduce import ONE_STEP, reduced, undominated
 from reap.space import ActionSpace, Limits
@@ -65,7 +65,7 @@ _KEPT = 128
 _MISREAD = 1e-5
 
 
-class Found:
+class Reachable:
     """All that is known of where one subject can go, shared by all questions about them.
 
     Parameters
@@ -96,7 +96,7 @@ class Found:
         self._solved: LRUCache[bytes, tuple[Array, Array]] = LRUCache(_SOLVED)
         self._lock, self._counting, self._waiting = threading.RLock(), threading.Lock(), 0
         self._guessed = problem.own[None][:0]
-        self._steps = Steps(problem)
+        self._steps = LadderSteps(problem)
         self.places = self._known(problem.z0[None][:0] if others is None else others)
 
     def __len__(self) -> int:
@@ -124,11 +124,10 @@ class Found:
             self.complete = len(known) > 0
             starts = problem.own[None]
         else:
-            found = cells(problem)
-            self._guessed = found.guessed
-            known = self._waves(_of_nobody(problem), found.known)
+            accepted, self._guessed = cells(problem)
+            known = self._waves(_of_nobody(problem), accepted)
             starts = np.concatenate(
-                [problem.own[None], found.guessed[_spread(problem, found.guessed, _STARTS)]]
+                [problem.own[None], self._guessed[_spread(problem, self._guessed, _STARTS)]]
             )
         if len(known) < _FEW and not self.complete:
             known = np.concatenate([known, climb(problem, self._steps, starts)])
@@ -364,7 +363,7 @@ def _minimal(problem: Problem, places: Ints) -> Bools:
 
 
 @dataclass
-class Search:
+class Searches:
     """Where people can go, each looked for once.
 
     Parameters
@@ -386,11 +385,11 @@ class Search:
     quick: Classifier | None = None
     edges: dict[int, Array] | None = None
     others: Array | None = None
-    _known: LRUCache[Any, Found] = field(default_factory=lambda: LRUCache(_KEPT))
+    _known: LRUCache[Any, Reachable] = field(default_factory=lambda: LRUCache(_KEPT))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
-    def of(self, subject: Subject, limits: Limits | None, deadline: float) -> Iterator[Found]:
+    def of(self, subject: Subject, limits: Limits | None, deadline: float) -> Iterator[Reachable]:
         """Lend where a subject can go within limits, looked for on first use; nobody else has it meanwhile.
 
         Others are served at the same time: who comes anew, which takes longest, keeps nobody waiting.
@@ -410,7 +409,7 @@ class Search:
             kept.problem.deadline = deadline
             yield kept
 
-    def find(self, subject: Subject, deadline: float) -> Found:
+    def find(self, subject: Subject, deadline: float) -> Reachable:
         """Return where a subject can go: with actions that are ready before mere waiting is enough, else with waiting."""
         quick, edges, accepts = self.quick, self.edges, self.classifier.accepts
         if quick is not None and abs(float(quick.score(subject.z[None])[0]) - subject.score) > _MISREAD:
@@ -422,11 +421,11 @@ class Search:
         if space is not subject.space:
             first = Problem(space, asked, subject.z, self.max_changes, **settings)
         exact = None if quick is None else accepts
-        found = Found(first, exact, self.others)
+        found = Reachable(first, exact, self.others)
         if len(found) or not subject.space.timed or first.late:
             return found
         waiting = Problem(subject.space, asked, subject.z, self.max_changes, waits=True, **settings)
-        return Found(waiting, exact, self.others)
+        return Reachable(waiting, exact, self.others)
 
 
 def _sooner(problem: Problem) -> ActionSpace:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 import reap
-from reap.recourse.search import Found
+from reap.recourse.search import Reachable
 
 
 @pytest.fixture
 def searches(monkeypatch):
     """How many matrices searches were asked for."""
     counted = []
-    solve = Found._least
-    monkeypatch.setattr(Found, "_least", lambda self, A: (counted.append(len(A)), solve(self, A))[1])
+    solve = Reachable._least
+    monkeypatch.setattr(Reachable, "_least", lambda self, A: (counted.append(len(A)), solve(self, A))[1])
     return counted
 
 

@@ -14,7 +14,7 @@ import pytest
 import reap
 from reap import _clock
 from reap.recourse import making
-from reap.recourse.search import Found
+from reap.recourse.search import Reachable
 from reap.service.turns import Turns
 
 
@@ -77,7 +77,7 @@ def test_the_time_of_a_search_ends_or_grows_while_its_plans_are_judged(
     x, alike = german_rejected.iloc[[0]], np.eye(engine.space.dimension)[None]
     wanted = engine.plans(x, alike)
     engine._forget()
-    least, route = Found.least, making.routes
+    least, route = Reachable.least, making.routes
     now, then = (np.inf, -np.inf) if passed else (-np.inf, np.inf)
 
     def searched(self, A):
@@ -89,7 +89,7 @@ def test_the_time_of_a_search_ends_or_grows_while_its_plans_are_judged(
         problem.deadline = then
         return route(problem, rows)
 
-    monkeypatch.setattr(Found, "least", searched)
+    monkeypatch.setattr(Reachable, "least", searched)
     monkeypatch.setattr(making, "routes", judged)
     (made,) = engine.plans(x, alike)
     np.testing.assert_array_equal(made.path, wanted[0].path)

@@ -23,7 +23,7 @@ from reap.plan import Plan
 from reap.recourse.acceptance import Durability
 from reap.recourse.engine import ROWS, Candidates, Engine, Objective, Subject, check_robust
 from reap.recourse.fitting import typical
-from reap.recourse.polish import Steps, climb, exchange
+from reap.recourse.polish import LadderSteps, climb, exchange
 from reap.recourse.problem import Problem
 from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Limits
@@ -348,7 +348,7 @@ def _accepted_near(problem: Problem, person: Efforts, row: Array) -> Array | Non
     """
     if len(problem.own) == 0:
         return None
-    person, steps = person.within(problem.moving), Steps(problem)
+    person, steps = person.within(problem.moving), LadderSteps(problem)
     here = np.array([one.nearest(row[None, one.columns])[0] for one in problem.ladders], dtype=np.intp)
     found = climb(problem, steps, here[None], rounds=_CLIMBS)
     if len(found) == 0:
