@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reap.belief.belief import Answer, Belief
+from reap.belief.belief import Answer, Belief, Sampled
 from reap.belief.confidence_set import ConfidenceSet
 from reap.belief.learned_prior import LearnedPrior
 from reap.belief.posterior import Posterior
@@ -17,6 +17,7 @@ __all__ = [
     "LearnedPrior",
     "Posterior",
     "RelaxedCenter",
+    "Sampled",
     "WorstCasePlan",
     "WorstCases",
     "solve_centers",

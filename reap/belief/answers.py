@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ CAREFUL, MIDDLING, CARELESS = (200.0, 0.005, 0.6), (50.0, 0.05, 0.3), (20.0, 0.1
 #: Share of people who weigh only what a question shows as different, and not what the options have in common.
 NARROW = 0.3
 _TINY = 1e-300
+#: Steps of the table of answers to two options, for relative differences of effort from −1 to 1.
+_STEPS = 4000
 #: An exponent whose power can still be summed.
 _HUGE = 650.0
 #: Changes that are no further apart are the same.
@@ -105,6 +108,30 @@ def choice_probabilities(efforts: Array, who: People) -> Array:
     """
     turned = [choice_probability(np.roll(efforts, -i, axis=-1), who) for i in range(efforts.shape[-1])]
     return np.stack(turned, axis=-2)
+
+
+def pair_probabilities(efforts: Array, who: People) -> Array:
+    """Return `choice_probabilities` (…, 2) of two options (…, 2), over the kinds of people, read off a table of 4,000 steps.
+
+    Looking up is ten times as fast as the logistic function, and thousands of pairs are compared for every question.
+
+    Examples
+    --------
+    >>> pair_probabilities(np.array([[1.0, 1.0], [1.0, 2.0]]), people()).round(3).tolist()
+    [[0.5, 0.5], [0.967, 0.033]]
+    """
+    a, b = efforts[..., 0], efforts[..., 1]
+    at = np.rint((_difference(b, a) + 1) * (_STEPS / 2)).astype(np.intp)
+    first = (_chances(tuple(who.sharpness), tuple(who.slip)) @ who.share)[at]
+    return np.stack([first, 1 - first], axis=-1)
+
+
+@lru_cache(maxsize=8)
+def _chances(sharpness: tuple[float, ...], slip: tuple[float, ...]) -> Array:
+    """Return the chance (steps, t) that each of t kinds of people takes the first, by the relative difference of efforts."""
+    ratios = np.linspace(-1.0, 1.0, _STEPS + 1)
+    who = People(np.array(sharpness), np.array(slip), np.ones(len(slip)))
+    return choice_probabilities(np.stack([1 - ratios, 1 + ratios], axis=-1) / 2, who)[:, 0]
 
 
 def same_probability(efforts: Array, who: People) -> Array:

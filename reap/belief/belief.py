@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self, TypeAlias
+from typing import Literal, Protocol, Self, TypeAlias, runtime_checkable
 
-from reap._typing import Array
+from reap._typing import Array, Ints, Seed
+from reap.effort import Efforts
 
 #: One option: ``(d,)`` for one step, ``(s, d)`` for a plan of s steps.
 Moves: TypeAlias = Array
@@ -47,4 +48,41 @@ class Belief(Protocol):
 
     def copy(self) -> Self:
         """Return an independent copy."""
+        ...
+
+
+@runtime_checkable
+class Sampled(Belief, Protocol):
+    """A belief made of n people who may be the one who answers, some more likely than others, such as `reap.Posterior`.
+
+    Whoever asks such a belief weighs what single people say by ``weights``, and never takes a plain mean.
+    """
+
+    @property
+    def weights(self) -> Array:
+        """How likely the person is each of the n people, (n,), of sum 1."""
+        ...
+
+    def sample(self, n: int, random_state: Seed | None = None) -> Efforts | Array:
+        """Draw people by their weights: `Efforts`, or the matrices (n, d, d) of people who differ in nothing else."""
+        ...
+
+    def efforts(self, options: Sequence[Moves] | Array) -> Array:
+        """Return what each of m options asks of each of the n people, (n, m)."""
+        ...
+
+    def answer_probabilities(
+        self, efforts: Array, people: Ints | None = None, *, slips: bool = True
+    ) -> Array:
+        """Return how likely each person is to choose each option of q questions with k options, (s, q, k), of sum 1 over k.
+
+        Parameters
+        ----------
+        efforts : (s, q, k) array
+            What the options ask of each of s people.
+        people : (s,) positions, optional
+            Which of the n people they are; by default all of them, in their order.
+        slips : bool
+            Whether answers by mistake are counted; without them every answer is meant as it is given.
+        """
         ...

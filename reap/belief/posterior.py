@@ -18,6 +18,7 @@ from reap.belief.answers import (
     as_seen,
     choice_probabilities,
     moves_of,
+    pair_probabilities,
     people,
 )
 from reap.belief.columns import answering, labelled, learnt, movable
@@ -266,6 +267,18 @@ class Posterior:
         """Return `⟨A, VᵀV⟩` `(n, m)` of flat matrices `(n, k·k)` and Gram matrices `(m, k, k)` in one product."""
         squares = squares.reshape(len(squares), -1).astype(flat.dtype, copy=False)
         return np.asarray((flat @ squares.T).astype(float, copy=False))
+
+    def answer_probabilities(
+        self, efforts: Array, people: Ints | None = None, *, slips: bool = True
+    ) -> Array:
+        """Return how likely people are to choose each option, `(s, q, k)` from efforts `(s, q, k)`; see `Sampled`.
+
+        The kinds of people are as likely as the answers so far make them, the same for every particle.
+        """
+        who = self.people if slips else self.people._replace(slip=np.zeros_like(self.people.slip))
+        if efforts.shape[-1] == 2:
+            return pair_probabilities(efforts, who)
+        return np.asarray(choice_probabilities(efforts, who) @ who.share)
 
     def choice_probabilities(self, options: Sequence[Array] | Array) -> Array:
         """Return how likely each of k options, shown side by side, is to be chosen `(k,)`; slips are counted in.
