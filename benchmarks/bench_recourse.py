@@ -140,7 +140,9 @@ def against_wachter(
         times, rows = [], []
         for x in people:
             z0 = space.vector(x)
-            low, high = (np.where(np.isin(np.arange(len(z0)), numbers), end, z0) for end in space.box(z0))
+            low, high = (
+                np.where(np.isin(np.arange(len(z0)), numbers), end, z0) for end in space.legal.box(z0)
+            )
             start = time.perf_counter()
             end = wachter(torch, module, z0, low, high, *setting)
             times.append(time.perf_counter() - start)

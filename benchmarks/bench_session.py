@@ -34,7 +34,7 @@ def rounds(
     times, shown = [], []
     for i in range(min(people, len(rejected))):
         person = reap.subjects.Mahalanobis.random(engine.space.dimension, np.random.default_rng(i))
-        session = engine.elicit(rejected.iloc[[i]], questions=questions, minds=minds)
+        session = engine.elicit(rejected.iloc[[i]], questions=questions, preset=reap.Bayes(minds=minds))
         question = session.ask()
         while question is not None:
             shown.append(rows_of(question))

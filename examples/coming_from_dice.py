@@ -31,7 +31,7 @@ person = refused.iloc[[0]]
 
 # %%
 numbers = list(data.X.select_dtypes("number").columns)
-free = [feature.name for feature in data.space.features if data.space.is_action(feature.name)]
+free = [feature.name for feature in data.space.features if data.space.feature(feature.name).is_action]
 explainer = dice_ml.Dice(
     dice_ml.Data(dataframe=data.X.assign(paid=data.y), continuous_features=numbers, outcome_name="paid"),
     dice_ml.Model(model=model, backend="sklearn"),

@@ -43,7 +43,7 @@ for feature in (
     session.constrain(feature, fixed=True)
 plan = session.recommend()
 print(plan.status)
-print(*session.relaxations(), sep="\n")
+print(plan.note)
 
 # %% [markdown]
 # ## Time

@@ -35,7 +35,10 @@ def person(i: int) -> reap.subjects.Mahalanobis:
 
 def held(i: int, prior: reap.belief.LearnedPrior | None = None, questions: int = 3) -> reap.Elicitation:
     """A session with one of them."""
-    session = engine.elicit(refused.iloc[i % len(refused)], prior=prior, questions=questions, random_state=i)
+    preset = reap.Bayes(prior=prior)
+    session = engine.elicit(
+        refused.iloc[i % len(refused)], preset=preset, questions=questions, random_state=i
+    )
     while question := session.ask():
         session.answer(person(i).answer(question))
     return session

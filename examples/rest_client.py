@@ -64,8 +64,7 @@ for field in schema["features"][:4]:
 # %% [markdown]
 # ## A session
 # The lender creates it with the applicant's row. An answer names the question, the revision it was seen at, and a key of the
-# client's choice: sent twice, it counts once. A warm-up comes first and does not count; the answer to the last question, held
-# out, is predicted before it is asked.
+# client's choice: sent twice, it counts once.
 
 # %%
 row = {
@@ -86,7 +85,7 @@ def call(method: str, path: str, **body: Any) -> Any:
 new = call("POST", "/sessions", subject=row, questions=3)
 state, token = new["state"], new["token"]
 while (question := state["question"]) is not None:
-    print(question["kind"], "·", " | ".join(option["title"] for option in question["options"]))
+    print(question["asks"], " | ".join(option["title"] for option in question["options"]))
     said = {"question": question["id"], "revision": state["revision"], "choice": 0, "key": uuid4().hex}
     state = call("POST", f"/sessions/{token}/answers", **said)["state"]
 

@@ -35,13 +35,13 @@ To every question you can answer:
 - **Skip** (if you would rather not say)
 
 Each part below begins with who you are and what the yes would be. Every question is to another person, so what is said
-about you changes from one to the next. Where it says so, that person was asked the same thing before.[^made]
+about you changes from one to the next.[^made]
 """
 FOOT = """[^made]: Made by `python scripts/print_questions.py`; nothing is edited. In each public data set a logistic regression
     refuses some people, and a simulated person answered the questions that came before the one printed, so a question may be
     the first, second or third of a session. Questions are numbered here through the page. A question shows at most three
     differences, four where no smaller question helps, each large enough to be felt. No option asks for all that is to be
-    done for the other and more, and nothing is asked twice but for a second look.
+    done for the other and more, and nothing is asked twice.
 """
 
 
@@ -70,7 +70,7 @@ def questions(name: str, count: int) -> tuple[str, list[Question]]:
 
 def _about(space: reap.ActionSpace) -> str:
     """Return who the person is and what the yes would be, as a space says it."""
-    return fill(f"{space.about} With a yes, {space.yes}.", 120) + "\n"
+    return fill(f"{space.meaning.said('about')} With a yes, {space.meaning.said('yes')}.", 120) + "\n"
 
 
 def main() -> None:

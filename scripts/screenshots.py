@@ -173,7 +173,6 @@ def _places(api: Any) -> dict[str, str]:
             "subject": row,
             "questions": 4,
             "options": 4 if pages is WIDE else 2,
-            "warm_up": pages is not WIDE,
         }
         new = api.post("/sessions", json=asked).raise_for_status().json()
         here = f"/sessions/{new['token']}"

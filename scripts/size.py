@@ -17,7 +17,12 @@ ROOT = Path(__file__).resolve().parent.parent
 #: A module below this many lines that one other module imports could be a part of that.
 SMALL = 80
 #: What must not grow: (lines, files) of packages that were rebuilt.
-LIMITS: dict[str, tuple[int, int]] = {"recourse": (5_725, 22), "models": (4_350, 35)}
+LIMITS: dict[str, tuple[int, int]] = {
+    "recourse": (5_725, 22),
+    "models": (4_350, 35),
+    "elicitation": (2_850, 8),
+    "questions": (1_200, 9),
+}
 #: Public attributes, parameters and levels of inheritance of what users hold, where that was made small.
 FACES: dict[str, tuple[int, int, int]] = {"Recourse": (20, 12, 1)}
 #: Where the design wants to arrive: lines and files of the whole package.

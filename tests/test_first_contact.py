@@ -81,7 +81,9 @@ def test_forests_with_random_efforts_do_not_crash():
     """What was offered in the last round was not kept: 'need at least one array to concatenate'."""
     X, y = _loans(900, 3)
     model = RandomForestClassifier(100, min_samples_leaf=3, random_state=2).fit(X, y)
-    engine = reap.Recourse(model, ActionSpace.from_frame(X, steps={"amount": 1, "months": 1})).fit(X)
+    engine = reap.Recourse(
+        model, ActionSpace.from_frame(X, features={"amount": {"step": 1}, "months": {"step": 1}})
+    ).fit(X)
     refused = X[model.predict(X) == 0].iloc[:30]
     for i in range(len(refused)):
         for A in _matrices(4, 3, i):

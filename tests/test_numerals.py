@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reap
-from reap import numerals
+from reap import language
 from reap.language import LANGUAGES, speaking
 
 NO = None
@@ -73,18 +73,18 @@ def test_every_format_is_read_right_or_refused(row, code):
     with speaking(code):
         if wanted is None:
             with pytest.raises(reap.InputError):
-                numerals.read(row[0])
+                language.read_number(row[0])
         else:
-            assert numerals.read(row[0]) == wanted
+            assert language.read_number(row[0]) == wanted
 
 
 @given(st.floats(-1e9, 1e9).map(lambda x: round(x, 4)), st.sampled_from(list(LANGUAGES)))
 def test_what_stands_in_a_field_is_read_back(value, code):
     with speaking(code):
-        assert math.isclose(numerals.read(numerals.typed(value)), value, rel_tol=1e-12, abs_tol=1e-12)
+        assert math.isclose(language.read_number(language.typed(value)), value, rel_tol=1e-12, abs_tol=1e-12)
 
 
 @given(st.text(max_size=12), st.sampled_from(list(LANGUAGES)))
 def test_any_text_is_a_number_or_a_sentence(text, code):
     with speaking(code), contextlib.suppress(reap.InputError):
-        assert math.isfinite(numerals.read(text))
+        assert math.isfinite(language.read_number(text))

@@ -27,8 +27,12 @@ def space():
     return reap.ActionSpace.from_frame(
         X,
         ordinal={"job": ["none", "skilled", "manager"]},
-        labels={"amount": "Loan amount", "job": "Job", "rate": "APR", "owner": "Home owner"},
-        units={"amount": "DM", "rate": "%"},
+        features={
+            "amount": {"label": "Loan amount", "unit": "DM"},
+            "job": {"label": "Job"},
+            "rate": {"label": "APR", "unit": "%"},
+            "owner": {"label": "Home owner"},
+        },
     )
 
 

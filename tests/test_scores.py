@@ -29,7 +29,7 @@ def table(n=240, seed=0):
             "home": rng.choice(["own", "rent"], n),
         }
     )
-    return X, reap.ActionSpace.from_frame(X, units={"income": "EUR"})
+    return X, reap.ActionSpace.from_frame(X, features={"income": {"unit": "EUR"}})
 
 
 def card(frame):

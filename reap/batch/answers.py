@@ -12,8 +12,8 @@ answer        the position of the plan that is easiest (0 for the first), or "sa
 limits        optional, JSON: what the person cannot do, as in ``ActionSpace.limits``
 difficulties  optional, JSON: how hard they called features, from 1 (very easy) to 5 (very hard)
 start         optional, JSON: where the person stood then, in the features that have changed since
-parts         optional, "true" where parts of plans were compared: none of them is a plan that won or lost
-scales        optional, JSON: ``session.scales``, on which the number of changes and waiting were weighed; [] if not known
+parts         optional, "true" where parts of plans were compared: none of them is a plan that was chosen or refused
+scales        optional, JSON: ``session.pool.sizes``, on which the number of changes and waiting were weighed; [] if not known
 ============  ========================================================================================
 
 Limits and difficulties on any line hold for the person. A line with nothing but these has no options and "skip" for an
@@ -34,10 +34,10 @@ import pandas as pd
 from reap._errors import InputError, unknown
 from reap._formats import parse
 from reap._typing import Array, Frame
-from reap.elicitation import Elicitation, Event, Question
-from reap.elicitation.difficulty import check_level
-from reap.elicitation.minds import columns
-from reap.elicitation.rounds import write_asked
+from reap.elicitation import Bayes, Elicitation, Question
+from reap.elicitation.events import Shown
+from reap.elicitation.learned import check_level
+from reap.elicitation.pool import minded
 from reap.plan import Plan
 from reap.recourse import Engine
 from reap.space import ActionSpace, Limits
@@ -103,9 +103,8 @@ class Answers:
             engine,
             x,
             limits=limits.merge(self.limits),
+            preset=Bayes(scales=self.scales or None, minds=self.scales is not None),
             random_state=engine.random_state,
-            scales=self.scales or None,
-            minds=self.scales is not None,
         )
         for name, level in self.difficulties.items():
             session.constrain(name, difficulty=level)
@@ -113,7 +112,7 @@ class Answers:
             plans = tuple(_plan(engine, session.here, one.start, stages) for stages in one.options)
             whole = not one.parts and all(plan.valid for plan in plans)
             question = Question(f"line-{number}", number, plans, whole=whole)
-            session.apply(Event("asked", write_asked(None, question)))
+            session.apply(Shown(question=question).event())
             session.answer(one.choice)
         return session
 
@@ -155,10 +154,10 @@ def answers_of(session: Elicitation, row_id: Any) -> Frame:
     here = session.space.values(session.here)
     wishes = {"limits": _text(session.limits.to_dict()), "difficulties": _text(session.difficulties)}
     minded = session.belief.dimension > session.space.dimension
-    # none yet: no plan was looked for
-    scales = {"scales": json.dumps(session.scales or []) if minded else None}
+    sizes = session.pool.sizes  # none yet: no plan was looked for
+    scales = {"scales": json.dumps([] if sizes is None else sizes.tolist()) if minded else None}
     lines = []
-    for k, (question, choice) in enumerate(session.history):
+    for k, (question, choice, _impossible) in enumerate(session.history):
         then = session.space.values(question.options[0].path[0])
         options = _text([_stages(plan) for plan in question.options])
         line = {"row_id": row_id, "round": k, "options": options, "answer": str(choice)}
@@ -241,7 +240,7 @@ def _take(person: Answers, said: dict[str, Any], space: ActionSpace) -> None:
         check_level(level)
     person.difficulties |= levels
     if "scales" in said:
-        given, count = _json(said, "scales", list), columns(space)
+        given, count = _json(said, "scales", list), minded(space)
         sizes = [float(size) for size in given if isinstance(size, int | float) and 0 <= size < math.inf]
         if len(sizes) < len(given) or len(sizes) not in (0, count):
             raise InputError(f"scales must be {count} numbers of at least 0; given was {said['scales']!r}")

@@ -11,7 +11,7 @@ from reap import language
 from reap._errors import InputError
 from reap._typing import Frame
 from reap.cli import _setup
-from reap.elicitation.difficulty import FACTORS, WORDS
+from reap.elicitation.learned import FACTORS, WORDS
 from reap.language import N_, _, ngettext
 from reap.space.words import doubt
 
@@ -180,8 +180,6 @@ def _save(session: Elicitation, path: Path | None) -> None:
 def _end(session: Elicitation, console: Console, *, asking: bool) -> bool:
     """Show the plans to choose from; returns whether the person wants none of them, and questions go on."""
     console.print(session.ended)
-    if session.prediction is not None and session.prediction.hit is not None:
-        console.print(str(session.prediction))
     best, *others = session.plans()
     easier = session.plans(1, today=True)[1:]
     shown = [(_("Recommended"), best), *((_("Another way"), other) for other in others)]

@@ -17,7 +17,7 @@ from reap.cli._terminal import hold, screen, typed_in
 from reap.language import _
 
 if TYPE_CHECKING:
-    from reap.elicitation import Elicitation
+    from reap.elicitation import Bayes, Elicitation
     from reap.research.subjects import Mahalanobis
 
 
@@ -62,15 +62,25 @@ def ask(
             subject,
             questions=questions,
             options=options,
-            preset=preset,
+            preset=_preset(preset, prior),
             limits=limits,
-            prior=prior,
-            warm_up=not simulate,
-            held_out=not simulate,
         )
     if preset != "reap" and questions and not simulate and not _begun(session):
         screen(session, console)
     hold(session, console, file, _simulated(session, seed) if simulate else None)
+
+
+def _preset(name: str, prior: Path | None) -> str | Bayes:
+    """Return the preset of a name, with a learnt prior where there is one."""
+    from reap.elicitation import Bayes
+
+    if prior is None:
+        return name
+    if name != Bayes.name:
+        raise InputError(
+            "a learnt prior is for the posterior of preset bayes; leave out --prior, or --preset"
+        )
+    return Bayes(prior=prior)
 
 
 def _begun(session: Elicitation) -> bool:

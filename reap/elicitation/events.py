@@ -1,32 +1,51 @@
-"""The events of a session: one vocabulary, one undo, one JSON form, for the library and for the service.
+"""The events of a session: one vocabulary, one undo, one JSON form, and one reader that checks, for the library and the service.
 
 A session is the list of its events. ``started`` says who the person is and what was set. ``asked`` and ``recommended`` say
 what was shown. The *acts* say what the person did: ``screened``, ``answered``, ``revised``, ``constrained``, ``released``,
-``refused``, ``replanned``.
-``undone`` takes the last act back. What was shown is in the log, so the same events lead to the same state, to the byte,
-and no engine is asked again.
+``refused``, ``replanned``. ``undone`` takes the last act back. What was shown is in the log, so the same events lead to the
+same state, to the byte, and no engine is asked again.
+
+Plans that were found or asked about are listed once in an event and named by position. A plan that was recommended is written
+with its words, since that is what the person saw.
+
+A file from outside is replayed, and every event in it is checked before it happens, as if nobody knew who wrote it (`LogReader`).
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from reap import __version__
+import numpy as np
+
 from reap._errors import InputError
 from reap._formats import Format
 from reap._typing import Array
-from reap.elicitation.rounds import numbers
+from reap.elicitation.learned import check_level
+from reap.elicitation.question import Question, read_choice
+from reap.plan import LARGEST, Plan, number, read_bare, unreadable
+from reap.recourse import Engine
 from reap.recourse.engine import differences
 from reap.space import ActionSpace, Limits
 
-_FORMAT = Format("session", "reap.session", 1, "what Elicitation.to_json wrote")
+_FORMAT = Format("session", "reap.session", 2, "what Elicitation.to_json wrote", "start a new session")
 #: What the person said or did; ``undone`` takes the last of them back.
 ACTS = ("screened", "answered", "revised", "constrained", "released", "refused", "replanned")
 #: Every type of event of a session; a program may put events of its own between them.
 VERBS = ("started", "asked", "recommended", *ACTS, "undone")
+#: What reading a file that nobody wrote can end in.
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError)
+#: How far a stored score may be from the model's: another machine sums in another order.
+_SCORE = 1e-6
+#: The least and the most of a session's whole numbers.
+_WHOLE = {"questions": (0, 1000), "options": (2, 26), "random_state": (0, 2**63)}
+#: What a session may have of its own.
+_OWN = ("belief", "strategy")
+#: The highest number of a question: each answer may be followed by two that tell nothing.
+_MOST = 10_000
 
 
 @dataclass(frozen=True)
@@ -95,42 +114,106 @@ def read(text: str) -> list[Event]:
         raise InputError(f"the session is damaged: {error}") from None
 
 
-def started(
-    space: ActionSpace,
-    z: Array,
-    limits: Limits,
-    settings: Mapping[str, Any],
-    own: Sequence[str],
-    engine: Mapping[str, Any],
-    prior: str | None = None,
-) -> Event:
-    """Return the first event of a session.
+# what was shown ----------------------------------------------------------------------------------------
+
+
+class Shown(NamedTuple):
+    """What the engine found and the person was shown.
 
     Parameters
     ----------
-    z : (d,)
-        Where the person stands.
-    settings : mapping
-        Those of ``Elicitation``.
-    own : sequence of str
-        What the session needs besides them to come back: "belief", "strategy".
-    engine : mapping
-        The fingerprint of the engine: see ``Engine.fingerprint``.
-    prior : str, optional
-        The hash of the learnt prior it begins with.
+    found : list of Plan, optional
+        The plans that joined the pool; None where the engine was not asked.
+    question : Question, optional
+        Of ``asked``; None: nothing is left to ask.
+    plan : Plan, optional
+        Of ``recommended``: the plan as it was shown.
     """
-    said = {
-        "space": space.digest,
-        "z": numbers(z),
-        "subject": space.values(z),
-        "limits": limits.to_dict(),
-        "settings": dict(settings),
-        "own": list(own),
-        "engine": dict(engine),
-        "reap": __version__,
-        **({} if prior is None else {"prior": prior}),
-    }
-    return Event("started", said)
+
+    found: list[Plan] | None = None
+    question: Question | None = None
+    plan: Plan | None = None
+
+    def event(self) -> Event:
+        """Return the event that says so."""
+        written: list[dict[str, Any]] = []
+        known: dict[int, int] = {}
+
+        def places(plans: Sequence[Plan]) -> list[int]:
+            for plan in plans:
+                if id(plan) not in known:
+                    known[id(plan)] = len(written)
+                    written.append(plan.bare())
+            return [known[id(plan)] for plan in plans]
+
+        said: dict[str, Any] = {"found": None if self.found is None else places(self.found)}
+        if self.plan is not None:
+            said["plan"] = self.plan.to_dict(standalone=False)
+            return Event("recommended", {**said, "plans": written})
+        asked = self.question
+        said["question"] = asked and {
+            "id": asked.id,
+            "number": asked.number,
+            "options": places(asked.options),
+            "why": asked.why,
+            "gain": None if math.isnan(asked.gain) else asked.gain,
+            "whole": asked.whole,
+        }
+        return Event("asked", {**said, "plans": written})
+
+    @classmethod
+    def of(cls, event: Event, space: ActionSpace) -> Shown:
+        """Undo ``event``."""
+        said, plans = event.payload, read_plans(event.payload["plans"], space)
+        found = None if said["found"] is None else [_place(i, plans) for i in said["found"]]
+        if event.type == "recommended":
+            return cls(found, plan=Plan.from_dict(said["plan"], space))
+        asked = said["question"]
+        if asked is None:
+            return cls(found)
+        options = tuple(_place(i, plans) for i in asked["options"])
+        gain = math.nan if asked["gain"] is None else asked["gain"]
+        question = Question(asked["id"], asked["number"], options, asked["why"], gain, asked["whole"])
+        return cls(found, question)
+
+
+def _place(place: Any, plans: Sequence[Plan]) -> Plan:
+    if type(place) is not int or not 0 <= place < len(plans):
+        raise damaged(f"there is no plan {place!r}")
+    return plans[place]
+
+
+def read_plans(items: Sequence[Mapping[str, Any]], space: ActionSpace) -> list[Plan]:
+    """Return plans that were written without their words; of another space, or with rows that are nobody's: refused."""
+    plans = [Plan(space, **read_bare(item)) for item in items]
+    for plan in plans:
+        if plan.path.ndim != 2 or plan.path.shape[1] != space.dimension:
+            raise InputError(f"a plan has shape {plan.path.shape}, the space {space.dimension} columns")
+        _check_size(plan.path)
+    return plans
+
+
+def vector(items: Sequence[float | None]) -> Array:
+    """Return a vector from JSON numbers, null for missing values; what is too large to reckon with is refused."""
+    made = np.array([np.nan if v is None else v for v in items])
+    if made.dtype.kind not in "fiu" and made.size:  # words that look like numbers, such as "NaN", are none
+        raise damaged("a value of a row is no number")
+    made = made.astype(float)
+    _check_size(made)
+    return made
+
+
+def _check_size(z: Array) -> None:
+    if (np.abs(z) > LARGEST).any():
+        raise damaged("a value of a row is infinite, or too large to reckon with")
+
+
+def damaged(what: str) -> InputError:
+    """Return the error of a session that is not as an engine and a person leave it."""
+    return InputError(f"the session is damaged: {what}")
+
+
+# a log from outside ------------------------------------------------------------------------------------
 
 
 def check_engine(started: Mapping[str, Any], space: ActionSpace, engine: Mapping[str, Any]) -> None:
@@ -139,9 +222,172 @@ def check_engine(started: Mapping[str, Any], space: ActionSpace, engine: Mapping
         raise InputError(
             "the session was made with another action space; load it with the space it was made with"
         )
-    # sessions of before say nothing
-    differ = differences(started["engine"], engine) if "engine" in started else []
-    if differ:
+    if differ := differences(started["engine"], engine):
         raise InputError(
             f"the session was made with another engine: {', '.join(differ)}; load it with the engine it was made with"
         )
+
+
+class LogReader:
+    """Checks events of a log that nobody has looked at, each before it happens to a session.
+
+    Every place where somebody stands must be a row; every stored plan must start there, be legal within the limits that the
+    person has set by then, and score what the model scores; every answer must be one that its question allows. A session in the
+    service's own database is replayed without this.
+
+    Parameters
+    ----------
+    engine : Engine, optional
+        Without one nobody goes on with the session, and no model is at hand: how it was held, and what the file says of
+        scores, is taken as it is.
+    """
+
+    def __init__(self, engine: Engine | None) -> None:
+        self.engine = engine
+
+    def started(self, event: Event, space: ActionSpace) -> None:
+        """Check the first event of a log, before anything is made of it."""
+        said = event.payload
+        self._stands(said, space)
+        if self.engine is None:
+            return
+        if not isinstance(said["own"], list) or not set(said["own"]) <= set(_OWN):
+            raise damaged(f"it was made with {said['own']!r} of its own; expected some of {', '.join(_OWN)}")
+        if not isinstance(said["reap"], str):
+            raise damaged("it does not say what it was made with")
+        for name, (least, most) in _WHOLE.items():
+            value = said["settings"][name]
+            if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+                raise damaged(f"its setting {name} is {value!r}; expected {least} to {most}")
+
+    def check(
+        self,
+        event: Event,
+        space: ActionSpace,
+        limits: Limits,
+        here: Array,
+        question: Question | None,
+        answered: Sequence[Question],
+    ) -> None:
+        """Check what happens next to somebody who stands ``here`` (d,), by the question on the table and those answered."""
+        said, allowed = event.payload, space.tighten(limits)
+        match event.type:
+            case "asked" | "recommended":
+                self._shown(Shown.of(event, space), here, allowed)
+            case "answered":
+                if question is None:
+                    raise damaged("there is no question to answer")
+                if said["question"] != question.id:
+                    raise damaged(f"it answers the question {said['question']!r}, which is not the one asked")
+                _check_answer(said, question, space)
+            case "revised":
+                _check_answer(said, answered[said["position"]], space)
+            case "refused":
+                if not (turned_down := read_plans(said["plans"], space)):
+                    raise damaged("it refuses plans, and names none")
+                self._plans(turned_down, True, here, allowed)
+                _check_names(said["impossible"], space)
+            case "constrained":
+                if said["feature"] is not None:
+                    _check_names([said["feature"]], space)
+                space.tighten(Limits.from_dict(said["limits"]))
+                if said["difficulty"] is not None:
+                    check_level(said["difficulty"])
+            case "screened":
+                _check_screening(said, space)
+            case "replanned":
+                self._stands(said, space)
+
+    def _shown(self, shown: Shown, here: Array, allowed: ActionSpace) -> None:
+        plans, question = list(shown.found or ()), shown.question
+        if shown.plan is not None and shown.plan.status == "ok":
+            plans.append(shown.plan)
+        if question is not None:
+            good = type(question.number) is int and 0 <= question.number <= _MOST
+            good = good and isinstance(question.id, str) and isinstance(question.why, str)
+            good = good and len({id(option) for option in question.options}) > 1
+            good = good and (question.gain != question.gain or number(question.gain))
+            if not (good and isinstance(question.whole, bool)):
+                raise damaged(f"its question {question.number!r} is not one")
+            if question.whole:
+                plans += question.options
+            else:
+                self._plans(question.options, False, here, allowed)
+            str(question)
+        self._plans(plans, True, here, allowed)
+
+    def _stands(self, said: Mapping[str, Any], space: ActionSpace) -> None:
+        """Refuse a place where nobody stands: no vector of a row, or not the row that the file says."""
+        z = vector(said["z"])
+        if z.shape != (space.dimension,) or np.isinf(z).any():
+            raise damaged(f"the person stands at {len(z)} numbers; the space has {space.dimension} columns")
+        row = space.encode(space.decode(z[None]))[0]
+        if not np.allclose(row, z, rtol=0, atol=1e-9, equal_nan=True):
+            raise damaged("where the person stands is not a row of the table")
+        if dict(said["subject"]) != space.at_values(z, said["subject"]).values(z):
+            raise damaged("the person's values and their vector disagree")
+
+    def _plans(self, plans: Sequence[Plan], whole: bool, here: Array, allowed: ActionSpace) -> None:
+        """Judge plans by space and model: where each begins, whether it is legal, every score; whole ones end in a yes."""
+        for plan in plans:
+            if (wrong := unreadable(plan)) is not None:
+                raise damaged(f"a plan cannot be read: {wrong}")
+            if len(plan.path) < 2:
+                raise damaged("a plan has no step")
+            if not np.allclose(plan.path[0], here, rtol=0, atol=1e-9, equal_nan=True):
+                raise damaged("a plan begins where the person does not stand")
+            if self.engine is not None and plan.scale != self.engine.classifier_.scale:
+                raise damaged("a plan's scores are of another kind than the model's")
+            if not (math.isfinite(plan.effort) and plan.effort >= 0):
+                raise damaged(f"a plan's effort is {plan.effort!r}")
+        if not plans:
+            return
+        if self.engine is not None:
+            ends, model = np.array([plan.path[-1] for plan in plans]), self.engine.classifier_
+            if not self.engine.space.allows(here[None], ends).all():
+                raise damaged("the action space does not allow what a plan advises")
+            scores = np.asarray(model.score(np.concatenate([plan.path for plan in plans])))
+            if not np.allclose(
+                scores, np.concatenate([plan.scores for plan in plans]), rtol=_SCORE, atol=_SCORE
+            ):
+                raise damaged("a plan's scores are not the model's")
+            if whole and not model.accepts(ends).all():
+                raise damaged("the model rejects where a plan ends")
+        rows = np.concatenate([plan.path[1:] if plan.along else plan.path[-1:] for plan in plans])
+        if not allowed.allows(here[None], rows).all():
+            raise damaged("a plan breaks the person's limits")
+
+
+def _check_answer(said: Mapping[str, Any], question: Question, space: ActionSpace) -> None:
+    choice = said["choice"]
+    if isinstance(choice, bool) or choice != read_choice(choice, len(question.options)):
+        raise damaged(f"{choice!r} is not an answer to question {question.number}")
+    _check_names(said["impossible"], space)
+
+
+def _check_screening(said: Mapping[str, Any], space: ActionSpace) -> None:
+    """Refuse a screening that names what is not there, or whose limits do not follow from what it names."""
+    named, limits = said["changeable"], Limits.from_dict(said["limits"])
+    space.tighten(limits)
+    if limits != Limits(fixed=limits.fixed):
+        raise damaged("its screening limits more than what stays as it is")
+    if named is None:
+        if limits.fixed or said["difficulty"]:
+            raise damaged("its screening was skipped, and yet says something")
+        return
+    _check_names(named, space)
+    if set(named) & set(limits.fixed):
+        raise damaged("its screening keeps what the person could change")
+    for name, level in dict(said["difficulty"]).items():
+        if name not in named:
+            raise damaged(
+                f"its screening has a difficulty for {name!r}, which is not among what is changeable"
+            )
+        check_level(level)
+
+
+def _check_names(names: Sequence[str], space: ActionSpace) -> None:
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise damaged(f"{names!r} is no list of names")
+    for name in names:
+        space.feature(name)

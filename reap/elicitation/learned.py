@@ -1,4 +1,4 @@
-"""What an effort matrix says about a person, for showing it to them."""
+"""What a person says of single features, and what an effort matrix says of them: how hard changes are, on one scale."""
 
 from __future__ import annotations
 
@@ -6,15 +6,62 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reap._errors import InputError
 from reap._typing import Array
-from reap.elicitation.difficulty import WORDS, level_of
-from reap.elicitation.screening import movable
-from reap.language import _
-from reap.space import ActionSpace
+from reap.belief.prior import DIFFICULTIES
+from reap.language import N_, _
+from reap.space import ActionSpace, Feature
 from reap.space.words import lowered
 
 #: How likely it must be that somebody minds the number of changes, or waiting, for us to say so.
 MINDED = 0.8
+#: What each level is called, in English; ``_`` says it in the language in use.
+WORDS = {
+    1: N_("very easy"),
+    2: N_("easy"),
+    3: N_("neither easy nor hard"),
+    4: N_("hard"),
+    5: N_("very hard"),
+}
+#: What each level multiplies the effort of a feature by; 1 is the average of a person's features.
+FACTORS = dict(enumerate(DIFFICULTIES.values(), start=1))
+
+
+def check_level(level: int) -> None:
+    """Refuse a level that there is not."""
+    if level not in FACTORS:
+        raise InputError(f"difficulty is {level!r}; give a level from 1 (very easy) to 5 (very hard)")
+
+
+def level_of(factor: float) -> int:
+    """Return the level whose factor is nearest, by ratio.
+
+    Examples
+    --------
+    >>> [level_of(factor) for factor in (0.01, 0.5, 1.3, 2.0, 40.0)]
+    [1, 2, 3, 4, 5]
+    """
+    apart = np.abs(np.log(list(FACTORS.values())) - np.log(max(factor, 1e-12)))
+    return int(np.argmin(apart)) + 1
+
+
+def movable(space: ActionSpace, z: Array) -> list[Feature]:
+    """Return the actions that are open to somebody who stands at z (d,), in the order of the table.
+
+    None where limits leave some feature no value: then nothing is legal, whatever else changes, and a plan says why.
+    """
+    try:
+        lower, upper = space.legal.box(z)
+    except InputError:
+        return []
+
+    def is_open(feature: Feature) -> bool:
+        columns = space.slices[feature.name]
+        if feature.kind == "categorical":
+            return bool(upper[columns].sum() > 1)
+        return bool(upper[columns] > lower[columns] + 1e-12)
+
+    return [feature for feature in space.features if feature.is_action and is_open(feature)]
 
 
 @dataclass(frozen=True)

@@ -1,30 +1,319 @@
-"""The plans that could be recommended to one person."""
+"""What a session may ask about and recommend: plans, parts of plans, and which of them may stand side by side.
+
+A plan's effort is counted of its moves. People mind besides how many changes there are and how long they take:
+``effort = ΔᵀAΔ + h·k + w·τ²`` with k actions and τ months over the horizon. It is linear in what is unknown, so a belief
+learns h and w as it learns A: a plan's moves get two more columns, ``√(s_h k)`` and ``√s_w τ``, each with a weight of its own
+and no cross terms (``Posterior(…, beside=2)``). The scales s make a weight of 1 worth a typical change of this person: they are
+taken from the first plans found for them, and stay.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 
 from reap import effort
+from reap._arrays import row_keys
 from reap._typing import Array, Bools, Ints
 from reap.belief import Belief
-from reap.elicitation.comparisons import ROWS, WORTH_A_ROW, Comparisons
-from reap.elicitation.minds import beside, extended
-from reap.elicitation.options import asked, at, key
-from reap.elicitation.parts import Parts
-from reap.plan import Plan
-from reap.questions import Choice, Strategy
-from reap.questions.losing import Losing
-from reap.questions.saving import Saving
-from reap.questions.shown import Shown
-from reap.questions.strategy import Sampled
-from reap.recourse.reduce import undominated
+from reap.plan import Plan, date
+from reap.questions import Burden, Choice, Strategy
+from reap.recourse import Candidates
+from reap.recourse.reduce import asks_no_more, undominated
 from reap.space import ActionSpace, Limits
 
-#: Where a search for plans saved a smaller share of the expected effort, the engine is not asked again for what people choose.
-SAVED = 0.005
+#: Rows that differ in a question at most; one more where nothing else helps and it gains this share of the effort.
+ROWS, WORTH_A_ROW = 3, 0.15
+#: Changes in a part of a plan at most, and the largest number of parts.
+CHANGES, PARTS = 2, 80
+#: The smallest difference of a number that a person feels, where its feature does not say: as a share of what the person
+#: has, within these shares of its span.
+OWN, LEAST, NOTICE = 0.05, 0.005, 0.02
+
+
+def key(plan: Plan) -> bytes:
+    """Return what makes a plan the same as another: where it leads; for a path every stage of it."""
+    return (plan.path if plan.along else plan.path[[0, -1]]).tobytes()
+
+
+def _at(name: bytes, dimension: int) -> tuple[Array, Array]:
+    """Return where the plan of a ``key`` leads and where it starts, (d,) each."""
+    path = np.frombuffer(name).reshape(-1, dimension)
+    return path[-1], path[0]
+
+
+def _asked(place: Callable[[bytes], int | None], shown: Iterable[Iterable[bytes]]) -> list[Sequence[int]]:
+    """Return questions by the places of their options; one with an option that has left cannot come again."""
+    places = [[place(name) for name in names] for names in shown]
+    return [[i for i in here if i is not None] for here in places if None not in here]
+
+
+def minded(space: ActionSpace) -> int:
+    """Return how many columns there are: where nothing takes time, only the number of changes."""
+    return 2 if space.timed else 1
+
+
+def counted(space: ActionSpace, plans: Sequence[Plan]) -> Array:
+    """Return the number of actions k and the time τ of each plan, (n, columns)."""
+    if not plans:
+        return np.empty((0, minded(space)))
+    starts, ends = (np.stack([plan.path[at] for plan in plans]) for at in (0, -1))
+    acts = np.array([feature.is_action for feature in space.features])
+    actions: Array = space.encoding.changed(starts, ends)[:, acts].sum(axis=1).astype(float)
+    if minded(space) == 1:
+        return actions[:, None]
+    date(plans)
+    months = np.array([plan.months for plan in plans]) / space.horizon
+    return np.asarray(np.column_stack([actions, months]))
+
+
+def scales(space: ActionSpace, plans: Sequence[Plan]) -> Array:
+    """Return ``s_h = median(|Δ|²/k)`` and ``s_w = median(|Δ|²) / median(τ²)`` over plans that take time, (columns,)."""
+    sizes = np.array([(effort.changes(plan.path[-1], plan.path[0]) ** 2).sum() for plan in plans])
+    counts = counted(space, plans)
+    found = [float(np.median(sizes / np.maximum(counts[:, 0], 1.0)))]
+    if counts.shape[1] > 1:
+        slow = counts[:, 1] > 0
+        found.append(float(np.median(sizes) / np.median(counts[slow, 1] ** 2)) if slow.any() else 0.0)
+    return np.array(found)
+
+
+def beside(space: ActionSpace, plans: Sequence[Plan], sizes: Array) -> Array:
+    """Return the columns beside the moves of each plan, (n, columns)."""
+    counts = counted(space, plans)
+    counts[:, 0] = np.sqrt(counts[:, 0])
+    return np.asarray(np.sqrt(sizes) * counts)
+
+
+def extended(moves: Sequence[Array], more: Array) -> list[Array]:
+    """Return moves (s, d) with the columns beside them; a path has them once, at its first move."""
+
+    def wide(V: Array, row: Array) -> Array:
+        V = np.atleast_2d(V)
+        columns_ = np.zeros((len(V), len(row)))
+        columns_[:1] = row
+        return np.hstack([V, columns_])
+
+    return [wide(V, row) for V, row in zip(moves, more, strict=True)]
+
+
+def noticed(space: ActionSpace, start: Array) -> Array:
+    """Return the smallest difference worth asking about, of each encoded column (d,), of a person who stands at ``start`` (d,).
+
+    The feature's ``notice`` in units; without it 2 % of the span of a number or 5 % of what the person has, whichever is
+    less, but 0.5 % of the span and a step at least: who pays 300 a month feels 20. Ordered levels differ by a level,
+    categories by being another.
+    """
+    least = np.zeros(space.dimension)
+    for i, feature in enumerate(space.features):
+        if not feature.is_number:
+            continue
+        column, scale = space.slices[feature.name].start, space.encoding.scale[i]
+        own = abs(space.encoding.origin[i] + start[column] * scale)
+        felt = np.clip(np.nan_to_num(OWN * own), LEAST * feature.scale, NOTICE * feature.scale)
+        least[column] = (felt if feature.notice is None else feature.notice) / scale
+    return np.asarray(np.maximum(np.maximum(least, space.encoding.steps) - 1e-9, 1e-9))
+
+
+class Comparisons:
+    """Every two of n options, as the person would read them.
+
+    Parameters
+    ----------
+    space : ActionSpace
+    start : (d,)
+        Where the person stands.
+    ends : (n, d)
+        Where the options lead.
+
+    Attributes
+    ----------
+    apart : (n, n, f)
+        In which features two options differ, of those that are for the person to do.
+    rows : (n, n)
+        How many features two options differ in, without those that follow from others, go by themselves or are entailed.
+    """
+
+    def __init__(self, space: ActionSpace, start: Array, ends: Array) -> None:
+        own = [feature.derived is None and feature.clock is None for feature in space.features]
+        columns = np.array([space.slices[f.name].start for f in space.features])
+        self._changes = effort.changes(ends, start)
+        gaps = np.abs(self._changes[:, None] - self._changes[None])
+        self._least = noticed(space, start)
+        self._columns, self._own = columns, np.array(own)
+        self._differ = np.maximum.reduceat(gaps > 1e-9, columns, axis=-1)[..., self._own]
+        felt = np.maximum.reduceat(gaps >= self._least, columns, axis=-1)[..., self._own]
+        # "35 months instead of 36" is not felt either, however far the other option goes
+        sizes = np.abs(self._changes)
+        slight = (sizes > 1e-9) & (sizes < self._least)
+        slight = np.logical_or.reduceat(slight, columns, axis=-1)[:, self._own]
+        felt &= ~(slight[:, None] | slight[None])
+        self.apart: Bools = self._differ & ~self._entailed(space, start, ends)
+        self.rows: Array = self.apart.sum(axis=-1).astype(float)
+        free = np.repeat(self._own, np.diff([*columns, space.dimension]))
+        asked = _with_included(space, self._changes)
+        below = asks_no_more(asked[:, free], asked[:, free])
+        if any(feature.deed for feature in space.features):
+            doings = self._doings(space, start, ends, asked, free)
+            below |= asks_no_more(doings, doings)
+        self._fair: Bools = (felt == self._differ).all(axis=-1) & ~below & ~below.T
+
+    def _doings(self, space: ActionSpace, start: Array, ends: Array, asked: Array, free: Bools) -> Array:
+        """Return what a person does for each option, (n, c): how long they do what one deed brings about, and all other changes.
+
+        Whoever pays on time for a year makes up for one late payment and for another: that is one doing, not two.
+        """
+        months, columns = space.time.each(start, ends), []
+        free = free.copy()
+        for deed in sorted({feature.deed for feature in space.features} - {""}):
+            own = [i for i, feature in enumerate(space.features) if feature.deed == deed]
+            moved = np.zeros(len(ends), dtype=bool)
+            for i in own:
+                block = space.slices[space.features[i].name]
+                moved |= (np.abs(self._changes[:, block]) > 1e-9).any(axis=1)
+                free[block] = False
+            columns.append(np.maximum(months[:, own].max(axis=1), moved))
+        return np.column_stack([asked[:, free], *columns])
+
+    def _entailed(self, space: ActionSpace, start: Array, ends: Array) -> Bools:
+        """Return which features (n, n, own) two options change, if at all, only because a rule asks for it."""
+        if not space.rules:
+            return np.zeros_like(self._differ)
+        still = ~np.maximum.reduceat(np.abs(self._changes) > 1e-9, self._columns, axis=-1)
+        quiet = (still | space.legal.entailed(start, ends))[:, self._own]
+        return np.asarray(quiet[:, None] & quiet[None])
+
+    def burden(self, most: float, asked: Iterable[Sequence[Array]]) -> Array:
+        """Return ``rows``, infinite for two options that must not stand together, (n, n).
+
+        One asks for all that is to be done for the other, or for all of it and more; they differ in more than ``most`` rows, or
+        in one by less than one can feel; or the rows in which they differ read like those of two options (k, d) that
+        were ``asked`` about.
+        """
+        fair = self._fair & (self.rows <= most)
+        for question in asked:
+            for i in range(len(question)):
+                for j in range(i):
+                    alike = self._alike(question[i], question[j])
+                    fair &= ~alike & ~alike.T
+        return np.where(fair, self.rows, np.inf)
+
+    def _alike(self, first: Array, second: Array) -> Bools:
+        """Return which pairs (n, n) a person cannot tell from two changes (d,) that were compared."""
+        apart: Bools = np.abs(first - second) > 1e-9
+        rows: Bools = np.maximum.reduceat(apart[None], self._columns, axis=-1)[0, self._own]
+        same_rows = (self._differ == rows).all(axis=-1)
+        gaps = np.abs(self._changes[None] - np.stack([first, second])[:, None])  # (2, n, d)
+        near: Bools = np.asarray((gaps < self._least)[..., apart].all(axis=-1))
+        return np.asarray(same_rows & near[0, :, None] & near[1])
+
+
+def _with_included(space: ActionSpace, changes: Array) -> Array:
+    """Return changes (n, d) in which a level that ``includes`` others takes these too.
+
+    Whoever keeps 200 DM in an account keeps it above 0: seen so, the first asks for all of the second and more, although
+    the levels of a category have no order.
+
+    Examples
+    --------
+    >>> from reap.space import Feature
+    >>> levels = ("none", "some", "much")
+    >>> space = ActionSpace([Feature("savings", "categorical", levels=levels, includes=[("much", "some")])])
+    >>> _with_included(space, np.array([[-1.0, 0.0, 1.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])).tolist()
+    [[-1.0, 1.0, 1.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]]
+    """
+    taken = changes
+    for feature in space.features:
+        first = space.slices[feature.name].start
+        pairs = [
+            (first + feature.levels.index(a), first + feature.levels.index(b)) for a, b in feature.includes
+        ]
+        for _ in pairs:  # "1,000" includes "500", and that "100": a chain is no longer than the list
+            for more, less in pairs:
+                too = (taken[:, more] > 0) & (taken[:, less] == 0)
+                if too.any():
+                    taken = taken.copy()
+                    taken[too, less] = taken[too, more]
+    return taken
+
+
+class PlanParts:
+    """What can be asked about beside whole plans, and is never recommended: one may not be enough by itself.
+
+    A plan of one or two changes is a part too, but no question shows it beside one: it leads to a yes, the other may not.
+
+    Parameters
+    ----------
+    space : ActionSpace
+    limits : Limits
+        What the person cannot or will not do: a part must be legal by itself.
+    plans : sequence of Plan
+        Whose parts they are.
+    sizes : (e,) array, optional
+        As in ``Pool``.
+
+    Attributes
+    ----------
+    plans : list of Plan, whose scores are not known (NaN).
+    moves : list of arrays (1, d), what effort is counted of.
+    compared : Comparisons, optional
+        Every two of them; None where there are none.
+    """
+
+    def __init__(
+        self, space: ActionSpace, limits: Limits, plans: Sequence[Plan], sizes: Array | None = None
+    ) -> None:
+        self._space = space.tighten(limits)
+        self._start = plans[0].path[0]
+        targets = [plan.path[-1] for plan in plans if not plan.along]
+        ends = self._ends(targets)
+        self._whole = np.isin(row_keys(ends), row_keys(np.array(targets))) if len(ends) else np.zeros(0, bool)
+        unknown = np.full(2, np.nan)
+        self.plans = [
+            Plan(space, np.stack([self._start, end]), unknown, scale=plans[0].scale) for end in ends
+        ]
+        moves = list(effort.changes(ends, self._start)[:, None])
+        self.moves = moves if sizes is None else extended(moves, beside(space, self.plans, sizes))
+        self.compared = Comparisons(space, self._start, ends) if len(ends) else None
+
+    def __len__(self) -> int:
+        return len(self.plans)
+
+    def burden(self, most: float, asked: Iterable[Sequence[Array]]) -> Array:
+        """Return in how many rows two parts differ, (m, m), infinite where they must not stand together; see ``Comparisons``."""
+        if self.compared is None:
+            return np.empty((0, 0))
+        plan = self._whole[:, None] | self._whole  # plans are compared with plans: both lead to a yes
+        return np.where(plan, np.inf, self.compared.burden(most, asked))
+
+    def _ends(self, targets: Sequence[Array]) -> Array:
+        """Return where the parts lead (m, d): legal, and each different from the others by what one can feel."""
+        space, start = self._space, self._start
+        actions = [feature.name for feature in space.features if feature.is_action]
+        rows = []
+        for target in targets:
+            moved = effort.changes(target, start) != 0
+            changed = [space.slices[name] for name in actions if moved[space.slices[name]].any()]
+            for size in range(1, min(CHANGES, len(changed)) + 1):
+                for chosen in combinations(changed, size):
+                    row = start.copy()
+                    for columns in chosen:
+                        row[columns] = target[columns]
+                    rows.append(row)
+        if not rows:
+            return np.empty((0, len(start)))
+        least, seen = noticed(space, start), set()
+        kept = []
+        for row in rows:
+            felt = np.rint(effort.changes(row, start) / least).tobytes()
+            if felt not in seen:
+                seen.add(felt)
+                kept.append(row)
+        ends = space.legal.follow(np.array(kept), start)
+        legal = space.allows(np.tile(start, (len(ends), 1)), ends)
+        return np.asarray(ends[legal][:PARTS])
 
 
 class Pool:
@@ -61,7 +350,7 @@ class Pool:
         self.space, self.sizes = space, sizes
         # What follows from other features, or goes by itself, is not for the person to do.
         self._free = np.ones(space.dimension, dtype=bool)
-        self._free[space.following] = False
+        self._free[space.legal.following] = False
         self.plans: list[Plan] = []
         self.moves: list[Array] = []
         self._places: dict[bytes, int] = {}
@@ -82,12 +371,12 @@ class Pool:
         self.moves = self.priced(self.plans)
         self._places = {key(plan): i for i, plan in enumerate(self.plans)}
         self._comparisons: Comparisons | None = None
-        self._parts: tuple[Limits, list[int], Parts] | None = None
+        self._parts: tuple[Limits, list[int], PlanParts] | None = None
 
-    def parts(self, limits: Limits, some: Ints) -> Parts:
+    def parts(self, limits: Limits, some: Ints) -> PlanParts:
         """Return what can be asked about of some of the plans, by their places (k,); made once, while both stay the same."""
         if self._parts is None or self._parts[:2] != (limits, some.tolist()):
-            made = Parts(self.space, limits, [self.plans[i] for i in some], self.sizes)
+            made = PlanParts(self.space, limits, [self.plans[i] for i in some], self.sizes)
             self._parts = limits, some.tolist(), made
         return self._parts[2]
 
@@ -138,67 +427,72 @@ class Pool:
     def choose(
         self,
         strategy: Strategy,
-        belief: Belief | Array,
+        belief: Belief,
         shown: Iterable[Iterable[bytes]],
         rng: np.random.Generator,
         most: int | None = ROWS,
-        parts: Parts | None = None,
-        losing: Losing | None = None,
-        again: Iterable[Iterable[bytes]] = (),
+        parts: PlanParts | None = None,
     ) -> Choice | None:
         """Return the next question; None where nothing is left to ask.
 
         ``most`` rows differ, one more where that is worth it (None: any number), and each by something one can feel. No
         option asks for all of another and more. Nothing reads like a question that was shown (``Comparisons``). Paths may
         differ in any number of rows; two to the same row are compared only where there is nothing else to ask. ``parts``
-        may be asked about too, where the strategy knows what to make of them; they count on after the plans. ``losing`` says
-        what plans have lost so far. Two plans of ``again`` may be compared although they were shown.
+        may be asked about too; they count on after the plans.
         """
         if len(self) < 2:
             return None
-        twice = asked(self.place, again)
-        before = [each for each in asked(self.place, shown) if sorted(each) not in map(sorted, twice)]
-        if any(plan.along for plan in self.plans):
-            rows = np.array(self._compared().rows)
-            tries: Iterable[tuple[Array, float, Shown | None]] = [
-                (np.where(rows == 0, np.inf, rows), 0.0, None),
-                (rows, 0.0, None),
-            ]
-        else:
-            tries = self._tries(self._known(shown), most, parts, twice)
-        both: dict[str, Any] = {}
-        if isinstance(strategy, Saving):
-            both = {"losing": losing} if parts is None else {"losing": losing, "parts": parts.moves}
-        for burden, least, shown_rows in tries:
-            here = burden if "parts" in both else burden[: len(self), : len(self)]
-            if isinstance(strategy, Saving):
-                both["shown"] = shown_rows
-            choice = strategy.choose(self.moves, belief, asked=before, burden=here, random_state=rng, **both)
+        moves = self.moves if parts is None else [*self.moves, *parts.moves]
+        before = _asked(self.place, shown)
+        for burden, least in self._tries(shown, most, parts):
+            choice = strategy.choose(
+                moves, belief, asked=before, burden=burden, plans=len(self), random_state=rng
+            )
             if choice is not None and not choice.gain < least:  # a gain may be unknown, NaN
                 return choice
         return None
 
     def _tries(
-        self, known: list[list[Array]], most: int | None, parts: Parts | None, twice: list[Sequence[int]]
-    ) -> Iterator[tuple[Array, float, Shown]]:
-        """Yield who may stand beside whom, parts after plans, the least gain, and how many rows all may differ in together.
-
-        As the rules say; then what may help else.
-        """
-        compared = self._compared()
-        limit = np.inf if most is None else most
+        self, shown: Iterable[Iterable[bytes]], most: int | None, parts: PlanParts | None
+    ) -> Iterator[tuple[Burden, float]]:
+        """Yield who may stand beside whom, parts after plans, and the least gain: as the rules say, then what may help else."""
+        compared, limit = self._compared(), np.inf if most is None else most
+        if any(plan.along for plan in self.plans):
+            yield Burden(np.where(compared.rows == 0, np.inf, compared.rows)), 0.0
+            yield Burden(compared.rows), 0.0
+            return
+        known = self._known(shown)
         for rows, least in ((limit, 0.0), (limit + 1, WORTH_A_ROW)):
             whole = compared.burden(rows, known)
-            for i, j in twice:
-                whole[i, j] = whole[j, i] = compared.rows[i, j]
-            apart = (
-                [compared.apart] if parts is None or parts.apart is None else [compared.apart, parts.apart]
-            )
-            shown = Shown(apart, rows)
-            if parts is None:
-                yield whole, least, shown
+            if parts is None or parts.compared is None:
+                yield Burden(whole, [compared.apart], rows), least
             else:
-                yield _block(whole, parts.burden(limit, known)), least, shown
+                both = _block(whole, parts.burden(limit, known))
+                yield Burden(both, [compared.apart, parts.compared.apart], rows), least
+
+    def covered(self, less: Sequence[Plan], *, alike: bool = False) -> Bools:
+        """Return which plans (n,) ask for all that one of other plans asks for; a path only for all of itself.
+
+        ``alike``: those that nobody can tell from one of them, too.
+        """
+        found = np.zeros(len(self), dtype=bool)
+        if not less or not len(self):
+            return found
+        first, second = self._own_changes(less), self._own_changes(self.plans)
+        covers = asks_no_more(first, second)
+        for i, plan in enumerate(less):
+            for j, other in enumerate(self.plans):
+                if plan.along or other.along:
+                    covers[i, j] = key(plan) == key(other)
+        if alike:
+            least = noticed(self.space, self.plans[0].path[0])
+            covers |= (np.abs(first[:, None] - second[None]) < least).all(axis=-1)
+        return np.asarray(covers.any(axis=0))
+
+    def _own_changes(self, plans: Sequence[Plan]) -> Array:
+        """What the person does in each plan, (n, d)."""
+        ends = np.array([plan.path[-1] for plan in plans])
+        return np.where(self._free, effort.changes(ends, plans[0].path[0]), 0.0)
 
     def burden(self, shown: Iterable[Iterable[bytes]]) -> Array:
         """Return in how many rows two plans differ, (n, n), infinite where a question would be unfair, long or asked before."""
@@ -214,18 +508,7 @@ class Pool:
 
     def _known(self, shown: Iterable[Iterable[bytes]]) -> list[list[Array]]:
         """Return the whole changes of the options that were shown."""
-        return [[effort.changes(*at(name, self.space.dimension)) for name in names] for names in shown]
-
-
-def saved(belief: Belief, before: Sequence[Array], after: Sequence[Array]) -> float:
-    """Return ``1 − E[min_i c_i] / E[min_j c_j]``, i over the moves of more plans than j: what they are worth at most.
-
-    1 where there was no plan before, or the belief has no samples.
-    """
-    if not (len(before) and isinstance(belief, Sampled)):
-        return 1.0
-    least = [float(belief.efforts(moves).min(axis=1) @ belief.weights) for moves in (after, before)]
-    return 1 - least[0] / least[1] if least[1] > 0 else 0.0
+        return [[effort.changes(*_at(name, self.space.dimension)) for name in names] for names in shown]
 
 
 def _block(first: Array, second: Array) -> Array:
@@ -234,3 +517,38 @@ def _block(first: Array, second: Array) -> Array:
     both = np.full((n + m, n + m), np.inf)
     both[:n, :n], both[n:, n:] = first, second
     return both
+
+
+class Rows:
+    """Rows that the model accepts, as one-step plans from where a person stands; made by ``Engine.candidates``.
+
+    Parameters
+    ----------
+    candidates : Candidates
+    start : (d,)
+    """
+
+    def __init__(self, candidates: Candidates, start: Array) -> None:
+        self.candidates, self.start = candidates, start
+        self.moves = candidates.moves
+
+    def __getitem__(self, i: int) -> Plan:
+        return self.candidates[i]
+
+    def place(self, name: bytes) -> int | None:
+        """Return the position of the row that a plan leads to, by its ``key``; None if it is not among them."""
+        deviation = _at(name, len(self.start))[0] - self.start
+        hits = np.flatnonzero((np.abs(self.moves - np.nan_to_num(deviation)) < 1e-12).all(axis=1))
+        return int(hits[0]) if len(hits) else None
+
+    def choose(
+        self,
+        strategy: Strategy,
+        belief: Belief | Array,
+        shown: Iterable[Iterable[bytes]],
+        rng: np.random.Generator,
+    ) -> Choice | None:
+        """Return the next question, other than those shown; None where nothing is left to ask."""
+        if len(self.moves) < 2:
+            return None
+        return strategy.choose(self.moves, belief, asked=_asked(self.place, shown), random_state=rng)

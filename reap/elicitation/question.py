@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
-from reap.elicitation import lasting
+from reap._errors import InputError
 from reap.language import _, listed, ngettext
 from reap.plan import Plan
 from reap.space import Change
-from reap.space.deeds import doings
-from reap.space.meaning import Meaning, in_time
-from reap.space.words import lowered
+from reap.space.words import Meaning, doings, in_time, lowered, together
 
-Kind = Literal["warm-up", "question", "second look", "held-out"]
+_WORDS = {"left": 0, "right": 1}
 
 
 @dataclass(frozen=True)
@@ -41,23 +38,14 @@ class Question:
     id : str
         Names this question in this session.
     number : int
-        1 for the first; a warm-up has the number of the question after it.
+        1 for the first.
     options : tuple of Plan
     why : str
         One sentence on why it is asked.
     gain : float
         Share of the expected effort that the answer is expected to save; NaN where the strategy does not say.
-    kind : {"question", "warm-up", "second look", "held-out"}
-        A warm-up teaches nothing. A second look compares two plans once more, because the first answer was not expected.
-        The held-out question comes last; what will be answered was predicted.
-    predicted : int, optional
-        The option that we expect to be chosen; of a held-out question only.
-    probability : float, optional
-        How likely we think that is.
     whole : bool
         Whether each option leads to a yes by itself; otherwise they are parts of plans.
-    earlier : int, optional
-        The option that was chosen when these were compared before; of a second look only.
     """
 
     id: str
@@ -65,11 +53,7 @@ class Question:
     options: tuple[Plan, ...] = field(repr=False)
     why: str = ""
     gain: float = float("nan")
-    kind: Kind = "question"
-    predicted: int | None = None
-    probability: float | None = None
     whole: bool = True
-    earlier: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,7 +66,7 @@ class Question:
         space, start = self.options[0].space, self.options[0].path[0]
         if not space.rules:
             return frozenset()
-        by_rule = space.entailed(start, np.stack([option.path[-1] for option in self.options]))
+        by_rule = space.legal.entailed(start, np.stack([option.path[-1] for option in self.options]))
         moved = [{change.feature for change in option.changes} for option in self.options]
         return frozenset(
             feature.name
@@ -118,24 +102,26 @@ class Question:
         return tuple(titles)
 
     @property
-    def heading(self) -> str:
-        """What is asked, and what the answer is for."""
-        if self.kind == "warm-up":
-            return _("A warm-up, which does not count. Which would be easier for you?")
-        if self.kind == "held-out":
-            return _("One last question. We have predicted your answer. Which would be easier for you?")
-        if self.kind == "second look":
-            return _("Question {number}, a second look. Which would be easier for you?").format(
-                number=self.number
+    def asks(self) -> str:
+        """What is asked: of plans, which would be easier; of steps, which is easier to do."""
+        two = len(self.options) == 2
+        if not self.whole:
+            return (
+                _("Which of these steps is easier to do?")
+                if two
+                else _("Which of these steps is easiest to do?")
             )
-        if len(self.options) == 2:
-            return _("Question {number}. Which would be easier for you?").format(number=self.number)
-        return _("Question {number}. Which would be easiest for you?").format(number=self.number)
+        return _("Which would be easier for you?") if two else _("Which would be easiest for you?")
+
+    @property
+    def heading(self) -> str:
+        """What is asked, with its number."""
+        return f"{_('Question {number}.').format(number=self.number)} {self.asks}"
 
     @property
     def promise(self) -> str:
         """What all options come to: that they lead to a yes and ask for nothing else, or that they are parts of plans."""
-        two, yes = len(self.options) == 2, self.options[0].space.yes
+        two, yes = len(self.options) == 2, self.options[0].space.meaning.said("yes")
         if not self.whole:
             return _("These are only steps. More may be needed for a yes.")
         if yes:
@@ -147,11 +133,6 @@ class Question:
     @property
     def because(self) -> str:
         """Why it is asked, in the language in use; ``why`` is what was said when it was asked."""
-        if self.earlier is not None:
-            said = _(
-                "You were asked this before and chose {option}. We ask once more to be sure: keep your answer or change it."
-            )
-            return said.format(option=self.names[self.earlier])
         return why(self.gain) if self.why else ""
 
     @cached_property
@@ -206,7 +187,7 @@ class Question:
 
     def _done(self, meaning: Meaning, option: Plan) -> str:
         """Return when an option is done; what both ask for takes its time, too, and so does waiting."""
-        months, waiting = option.months, self._unclear(option) and lasting.waits(option)
+        months, waiting = option.months, self._unclear(option) and _waits(option)
         if months and self.shared and not meaning.said("ready"):
             said = ngettext("All of it takes {n} month", "All of it takes {n} months", months).format(
                 n=months
@@ -242,7 +223,7 @@ class Question:
             _("Both options include this: {changes}.") if two else _("All options include this: {changes}.")
         )
         slowest = {name: months for each in self.slowest for name, months in each.items()}
-        asked = listed(map(lowered, lasting.sentences(self._doings(self.shared), slowest)))
+        asked = listed(map(lowered, sentences(self._doings(self.shared), slowest)))
         said = [both.format(changes=asked)] if asked else []
         months = self.options[0].months
         if months and not self.times[0]:
@@ -264,11 +245,11 @@ class Question:
     @cached_property
     def slowest(self) -> tuple[Mapping[str, int], ...]:
         """Of each option what must say how long it takes, since another doing says a shorter time; else nothing."""
-        return tuple(lasting.slowest(o) if self._unclear(o) else {} for o in self.options)
+        return tuple(_slowest(o) if self._unclear(o) else {} for o in self.options)
 
     def _unclear(self, option: Plan) -> bool:
         own = (change for change in option.changes if change.feature not in self.entailed)
-        return lasting.unclear(option, self._doings(own))
+        return _unclear(option, self._doings(own))
 
     def _doings(self, changes: Iterable[Change]) -> list[list[Change]]:
         space = self.options[0].space
@@ -289,7 +270,7 @@ class Question:
         lines += filter(None, [self.also])
         each = zip(self.names, self.titles, self.apart, self.slowest, self.ready, strict=True)
         for name, title, own, slowest, ready in each:
-            asked = lasting.sentences(self._doings(own), slowest)
+            asked = sentences(self._doings(own), slowest)
             asked = [lowered(said) if i else said for i, said in enumerate(asked)]
             said = [_("{change}, and").format(change=change) for change in asked[:-1]] + asked[-1:]
             if len(asked) > 2:  # one or two changes say themselves what they are; more have a name
@@ -324,3 +305,83 @@ def why(gain: float) -> str:
             "As far as we know these take you about the same effort; your answer tells which you mind more."
         )
     return _("Your answer helps us find the plan that suits you.")
+
+
+def read_choice(choice: int | str, count: int) -> int | str:
+    """Return an answer to a question of ``count`` options as an index or one of the words; say what is allowed otherwise.
+
+    Examples
+    --------
+    >>> read_choice("right", 2), read_choice("C", 4), read_choice("Same", 2)
+    (1, 2, 'same')
+    """
+    if isinstance(choice, str):
+        text = choice.strip().lower()
+        if text in ("same", "neither", "skip"):
+            return text
+        if text in _WORDS and count == 2:
+            return _WORDS[text]
+        if len(text) == 1 and 0 <= ord(text) - ord("a") < count:
+            return ord(text) - ord("a")
+    elif not isinstance(choice, bool) and 0 <= int(choice) < count:
+        return int(choice)
+    letters = ", ".join(chr(ord("A") + i) for i in range(count))
+    raise InputError(
+        f'the answer {choice!r} is not one of {letters}, 0 to {count - 1}, "same", "neither", "skip"'
+    )
+
+
+# Times within an option: "apply for no credit for 4 months" while all of it takes 10. A person who reads both wonders where the
+# other 6 come from. So what takes all of the time says it, "pay off the 4 cards, which takes 10 months", and stands first; the
+# shorter doing goes on meanwhile. Where nothing that is done takes so long, the rest is waiting, and that is said.
+
+
+def sentences(doings: Sequence[list[Change]], slowest: Mapping[str, int]) -> list[str]:
+    """Return doings as sentences without full stops: what is ``slowest`` says its months and stands first, then the rest."""
+    months = [max((slowest.get(change.feature, 0) for change in doing), default=0) for doing in doings]
+    slow = [takes(doing, n) for doing, n in zip(doings, months, strict=True) if n]
+    rest = [doing for doing, n in zip(doings, months, strict=True) if not n]
+    return slow + [_meanwhile(doing) if slow else together(doing) for doing in rest]
+
+
+def takes(doing: list[Change], months: int) -> str:
+    """Return a doing with the time that it takes, unless it says that itself."""
+    if _months_said(doing):
+        return together(doing)
+    time = ngettext("{n} month", "{n} months", months).format(n=months)
+    return _("{change}, which takes {time}").format(change=together(doing), time=time)
+
+
+def _meanwhile(doing: list[Change]) -> str:
+    """Return a doing that goes on while another, longer one does; one that says no time needs no such word."""
+    said = together(doing)
+    return _("during that time, {change}").format(change=lowered(said)) if _months_said(doing) else said
+
+
+def _unclear(plan: Plan, doings: Sequence[Sequence[Change]]) -> bool:
+    """Return whether a doing says a time of its own that is not the time of all of the plan."""
+    return any(said and said < plan.months for said in map(_months_said, doings))
+
+
+def _months_said(doing: Sequence[Change]) -> int:
+    """Return the months that the sentence of a doing mentions; 0 where it mentions none."""
+    longest = max(doing, key=lambda change: change.months)
+    return longest.months if longest.says_months else 0
+
+
+def _slowest(plan: Plan) -> dict[str, int]:
+    """Return the features whose change takes all of the plan's time, with its months; none where the person waits besides.
+
+    What a rule asks for counts for the change that asks for it: whoever pays off the last card owes nothing any more.
+    """
+    if _waits(plan):
+        return {}
+    space, start, end = plan.space, plan.path[0], plan.path[-1]
+    asker = space.legal.entailing(start, end[None])[0]
+    slow = np.flatnonzero(space.legal.slowest(start, end[None])[0])
+    return {space.features[asker[i] if asker[i] >= 0 else i].name: plan.months for i in slow}
+
+
+def _waits(plan: Plan) -> bool:
+    """Return whether a plan ends later than the last of its actions."""
+    return max((change.months for change in plan.changes), default=0) < plan.months

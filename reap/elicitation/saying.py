@@ -1,17 +1,16 @@
-"""What a person can say: each thing is checked and returned as an event. Nothing has happened then; ``State.apply`` lets it."""
+"""What a person can say: each thing is checked and returned as an event, which ``Elicitation.apply`` lets happen."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reap._errors import InputError
 from reap._typing import Array
-from reap.elicitation.answers import read_choice
-from reap.elicitation.difficulty import check_level
 from reap.elicitation.events import Event
-from reap.elicitation.question import Question
-from reap.elicitation.rounds import numbers, write_plans
+from reap.elicitation.learned import check_level
+from reap.elicitation.question import Question, read_choice
 from reap.plan import Plan
 from reap.space import ActionSpace, Limits
 
@@ -57,7 +56,7 @@ def answered(
 
 def revised(
     space: ActionSpace,
-    answers: Sequence[tuple[Question, int | str]],
+    answers: Sequence[Question],
     position: int,
     choice: int | str,
     impossible: str | Sequence[str] = (),
@@ -65,7 +64,7 @@ def revised(
     """Return the event of another answer to an earlier question, by its position among the answers, from 0."""
     if not 0 <= position < len(answers):
         raise InputError(f"there is no answer {position + 1}; {len(answers)} were given")
-    return Event("revised", {"position": position, **_said(space, answers[position][0], choice, impossible)})
+    return Event("revised", {"position": position, **_said(space, answers[position], choice, impossible)})
 
 
 def _said(
@@ -89,7 +88,10 @@ def refused(space: ActionSpace, plans: Sequence[Plan], impossible: str | Sequenc
     """Return the event of "none of these", said to plans to choose from."""
     if not plans or any(plan.status != "ok" for plan in plans):
         raise InputError("there is no plan to refuse; call plans() first")
-    return Event("refused", {"plans": write_plans(plans), "impossible": _named(space, impossible)})
+    return Event(
+        "refused",
+        {"plans": [plan.bare() for plan in plans], "impossible": _named(space, impossible)},
+    )
 
 
 def constrained(
@@ -147,3 +149,8 @@ def released(limits: Limits, feature: str) -> Event:
 def replanned(space: ActionSpace, z: Array) -> Event:
     """Return the event of a new situation, a vector (d,)."""
     return Event("replanned", {"z": numbers(z), "subject": space.values(z)})
+
+
+def numbers(z: Array) -> list[float | None]:
+    """Return a vector as JSON numbers, missing values as null."""
+    return [None if math.isnan(v) else v for v in z.tolist()]

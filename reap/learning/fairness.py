@@ -18,9 +18,9 @@ from reap import effort
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
 from reap.belief import LearnedPrior, Posterior
-from reap.elicitation import minds
-from reap.elicitation.difficulty import FACTORS
-from reap.elicitation.state import State
+from reap.elicitation import Elicitation
+from reap.elicitation.learned import FACTORS
+from reap.elicitation.pool import beside
 from reap.learning.reading import Session, replayed
 from reap.space import ActionSpace
 
@@ -69,7 +69,7 @@ def fairness(
     return pd.DataFrame([_summary(str(name), part) for name, part in [*groups, ("all", frame)]])
 
 
-def _answering(sessions: Iterable[Session], space: ActionSpace) -> Iterable[State]:
+def _answering(sessions: Iterable[Session], space: ActionSpace) -> Iterable[Elicitation]:
     """Yield the sessions with an answer and a choice between plans."""
     for session in sessions:
         state = replayed(session, space)
@@ -77,11 +77,11 @@ def _answering(sessions: Iterable[Session], space: ActionSpace) -> Iterable[Stat
             yield state
 
 
-def _row(prior: LearnedPrior, state: State, space: ActionSpace, by: str) -> dict[str, Any]:
+def _row(prior: LearnedPrior, state: Elicitation, space: ActionSpace, by: str) -> dict[str, Any]:
     pool = np.array([plan.moves.sum(axis=0) for plan in state.pool])
     if prior.minders:
-        sizes = np.array(state.scales)
-        pool = np.hstack([pool, minds.beside(space, list(state.pool), sizes)])
+        assert state.pool.sizes is not None  # set by the first answer
+        pool = np.hstack([pool, beside(space, list(state.pool), state.pool.sizes)])
     factors = np.ones(space.dimension)
     for name, level in state.difficulties.items():
         factors[space.slices[name]] = FACTORS[level]
@@ -100,10 +100,10 @@ def _row(prior: LearnedPrior, state: State, space: ActionSpace, by: str) -> dict
 
 
 def _shown(
-    given: str | LearnedPrior, state: State, space: ActionSpace, factors: Array, beside: int
+    given: str | LearnedPrior, state: Elicitation, space: ActionSpace, factors: Array, more: int
 ) -> list[Array]:
     """Return the expected matrices after 0, 1, … answers."""
-    belief = Posterior(space.dimension, given, difficulties=factors, columns=space.movable, beside=beside)
+    belief = Posterior(space.dimension, given, difficulties=factors, columns=space.legal.movable, beside=more)
     means = [belief.mean]
     for answer in state.answers:
         answer.teach(belief)

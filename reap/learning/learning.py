@@ -114,7 +114,7 @@ def learn_past(
 def _learnt(
     past: Past, space: ActionSpace, seed: int, matrices: int, keep: str | Path | None, verbose: bool
 ) -> LearnedPrior:
-    columns = tuple(space.movable or ())
+    columns = tuple(space.legal.movable or ())
     names = tuple(space.columns[i] for i in columns)
     about: dict[str, Any] = {"people": len(past), "answers": past.answers, "fingerprint": past.fingerprint}
     kept = _Kept(keep, f"{__version__} {past.fingerprint} {seed} {matrices}")

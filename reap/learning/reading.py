@@ -1,7 +1,7 @@
 """What past sessions said, without their people: only what was compared and which was easier.
 
-A session is replayed without an engine, by a belief that takes nothing in, so what was undone, revised or only a warm-up counts
-as it counted then. Stated difficulties `s` come before what everybody shares (`A = diag(s)^½ RᵀBR diag(s)^½`), so a move of
+A session is replayed without an engine, by a belief that takes nothing in, so what was undone or revised counts as it counted
+then. Stated difficulties `s` come before what everybody shares (`A = diag(s)^½ RᵀBR diag(s)^½`), so a move of
 this person counts as `diag(s)^½ v`, and what is minded beside the changes by the root of the mean of s: a belief scales the whole
 matrix to an average of 1.
 """
@@ -19,14 +19,14 @@ from reap._errors import InputError
 from reap._formats import read_text
 from reap._typing import Array
 from reap.belief.learning import Comparison, Past
-from reap.elicitation import VERBS, Event, in_force, minds, outside
-from reap.elicitation.difficulty import FACTORS
-from reap.elicitation.events import read
-from reap.elicitation.state import State
+from reap.elicitation import VERBS, Elicitation, Event, in_force, reading
+from reap.elicitation.events import MALFORMED, read
+from reap.elicitation.learned import FACTORS
+from reap.elicitation.pool import minded
 from reap.space import ActionSpace
 
 #: A session: itself, its events, its JSON, or the file of its JSON.
-Session: TypeAlias = State | Sequence[Event] | str | Path
+Session: TypeAlias = Elicitation | Sequence[Event] | str | Path
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Sessions:
 
 def read_sessions(sessions: Iterable[Session], space: ActionSpace) -> Sessions:
     """Return what sessions with a space said; the same session twice counts once."""
-    columns = space.movable
+    columns = space.legal.movable
     if columns is None:
         raise InputError("no plan of this action space changes anything, so there is nothing to learn")
     people: dict[str, list[Comparison]] = {}
@@ -65,58 +65,50 @@ def read_sessions(sessions: Iterable[Session], space: ActionSpace) -> Sessions:
             people.setdefault(_name(state), said)
         else:
             silent += 1
-    past = Past.of(list(people.values()), len(columns), minds.columns(space))
+    past = Past.of(list(people.values()), len(columns), minded(space))
     return Sessions(past, silent, elsewhere)
 
 
-def replayed(session: Session, space: ActionSpace) -> State | None:
+def replayed(session: Session, space: ActionSpace) -> Elicitation | None:
     """Return the state of a session; None where it was held with another space."""
-    if isinstance(session, State):  # its own belief may not have looked at what is beside the changes
+    if isinstance(session, Elicitation):  # its own belief may not have looked at what is beside the changes
         session = session.events
     if isinstance(session, Path):
         session = read_text(session)
     try:
         if isinstance(session, str):
             return judged(read(session), space)
-        return _state(session, space)
+        return _state(session, space, trusted=True)
     except InputError:
         raise
-    except outside.MALFORMED as error:
+    except MALFORMED as error:
         raise InputError(f"a session is damaged: {type(error).__name__}: {error}") from None
 
 
-def judged(events: Sequence[Event], space: ActionSpace) -> State | None:
+def judged(events: Sequence[Event], space: ActionSpace) -> Elicitation | None:
     """Return the state of a session from outside, where it is as a person leaves it, whatever model there was."""
     try:
-        with outside.unjudged():
-            state = _state(events, space)
-        if state is not None:
-            outside.judge(state, None)
+        return _state(events, space, trusted=False)
     except InputError:
         raise
-    except outside.MALFORMED as error:
+    except MALFORMED as error:
         raise InputError(f"a session is damaged: {type(error).__name__}: {error}") from None
-    return state
 
 
-def _state(session: Sequence[Event], space: ActionSpace) -> State | None:
+def _state(session: Sequence[Event], space: ActionSpace, *, trusted: bool) -> Elicitation | None:
     log = in_force(session)
     if log[0].payload["space"] != space.digest:
         return None
-    width = space.dimension + minds.columns(space)
-    state = State(space, log[0], 0, lambda _: Deaf(width))
-    for event in log[1:]:
-        if event.type in VERBS:
-            state.apply(event)
-    return state
+    said = [event for event in log if event.type in VERBS]
+    return reading(said, space, Deaf(space.dimension + minded(space)), trusted=trusted)
 
 
-def _said(state: State, columns: Array) -> list[Comparison]:
+def _said(state: Elicitation, columns: Array) -> list[Comparison]:
     factors = np.ones(state.space.dimension)
     for name, level in state.difficulties.items():
         factors[state.space.slices[name]] = np.sqrt(FACTORS[level])
     size = np.sqrt((factors[columns] ** 2).mean())
-    named = [choice for _, choice in state.history if choice == "same" or isinstance(choice, int)]
+    named = [choice for _, choice, _ in state.history if choice == "same" or isinstance(choice, int)]
     return [
         Comparison(
             tuple(np.atleast_2d(moves * factors)[:, columns] for moves in answer.moves),
@@ -128,7 +120,7 @@ def _said(state: State, columns: Array) -> list[Comparison]:
     ]
 
 
-def _name(state: State) -> str:
+def _name(state: Elicitation) -> str:
     """Return what tells one session from another: who stood where, and all they said."""
     return repr([(event.type, event.payload) for event in state.events if event.type not in ("recommended",)])
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from reap.questions.answer_value import AnswerValue
 from reap.questions.decision import Decision
 from reap.questions.exhaustive import Exhaustive
 from reap.questions.information import Information
 from reap.questions.random_pair import Random
 from reap.questions.similar_cost import SimilarCost
-from reap.questions.strategy import Choice, Strategy
+from reap.questions.strategy import Burden, Choice, Strategy
 
 __all__ = [
-    "AnswerValue",
+    "Burden",
     "Choice",
     "Decision",
     "Exhaustive",

@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reap._typing import Array, Ints, Seed
-from reap.questions.options import Options
-from reap.questions.strategy import (
-    Asked,
-    Choice,
-    Moves,
-    best_unasked,
-    check_burden,
-    check_number,
-    clashing,
-    first_above,
-    matrix_of,
-)
+from reap.questions.options import Asked, Options, best_unasked, first_above
+from reap.questions.strategy import Burden, Choice, Moves, check_number, matrix_of
 
 if TYPE_CHECKING:
     from reap.belief import Belief
@@ -65,24 +55,25 @@ class Exhaustive:
         moves: Moves,
         belief: Belief | Array,
         asked: Iterable[Sequence[int]] = (),
-        burden: Array | None = None,
+        burden: Array | Burden | None = None,
         *,
+        plans: int | None = None,
         random_state: Seed = 0,
     ) -> Choice | None:
         """Return the nearest pair, or None where every pair was asked; see `Strategy.choose`."""
         options = Options(moves)
-        shown, burden = options.asked(asked), check_burden(burden, len(options))
+        shown, reading = options.asked(asked), Burden.of(burden, len(options))
         if len(options) < 2:
             return None
         rng = np.random.default_rng(random_state)
-        return _Search(options, matrix_of(belief, options), shown, burden, rng).run(self.min_gap)
+        return _Search(options, matrix_of(belief, options.dimension), shown, reading, rng).run(self.min_gap)
 
 
 class _Search:
     """The nearest unasked pair so far, among options in ascending order of effort."""
 
     def __init__(
-        self, options: Options, matrix: Array, asked: Asked, burden: Array | None, rng: np.random.Generator
+        self, options: Options, matrix: Array, asked: Asked, burden: Burden, rng: np.random.Generator
     ) -> None:
         self.options, self.matrix, self.asked, self.burden = options, matrix, asked, burden
         self.order, self.efforts = options.ascending(matrix, rng)
@@ -138,7 +129,7 @@ class _Search:
         i, j = self.order[i], self.order[j]
         scores = self.options.distances(self.matrix, i, j)
         self.examined += len(scores)
-        scores[clashing(self.burden, np.column_stack([i, j]))] = np.inf
+        scores[self.burden.clash(np.column_stack([i, j]))] = np.inf
         labels = self.options.labels
         k = best_unasked(scores, np.column_stack([labels[i], labels[j]]), self.asked)
         if k is not None and scores[k] < self.best:

@@ -10,30 +10,30 @@ import numpy as np
 from scipy.special import entr
 
 from reap._typing import Array, Ints, Seed
-from reap.belief.answers import People, choice_probability, people
-from reap.questions.greedy import grow, shortlist
+from reap.belief.belief import Sampled
+from reap.questions.greedy import SHORTLIST, Askable, promising
 from reap.questions.options import Options
-from reap.questions.strategy import Choice, Moves, check_number, check_options, samples_of
+from reap.questions.strategy import Burden, Choice, Moves, check_number, check_options, samples_of
 
 if TYPE_CHECKING:
     from reap.belief import Belief
+
+#: Numbers that are made at once.
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Information:
     """The question with the largest mutual information ``H(answer) − E_A[H(answer | A)]``, in bits.
 
-    The chance of an answer given A is the posterior's own model of people, who slip and who tell small
+    The chance of an answer given A is the belief's own model of people, who slip and who tell small
     differences apart less well. All pairs are compared, more options are added greedily. `Choice.score` is
-    the information; the gain of effort is not known to it.
+    the information; the gain of effort is not known to it. Parts of plans tell about the person as plans do.
 
     Parameters
     ----------
     options : int
         Options to a question, at most.
-    lapse, sharpness : float, optional
-        How people answer, as in `reap.Posterior`; by default the three kinds of people, each as likely as the
-        answers so far make them.
     tolerance : float
         With a `burden`, questions within this share of the best count as equal, and the one whose options
         differ in fewest features is asked.
@@ -48,79 +48,63 @@ class Information:
     """
 
     options: int = 2
-    lapse: float | None = None
-    sharpness: float | None = None
     tolerance: float = 0.1
 
     def __post_init__(self) -> None:
         check_options(self.options)
         check_number("tolerance", self.tolerance, 0.0)
-        people(self.lapse, self.sharpness)
 
     def choose(
         self,
         moves: Moves,
         belief: Belief | Array,
         asked: Iterable[Sequence[int]] = (),
-        burden: Array | None = None,
+        burden: Array | Burden | None = None,
         *,
+        plans: int | None = None,
         random_state: Seed = 0,
     ) -> Choice | None:
         """Return the question that tells most, or None where none tells anything; see `Strategy.choose`."""
-        samples = samples_of(belief, "Information")
-        options = Options(moves)
-        shown = options.asked(asked)
-        if len(options) < 2:
+        known, every = samples_of(belief, "Information"), Options(moves)
+        shown, reading = every.asked(asked), Burden.of(burden, len(every))
+        if len(every) < 2:
             return None
         rng = np.random.default_rng(random_state)
-        who = people(self.lapse, self.sharpness)
-        kinds = np.asarray(getattr(belief, "kinds", ()), dtype=float)
-        if kinds.shape != who.slip.shape:
-            kinds = who.share
-        weights = samples.weights / samples.weights.sum()
-        kept, efforts = shortlist(options, samples, weights, rng)
-        value = _Bits(efforts, weights, who, kinds)
-        found = grow(value, options, kept, self.options, shown, burden, self.tolerance, rng)
+        efforts = np.asarray(known.efforts(moves), dtype=float)
+        count = len(every) if plans is None else plans
+        kept = every.distinct(rng, count)
+        if len(kept) > SHORTLIST:
+            kept = promising(efforts, known.weights, kept, SHORTLIST)
+        kept = np.concatenate([kept, np.arange(count, len(every))])
+        table = Askable(kept, every.labels[kept], shown, reading, kept >= count)
+        found = table.best(_Bits(known, efforts[:, kept]), self.options, self.tolerance, rng)
         if found is None or found.value < 1e-9:
             return None
         return Choice(found.options, found.value, found.examined)
 
 
 class _Bits:
-    """Mutual information between an answer and the effort matrix."""
+    """Mutual information between an answer and the person, from the efforts (n, m) of options for each of n people."""
 
-    def __init__(self, efforts: Array, weights: Array, who: People, kinds: Array) -> None:
-        self.efforts, self.weights, self.who, self.kinds = efforts, weights, who, kinds
+    def __init__(self, belief: Sampled, efforts: Array) -> None:
+        self._belief, self._efforts = belief, efforts
 
-    def pairs(self) -> Array:
-        """Information of every pair (n, n)."""
-        n = self.efforts.shape[1]
-        bits = np.full((n, n), -np.inf)
-        for i in range(n - 1):
-            bits[i, i + 1 :] = self._information([i], np.arange(i + 1, n))
-        return bits
+    def pairs(self, first: Ints, second: Ints, share: Array) -> Array:
+        """Information of each pair (q,)."""
+        return self._information(np.column_stack([first, second]))
 
-    def extended(self, chosen: list[int]) -> Array:
-        """Information (n,) of `chosen` and one more."""
-        return self._information(chosen, np.arange(self.efforts.shape[1]))
+    def more(self, chosen: list[int], others: Ints) -> Array:
+        """Information (m,) of `chosen` and one more."""
+        return self._information(np.column_stack([np.tile(chosen, (len(others), 1)), others]))
 
-    def _information(self, chosen: list[int], more: Ints) -> Array:
-        """Information of the questions `chosen` + one of `more`: (m,)."""
-        k, m = len(chosen) + 1, len(more)
-        shown = np.empty((len(self.efforts), m, k))
-        shown[..., :-1] = self.efforts[:, None, chosen]
-        shown[..., -1] = self.efforts[:, more]
-        bits: Array = np.zeros(m)
-        left = np.ones((len(shown), m))
-        for option in range(k):
-            # The last answer is what the others leave.
-            chance = left if option == k - 1 else self._chance(np.roll(shown, -option, axis=-1))
-            left = left - chance
-            bits += entr(self.weights @ chance) - self.weights @ entr(np.maximum(chance, 0.0))
-        bits /= np.log(2)
-        return bits
-
-    def _chance(self, efforts: Array) -> Array:
-        """Chance (particles, m) that the first option is chosen, over the kinds of people."""
-        chance: Array = choice_probability(efforts, self.who) @ self.kinds
-        return chance
+    def _information(self, questions: Ints) -> Array:
+        """Information (q,) of questions (q, k)."""
+        weights, size = self._belief.weights, max(1, _BLOCK // (len(self._efforts) * questions.shape[1]))
+        bits = []
+        for begin in range(0, len(questions), size):
+            some = questions[begin : begin + size]
+            shown = np.moveaxis(np.stack([self._efforts[:, options] for options in some.T]), 0, -1)
+            chance = np.maximum(self._belief.answer_probabilities(shown), 0.0)  # (n, q, k)
+            mean = np.einsum("n,nqk->qk", weights, chance)
+            bits.append(entr(mean).sum(axis=-1) - weights @ entr(chance).sum(axis=-1))
+        return np.asarray(np.concatenate(bits) / np.log(2))

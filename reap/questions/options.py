@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
 from reap import effort
 from reap._errors import InputError
 from reap._typing import Array, Ints
-from reap.questions.strategy import Asked, Moves
+from reap.questions.strategy import Moves
 
+#: Questions already asked, each as the labels of its options.
+Asked: TypeAlias = set[frozenset[int]]
 #: Two options closer than this, relative to their size, are one option: nobody can tell them apart.
 RESOLUTION = 1e-9
 #: Numbers gathered at a time: pairs are weighed in the cache, whatever their number.
@@ -59,10 +62,11 @@ class Options:
     def __len__(self) -> int:
         return len(self.vectors)
 
-    def distinct(self, rng: np.random.Generator) -> Ints:
-        """One index of every distinct option, in random order (which is what breaks ties)."""
-        shuffled = rng.permutation(len(self))
-        if np.array_equal(self.labels, np.arange(len(self))):
+    def distinct(self, rng: np.random.Generator, count: int | None = None) -> Ints:
+        """One index of every distinct option of the first ``count``, in random order (which is what breaks ties)."""
+        count = len(self) if count is None else count
+        shuffled = rng.permutation(count)
+        if np.array_equal(self.labels[:count], np.arange(count)):
             return shuffled
         first = np.unique(self.labels[shuffled], return_index=True)[1]
         kept: Ints = shuffled[np.sort(first)]
@@ -174,3 +178,27 @@ def _labels(vectors: Array, *, mirrored: bool) -> Ints:
 def _direction(dimension: int) -> Array:
     """Return a vector (d,) that stands askew to everything; always the same."""
     return np.random.default_rng(0).normal(size=dimension)
+
+
+def first_above(efforts: Array, gap: float) -> Ints:
+    """For each of n ascending efforts the position of the first later one that is larger by at least `gap`; n if none."""
+    least = efforts + gap - 1e-12 * (np.abs(efforts) + gap)  # a gap that is met up to rounding is met
+    return np.maximum(np.searchsorted(efforts, least), np.arange(len(efforts)) + 1)
+
+
+def best_unasked(scores: Array, sets: Ints, asked: Asked) -> int | None:
+    """Position of the lowest finite score whose set was not asked; None if there is none.
+
+    Parameters
+    ----------
+    scores : (n,); ``inf`` marks a question that must not be shown.
+    sets : (n, k) labels, no set twice; so only the ``len(asked) + 1`` lowest scores can matter.
+    """
+    head = min(len(scores), len(asked) + 1)
+    if head == 0:
+        return None
+    lowest = np.argpartition(scores, head - 1)[:head]
+    for i in lowest[np.argsort(scores[lowest], kind="stable")]:
+        if np.isfinite(scores[i]) and frozenset(sets[i].tolist()) not in asked:
+            return int(i)
+    return None

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reap._typing import Array, Ints, Seed
-from reap.questions.options import Options
-from reap.questions.strategy import Asked, Choice, Moves, check_burden, check_options, clashing
+from reap.questions.options import Asked, Options
+from reap.questions.strategy import Burden, Choice, Moves, check_options
 
 if TYPE_CHECKING:
     from reap.belief import Belief
@@ -47,32 +47,33 @@ class Random:
         moves: Moves,
         belief: Belief | Array | None = None,
         asked: Iterable[Sequence[int]] = (),
-        burden: Array | None = None,
+        burden: Array | Burden | None = None,
         *,
+        plans: int | None = None,
         random_state: Seed = 0,
     ) -> Choice | None:
         """Return a random unasked question, or None if there is none; the belief is not looked at."""
         options = Options(moves)
-        shown, burden = options.asked(asked), check_burden(burden, len(options))
+        shown, reading = options.asked(asked), Burden.of(burden, len(options))
         rng = np.random.default_rng(random_state)
         distinct = options.distinct(rng)
         most = min(self.options, len(distinct))
-        least = most if burden is None or np.isfinite(burden).all() else 2
+        least = most if reading.rows is None or np.isfinite(reading.rows).all() else 2
         for size in range(most, max(least, 2) - 1, -1):
-            drawn = _draw(options, distinct, size, shown, burden, rng)
+            drawn = _draw(options, distinct, size, shown, reading, rng)
             if drawn is not None:
                 return Choice(tuple(sorted(drawn)), math.nan, 1)
         return None
 
 
 def _draw(
-    options: Options, distinct: Ints, size: int, asked: Asked, burden: Array | None, rng: np.random.Generator
+    options: Options, distinct: Ints, size: int, asked: Asked, burden: Burden, rng: np.random.Generator
 ) -> list[int] | None:
     """Return a new question of `size` options that may stand together; None where none is found."""
 
     def fits(question: Ints) -> bool:
         new = frozenset(options.labels[question].tolist()) not in asked
-        return new and not clashing(burden, question[None])[0]
+        return new and not burden.clash(question[None])[0]
 
     count = math.comb(len(distinct), size)
     if count > 2 * len(asked):

@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reap._typing import Array, Ints, Seed
-from reap.questions.options import Options
-from reap.questions.strategy import (
-    Choice,
-    Moves,
-    best_unasked,
-    check_burden,
-    check_number,
-    check_options,
-    clashing,
-    first_above,
-    matrix_of,
-)
+from reap.questions.options import Options, best_unasked, first_above
+from reap.questions.strategy import Burden, Choice, Moves, check_number, check_options, matrix_of
 
 if TYPE_CHECKING:
     from reap.belief import Belief
@@ -73,16 +63,17 @@ class SimilarCost:
         moves: Moves,
         belief: Belief | Array,
         asked: Iterable[Sequence[int]] = (),
-        burden: Array | None = None,
+        burden: Array | Burden | None = None,
         *,
+        plans: int | None = None,
         random_state: Seed = 0,
     ) -> Choice | None:
         """Return the best window, or None where nothing is left to ask; see `Strategy.choose`."""
         options = Options(moves)
-        shown, burden = options.asked(asked), check_burden(burden, len(options))
+        shown, reading = options.asked(asked), Burden.of(burden, len(options))
         if len(options) < 2:
             return None
-        matrix = matrix_of(belief, options)
+        matrix = matrix_of(belief, options.dimension)
         order, efforts = options.ascending(matrix, np.random.default_rng(random_state))
         examined = 0
         for size in range(min(self.options, len(order)), 1, -1):
@@ -93,7 +84,7 @@ class SimilarCost:
                 pairs = zip(windows.T[:-1], windows.T[1:], strict=True)
                 scores = np.mean([options.distances(matrix, i, j) for i, j in pairs], axis=0)
                 examined += len(scores)
-                scores[clashing(burden, windows)] = np.inf
+                scores[reading.clash(windows)] = np.inf
                 best = best_unasked(scores, options.labels[windows], shown)
                 if best is not None:
                     return Choice(tuple(sorted(windows[best].tolist())), float(scores[best]), examined)

@@ -1,4 +1,4 @@
-"""What every strategy answers, and the checks and habits they share."""
+"""What every strategy answers: one ``choose`` with all it needs, and the checks that strategies share."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
 
 import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array, Bools, Ints, Seed
+from reap.belief.belief import Sampled
 
 if TYPE_CHECKING:
     from reap.belief import Belief
-    from reap.questions.options import Options
 
 #: Options of a question: ``(N, d)``, one step each, or N arrays of moves ``(s, d)``.
 Moves: TypeAlias = Array | Sequence[Array]
-#: Questions already asked, each as the labels of its options.
-Asked: TypeAlias = set[frozenset[int]]
 
 
 @dataclass(frozen=True)
@@ -50,6 +48,76 @@ class Choice:
     gain: float = math.nan
 
 
+@dataclass(frozen=True, eq=False)
+class Burden:
+    """How much there is to read in a question.
+
+    Parameters
+    ----------
+    rows : (N, N), optional
+        In how many features two options differ; infinite for two that never stand together. By default every two may, and
+        none is easier to read.
+    apart : sequence of (n, n, f) arrays
+        In which features two options differ, for blocks of options that count on one after the other: of four options, each
+        two may differ in three features and all of them in five.
+    most : float
+        Features in which all options of a question may differ together.
+
+    Examples
+    --------
+    >>> ends = np.array([[1, 1, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0]])
+    >>> apart = ends[:, None] != ends[None]
+    >>> burden = Burden(apart.sum(axis=-1), [apart], most=3)
+    >>> burden.beside([0, 1], np.array([2, 3])).tolist(), burden.clash(np.array([[0, 1, 2], [0, 2, 3]])).tolist()
+    ([True, True], [False, False])
+    """
+
+    rows: Array | None = None
+    apart: Sequence[Bools] = ()
+    most: float = math.inf
+
+    @classmethod
+    def of(cls, burden: Array | Self | None, count: int) -> Self:
+        """Return what is known of the burden of N options: nothing, their rows (N, N), or all of it; checked."""
+        if burden is None:
+            return cls()
+        made = burden if isinstance(burden, cls) else cls(np.asarray(burden, dtype=float))
+        if made.rows is not None and np.shape(made.rows) != (count, count):
+            raise InputError(f"burden has shape {np.shape(made.rows)}; {count} options need {(count, count)}")
+        return made
+
+    def between(self, first: Ints, second: Ints) -> Array:
+        """Return in how many features options differ, pair by pair, in the shape of the two together."""
+        if self.rows is None:
+            return np.zeros(np.broadcast_shapes(first.shape, second.shape))
+        return np.asarray(self.rows[first, second])
+
+    def beside(self, chosen: Sequence[int], more: Ints) -> Bools:
+        """Return which of more options (m,) may join those chosen, (m,)."""
+        fair: Bools = np.asarray(np.isfinite(self.between(np.array(chosen)[:, None], more)).all(axis=0))
+        first = 0
+        for block in self.apart:
+            last = first + len(block)
+            if first <= chosen[0] < last:
+                inside = (more >= first) & (more < last)
+                own = block[chosen[0] - first]  # a feature is a row where one differs from the first
+                rows = own[[i - first for i in chosen]].any(axis=0) | own[more[inside] - first]
+                fair[inside] &= rows.sum(axis=1) <= self.most
+            first = last
+        return fair
+
+    def clash(self, questions: Ints) -> Bools:
+        """Return which questions (n, k), by the indices of their options, must not be shown, (n,)."""
+        clash = np.zeros(len(questions), dtype=bool)
+        for i, j in itertools.combinations(questions.T, 2):
+            clash |= np.isinf(self.between(i, j))
+        if self.apart and questions.shape[1] > 2:
+            for n in np.flatnonzero(~clash):
+                *chosen, last = questions[n].tolist()
+                clash[n] = not self.beside(chosen, np.array([last]))[0]
+        return clash
+
+
 class Strategy(Protocol):
     """Anything that can say which options to show next.
 
@@ -60,7 +128,7 @@ class Strategy(Protocol):
     --------
     >>> import numpy as np
     >>> class First:
-    ...     def choose(self, moves, belief, asked=(), burden=None, *, random_state=0):
+    ...     def choose(self, moves, belief, asked=(), burden=None, *, plans=None, random_state=0):
     ...         return None if (0, 1) in asked else Choice((0, 1), score=0.0, examined=1)
     >>> strategy: Strategy = First()
     >>> strategy.choose(np.eye(2), np.eye(2)).options
@@ -72,8 +140,9 @@ class Strategy(Protocol):
         moves: Moves,
         belief: Belief | Array,
         asked: Iterable[Sequence[int]] = (),
-        burden: Array | None = None,
+        burden: Array | Burden | None = None,
         *,
+        plans: int | None = None,
         random_state: Seed = 0,
     ) -> Choice | None:
         """Return the next question, or None where nothing is left to ask.
@@ -86,22 +155,15 @@ class Strategy(Protocol):
             What is known about the effort matrix; a matrix where the strategy needs no more.
         asked : iterable of index tuples
             Questions already shown; the order inside a tuple does not matter.
-        burden : array (N, N), optional
+        burden : array (N, N) or Burden, optional
             How many features two options differ in; used to prefer the easier of near-equal questions. Two
             options whose burden is infinite are never shown together.
+        plans : int, optional
+            How many of the options, the first ones, could be recommended; the others, parts of plans, are only asked
+            about. By default all of them.
         random_state : int or Generator
             Breaks ties.
         """
-
-
-@runtime_checkable
-class Sampled(Protocol):
-    """A belief made of weighted samples of the effort matrix, such as `reap.Posterior`."""
-
-    weights: Array
-
-    def efforts(self, options: Moves) -> Array:
-        """Effort of each option under each sample, ``(particles, N)``."""
 
 
 def check_number(name: str, value: float, least: float) -> None:
@@ -116,67 +178,24 @@ def check_options(options: int) -> None:
         raise InputError(f"options is {options}; a question shows a whole number of options, at least 2")
 
 
-def check_burden(burden: Array | None, count: int) -> Array | None:
-    """The burden (N, N) of `count` options as numbers, or an error about its shape."""
-    if burden is None:
-        return None
-    wanted = (count, count)
-    if np.shape(burden) != wanted:
-        raise InputError(f"burden has shape {np.shape(burden)}; {count} options need {wanted}")
-    return np.asarray(burden, dtype=float)
-
-
-def clashing(burden: Array | None, questions: Ints) -> Bools:
-    """Which questions (n, k), given by the indices of their options, have two that are never shown together."""
-    clash = np.zeros(len(questions), dtype=bool)
-    if burden is not None:
-        for i, j in itertools.combinations(questions.T, 2):
-            clash |= np.isinf(burden[i, j])
-    return clash
-
-
-def matrix_of(belief: Belief | Array, options: Options) -> Array:
+def matrix_of(belief: Belief | Array, dimension: int) -> Array:
     """The effort matrix (d, d) a belief stands for, or the matrix itself, checked."""
-    if hasattr(belief, "estimate"):
-        belief = belief.estimate()
-    matrix = np.asarray(belief, dtype=float)
-    d = options.dimension
-    if matrix.shape != (d, d):
-        raise InputError(f"the effort matrix has shape {matrix.shape}; these moves need ({d}, {d})")
+    known = belief if isinstance(belief, np.ndarray) else belief.estimate()
+    matrix = np.asarray(known, dtype=float)
+    if matrix.shape != (dimension, dimension):
+        raise InputError(
+            f"the effort matrix has shape {matrix.shape}; these moves need ({dimension}, {dimension})"
+        )
     if not np.isfinite(matrix).all() or not np.allclose(matrix, matrix.T):
         raise InputError("the effort matrix must be finite and symmetric; give (A + A.T) / 2")
     return matrix
 
 
-def samples_of(belief: object, strategy: str) -> Sampled:
+def samples_of(belief: object, who: str) -> Sampled:
     """The belief, if it has samples; an error that names the strategies for beliefs that have none."""
     if isinstance(belief, Sampled):
         return belief
     raise InputError(
-        f"{strategy} needs a belief with samples, such as Posterior, and was given {type(belief).__name__}; "
+        f"{who} needs a belief with samples, such as Posterior, and was given {type(belief).__name__}; "
         "with a matrix or a ConfidenceSet use SimilarCost, Exhaustive or Random"
     )
-
-
-def first_above(efforts: Array, gap: float) -> Ints:
-    """For each of n ascending efforts the position of the first later one that is larger by at least `gap`; n if none."""
-    least = efforts + gap - 1e-12 * (np.abs(efforts) + gap)  # a gap that is met up to rounding is met
-    return np.maximum(np.searchsorted(efforts, least), np.arange(len(efforts)) + 1)
-
-
-def best_unasked(scores: Array, sets: Ints, asked: Asked) -> int | None:
-    """Position of the lowest finite score whose set was not asked; None if there is none.
-
-    Parameters
-    ----------
-    scores : (n,); ``inf`` marks a question that must not be shown.
-    sets : (n, k) labels, no set twice; so only the ``len(asked) + 1`` lowest scores can matter.
-    """
-    head = min(len(scores), len(asked) + 1)
-    if head == 0:
-        return None
-    lowest = np.argpartition(scores, head - 1)[:head]
-    for i in lowest[np.argsort(scores[lowest], kind="stable")]:
-        if np.isfinite(scores[i]) and frozenset(sets[i].tolist()) not in asked:
-            return int(i)
-    return None

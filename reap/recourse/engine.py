@@ -26,7 +26,6 @@ from reap._clock import deadline
 from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.belief import Belief, ConfidenceSet
-from reap.belief.learned_prior import LearnedPriorLike
 from reap.effort import Efforts
 from reap.models import Classifier, wrap
 from reap.plan import Plan, Status
@@ -40,6 +39,7 @@ from reap.space.feature import plain
 
 if TYPE_CHECKING:
     from reap.elicitation import Elicitation
+    from reap.elicitation.presets import Preset
 
 #: Every step at its own worst matrix, or one worst matrix for the whole path; of a whole change both are the same.
 Objective = Literal["worst-case", "minimax"]
@@ -188,14 +188,10 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         *,
         questions: int = 5,
         options: int = 2,
-        preset: Literal["bayes", "reap"] = "bayes",
+        preset: str | Preset = "bayes",
         belief: Belief | None = None,
         strategy: Strategy | None = None,
         limits: Limits | None = None,
-        prior: LearnedPriorLike | None = None,
-        warm_up: bool = False,
-        held_out: bool = False,
-        minds: bool = True,
         random_state: int | None = None,
     ) -> Elicitation:
         """Start a session with one person; see ``reap.Elicitation`` for what can be set.
@@ -214,10 +210,6 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             belief=belief,
             strategy=strategy,
             limits=limits,
-            prior=prior,
-            warm_up=warm_up,
-            held_out=held_out,
-            minds=minds,
             random_state=self.random_state if random_state is None else random_state,
         )
 

@@ -15,17 +15,18 @@ import numpy as np
 
 from reap import effort
 from reap._errors import unknown
-from reap._typing import Array
+from reap._typing import Array, Ints, Seed
 from reap.belief import Belief, Posterior
-from reap.belief.answers import choice_probability, people
+from reap.belief.answers import choice_probability, pair_probabilities, people
 from reap.belief.learning import Comparison
-from reap.elicitation.verdicts import noticed
+from reap.elicitation.pool import noticed
 from reap.questions import Decision
 from reap.research import costs
 
 KINDS = ("scales", "directions", "clusters", "none")
 #: Share of answers that are slips: the other option is named.
 SLIP = 0.05
+_DEFAULT = people()
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +105,18 @@ class Drawn:
         """Return the efforts `(n, m)` of changes `(m, k)`."""
         grams = effort.grams(np.asarray(options)).reshape(len(options), -1)
         return np.asarray(np.maximum(self._flat @ grams.T, 1e-12))
+
+    def sample(self, n: int, random_state: Seed | None = None) -> Array:
+        """Draw n of the matrices `(n, k, k)` by their weights."""
+        drawn = np.random.default_rng(random_state).choice(len(self._flat), n, p=self.weights)
+        return self._flat[drawn].reshape(n, self.dimension, self.dimension)
+
+    def answer_probabilities(
+        self, efforts: Array, people: Ints | None = None, *, slips: bool = True
+    ) -> Array:
+        """Return how likely each answer is `(s, q, 2)`; everybody is of each kind as the default says."""
+        who = _DEFAULT if slips else _DEFAULT._replace(slip=np.zeros_like(_DEFAULT.slip))
+        return pair_probabilities(efforts, who)
 
     def estimate(self) -> Array:
         """Return the expected matrix `(k, k)`."""

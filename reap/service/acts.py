@@ -51,7 +51,8 @@ def revise(
     """Change an earlier answer; later ones stay."""
 
     def said() -> Event:
-        return saying.revised(desk.space, live.session.history, position, choice, impossible)
+        questions = [given.question for given in live.session.history]
+        return saying.revised(desk.space, questions, position, choice, impossible)
 
     return desk.act(live, said, revision, Sent.of(key, "revised", position, choice, list(impossible)))
 

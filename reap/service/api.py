@@ -64,7 +64,6 @@ def start(request: Request, desk: D, body: requests.Start) -> Response:
         questions=body.questions,
         options=body.options,
         seed=body.seed,
-        warm_up=body.warm_up,
         given=body.given,
     )
     base = request.app.state.settings.public_url.rstrip("/") or str(request.base_url).rstrip("/")

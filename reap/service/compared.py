@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Literal
 
-from reap.elicitation import Question, lasting
+from reap.elicitation import Question
+from reap.elicitation.question import takes
 from reap.language import _
 from reap.service.schemas import Cell, Compared
 from reap.space import Change, Feature
@@ -53,7 +54,7 @@ def _slow(cell: Cell, change: Change | None, slowest: Mapping[str, int]) -> Cell
     """Return a cell that says how long its change takes, where that must be said."""
     if change is None or change.feature not in slowest:
         return cell
-    return cell.model_copy(update={"text": lasting.takes([change], slowest[change.feature])})
+    return cell.model_copy(update={"text": takes([change], slowest[change.feature])})
 
 
 def _deed(cell: Cell, done: Sequence[Change]) -> Cell:

@@ -16,7 +16,8 @@ from typing import Literal
 from reap import __version__, _clock, language
 from reap._clock import LateError
 from reap._errors import InputError
-from reap.elicitation import VERBS, Elicitation, Event, outside
+from reap.elicitation import VERBS, Elicitation, Event
+from reap.elicitation.events import MALFORMED
 from reap.plan import Plan
 from reap.service import receipts
 from reap.service.database import ConflictError, UnavailableError
@@ -85,7 +86,7 @@ class Desk(Reception):
             with self.solving(live, "replay"):
                 try:
                     live.absorb(self.case.engine, new, self.priors.of((live.entries or new)[0]))
-                except outside.MALFORMED as error:
+                except MALFORMED as error:
                     if (live.entries or new)[0].payload.get("reap") == __version__:
                         raise
                     raise ReplacedError from error  # another release said it in another way

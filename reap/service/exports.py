@@ -12,7 +12,8 @@ from typing import Any
 from reap._errors import InputError
 from reap._formats import parse
 from reap.belief.learned_prior import LearnedPriorLike
-from reap.elicitation import VERBS, Elicitation, Event, in_force, outside
+from reap.elicitation import VERBS, Elicitation, Event, in_force
+from reap.elicitation.events import MALFORMED
 from reap.recourse import Engine
 from reap.scores import Scale
 from reap.service.log import Entry, fault
@@ -32,8 +33,6 @@ COLUMNS = (
     "asked_at",
     "answered_at",
     "seconds",
-    "kind",
-    "predicted",
 )
 
 
@@ -114,25 +113,22 @@ def as_csv(entries: Iterable[Entry]) -> str:
     for session, group in groupby(entries, key=lambda entry: entry.session):
         try:
             writer.writerows(_rows(in_force(group)))
-        except outside.MALFORMED:
+        except MALFORMED:
             raise _damaged(session) from None
     return table.getvalue()
 
 
 def _rows(entries: Sequence[Entry]) -> list[list[object]]:
-    asked: dict[str, tuple[Entry, dict[str, Any]]] = {}
+    asked: dict[str, Entry] = {}
     given: list[list[object]] = []
     for entry in entries:
         said = entry.payload
         if entry.type == "asked":
             shown = said.get("round", said)["question"]  # the first release had a round around it
             if shown:
-                asked[shown["id"]] = entry, shown
+                asked[shown["id"]] = entry
         elif entry.type == "answered":
-            before, question = asked[said["question"]]
-            kind, predicted = question.get("kind", "question"), question.get("predicted")
-            if kind == "warm-up":
-                continue  # it does not count
+            before = asked[said["question"]]
             # a clock that was set back between the two leaves nothing to say
             waited = max(0.0, (entry.time - before.time).total_seconds())
             row = [
@@ -142,8 +138,7 @@ def _rows(entries: Sequence[Entry]) -> list[list[object]]:
                 said["choice"],
                 ";".join(said["impossible"]),
             ]
-            told = kind, "" if predicted is None else predicted
-            given.append([*row, before.created, entry.created, f"{waited:.1f}", *told])
+            given.append([*row, before.created, entry.created, f"{waited:.1f}"])
         elif entry.type == "revised":
             given[said["position"]][3:5] = [said["choice"], ";".join(said["impossible"])]
     return given
@@ -169,7 +164,7 @@ def events_of(text: str) -> list[Event]:
             return [entry.event for entry in in_force(entries) if entry.type in VERBS]
     except InputError:
         raise
-    except outside.MALFORMED as error:
+    except MALFORMED as error:
         raise InputError(f"this is not an exported session that this release can read: {error}") from None
     raise InputError(f"the export is not what was written: {wrong}")
 
@@ -186,13 +181,4 @@ def load(text: str, engine: Engine, *, prior: LearnedPriorLike | None = None) ->
     prior : LearnedPrior or its file, optional
         The learnt prior that it began with, where it began with one.
     """
-    events = events_of(text)
-    try:
-        with outside.unjudged():
-            session = Elicitation.of(events, engine, prior=prior)
-        outside.judge(session, engine)
-    except InputError:
-        raise
-    except outside.MALFORMED as error:
-        raise InputError(f"the export cannot be replayed: {type(error).__name__}") from None
-    return session
+    return Elicitation.of(events_of(text), engine, prior=prior, trusted=False)

@@ -66,7 +66,7 @@ class Funnel(BaseModel):
     """How far people came in a number of days.
 
     ``stopped`` counts, by the number of answers given, the sessions that were left with a question open. ``without`` counts those
-    whose last plan was none, by its status. ``predicted`` is (hits, questions whose answer was predicted).
+    whose last plan was none, by its status.
     """
 
     sessions: int
@@ -74,7 +74,6 @@ class Funnel(BaseModel):
     stopped: dict[int, int]
     reached: dict[int, int]
     without: dict[str, int]
-    predicted: tuple[int, int]
     by_day: list[Day]
 
 
@@ -83,7 +82,6 @@ def read(store: Store, days: int) -> Funnel:
     since = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
     logs = _logs(store, since)
     counts, stopped, reached, without = Counter[str](), Counter[int](), Counter[int](), Counter[str]()
-    hits = told = 0
     by_day: dict[str, list[list[Entry]]] = defaultdict(list)
     for log in logs:
         by_day[log[0].created[:10]].append(log)
@@ -96,16 +94,12 @@ def read(store: Store, days: int) -> Funnel:
             stopped[given] += 1
         if status := _without(line):
             without[status] += 1
-        hit = _prediction(line)
-        told += hit is not None
-        hits += bool(hit)
     return Funnel(
         sessions=len(logs),
         counts={stage: counts[stage] for stage in STAGES},
         stopped=dict(sorted(stopped.items())),
         reached=dict(sorted(reached.items())),
         without=dict(without),
-        predicted=(hits, told),
         by_day=[_day(day, of_day) for day, of_day in sorted(by_day.items())],
     )
 
@@ -126,19 +120,6 @@ def _without(line: list[Entry]) -> str | None:
     last = next((entry for entry in reversed(line) if entry.type == "recommended"), None)
     status = None if last is None else str(last.payload["plan"]["status"])
     return None if status in (None, "ok", "already_accepted") else status
-
-
-def _prediction(line: list[Entry]) -> bool | None:
-    """Return whether the answer that was predicted was the one given; None where none was predicted."""
-    asked: dict[str, int] = {}
-    hit = None
-    for entry in line:
-        question = entry.payload.get("question")
-        if entry.type == "asked" and isinstance(question, dict) and question.get("predicted") is not None:
-            asked[question["id"]] = question["predicted"]
-        if entry.type == "answered" and question in asked and isinstance(entry.payload["choice"], int):
-            hit = entry.payload["choice"] == asked[question]
-    return hit
 
 
 def _day(day: str, logs: list[list[Entry]]) -> Day:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from reap import effort, language
-from reap.elicitation.rounds import read_plans
+from reap.elicitation.events import read_plans
 from reap.plan import Plan
 from reap.service.desk import Desk
 from reap.service.live import Live

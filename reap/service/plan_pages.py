@@ -32,7 +32,6 @@ def plan_page(request: Request, desk: D, token: str) -> Response:
     with desk.open(token) as live:
         plan, state = plan_views.plan(desk, live), views.state(desk, live)
         marks, chosen = len(notes.kept(live)), choices.chosen(desk, live)
-        told = live.session.prediction
     return page(
         request,
         "plan.html",
@@ -43,7 +42,6 @@ def plan_page(request: Request, desk: D, token: str) -> Response:
         marks=marks,
         chosen=chosen,
         commitment=desk.settings.commitment_days,
-        prediction="" if told is None or told.hit is None else str(told),
         until=_until(state),
         active="plan",
     )

@@ -11,6 +11,7 @@ from reap.elicitation import Elicitation
 from reap.elicitation.learned import Learned
 from reap.language import _
 from reap.plan import Plan
+from reap.recourse.advice import possible, relaxations
 from reap.service import plan_schemas as out
 from reap.service.compared import position
 from reap.service.desk import Desk
@@ -185,7 +186,8 @@ def _relax(desk: Desk, session: Elicitation, made: Plan) -> list[Named]:
     if made.status in ("ok", "already_accepted"):
         return []
     whole = {"max_changes": _("Number of changes"), "within_months": _("Time")}
-    single = [name for name in session.relaxations() if name in session.limits.names]
+    found = relaxations(session.limits, possible(session.engine, desk.space.decode(session.here[None])))
+    single = [names[0] for names in found if len(names) == 1 and names[0] in session.limits.names]
     return [
         Named(feature=name, label=whole[name] if name in whole else desk.space.feature(name).label)
         for name in single
@@ -215,7 +217,7 @@ def _conflicts(session: Elicitation) -> list[list[int]]:
     """Return groups of answers in tension, as positions in the list of everything answered."""
     told = [
         i
-        for i, (question, choice) in enumerate(session.history)
+        for i, (_question, choice, _impossible) in enumerate(session.history)
         if choice == "same" or isinstance(choice, int)
     ]
     return [[told[k] for k in group] for group in session.conflicts()]

@@ -11,9 +11,8 @@ from cachetools import LRUCache
 
 from reap import __version__, _clock
 from reap._typing import Array
-from reap.elicitation import Elicitation
+from reap.elicitation import Bayes, Elicitation
 from reap.service import receipts
-from reap.service.ahead import Ahead
 from reap.service.case import Case
 from reap.service.live import Live, MissingError
 from reap.service.log import Entry
@@ -54,7 +53,6 @@ class Reception:
         self._solved = solved
         self.priors = Priors(store, self.space.digest, settings.prior)
         self._turns, self._newcomers = Turns(settings.solvers), Turns(1)
-        self._ahead = Ahead(self._turns, self._newcomers, settings.time_limit)
         self._live: MutableMapping[str, Live] = LRUCache(settings.live_sessions)
         self._directory = threading.Lock()  # guards the directory, never a computation
 
@@ -66,7 +64,6 @@ class Reception:
         options: int | None = None,
         limits: Limits | None = None,
         seed: int = 0,
-        warm_up: bool = True,
         given: Sequence[str] = (),
     ) -> str:
         """Start a session for a subject (d,) with its first question; return its token, which is kept nowhere.
@@ -87,14 +84,10 @@ class Reception:
                 questions=questions or self.settings.questions,
                 options=options or self.settings.options,
                 limits=limits,
-                prior=self.priors.begin(),
+                preset=Bayes(prior=self.priors.begin(), minds=self.settings.minds),
                 random_state=seed,
-                warm_up=warm_up,
-                held_out=True,
-                minds=self.settings.minds,
             )
             str(session.ask())  # in words too: what cannot be said is not stored
-            work = session.ahead()
             _clock.check()  # who has been told that it took too long has no session
         started, asked = session.events
         seconds = time.perf_counter() - begin
@@ -117,8 +110,6 @@ class Reception:
         live = Live(kept, entries=entries, line=list(entries), copy=session)
         with self._directory:
             self._live[kept.id] = live
-        if work is not None:
-            self._ahead.add(live, work, came)
         return token
 
     def log(self, token: str) -> tuple[Kept, list[Entry]]:

@@ -25,7 +25,6 @@ class Start(_In):
     questions: int | None = Field(None, ge=1, le=30, description="Answers asked for at most.")
     options: int | None = Field(None, ge=2, le=4, description="Plans in a question.")
     seed: int = Field(0, ge=0, le=2**31 - 1, description="Fixes everything random.")
-    warm_up: bool = Field(True, description="Whether to begin with a question that does not count.")
     given: list[Annotated[str, Field(max_length=200)]] = Field(
         [],
         max_length=500,

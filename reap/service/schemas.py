@@ -85,7 +85,7 @@ class Asked(BaseModel):
 
     id: str
     number: int
-    kind: str
+    asks: str
     why: str
     also: str
     shared: list[str]

@@ -106,7 +106,7 @@ def hypothetical(desk: Desk, live: Live, z: Array) -> out.Score:
 def _status(session: Elicitation, accepted: bool) -> Literal["asking", "finished", "accepted", "no_plan"]:
     if session.ask() is not None:
         return "asking"
-    return "accepted" if accepted else "no_plan" if session.stuck else "finished"
+    return "accepted" if accepted else "finished" if len(session.pool) else "no_plan"
 
 
 def _screened(session: Elicitation) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def _question(question: Question, live: Live) -> out.Asked:
     return out.Asked(
         id=question.id,
         number=question.number,
-        kind=question.kind,
+        asks=question.asks,
         why=question.because,
         also=question.also,
         shared=[str(c) for c in question.shared],
@@ -198,7 +198,7 @@ def _screen(session: Elicitation) -> int:
 def _progress(session: Elicitation) -> out.Progress:
     """Return how far the session is, in screens. The total is fixed when it starts, so that it never grows."""
     progress, asked = session.progress, session.events[0].payload["settings"]
-    total = asked["questions"] + asked.get("warm_up", False) + asked.get("held_out", False)
+    total = asked["questions"]
     if progress.most == 0:
         said = ngettext("{n} question answered", "{n} questions answered", progress.answered)
         text = said.format(n=progress.answered)
@@ -233,12 +233,10 @@ def _answers(live: Live) -> list[out.Given]:
             question=question.id,
             choice=choice,
             words=words(question, choice),
-            impossible=impossible,
+            impossible=list(impossible),
             options=about(question),
         )
-        for position, ((question, choice), impossible) in enumerate(
-            zip(session.history, session.impossible, strict=True)
-        )
+        for position, (question, choice, impossible) in enumerate(session.history)
     ]
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from reap._errors import InputError
-from reap.elicitation.difficulty import WORDS
+from reap.elicitation.learned import WORDS
 from reap.language import _
 from reap.service import acts, views, wishes
 from reap.service.access import D

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from reap._errors import InputError
-from reap.elicitation.difficulty import WORDS
+from reap.elicitation.learned import WORDS
 from reap.language import _, listed, ngettext, quoted
 from reap.service import rows
 from reap.space import ActionSpace, Limits

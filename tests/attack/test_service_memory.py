@@ -62,7 +62,7 @@ def test_a_worker_keeps_as_many_sessions_as_it_is_told_to(serve, tmp_path, row):
 
 def test_a_session_that_nobody_holds_is_gone_at_once(german_engine, german_rejected):
     """In a circle it waited for the collector, which seldom looks at what is old: 120 starts took 70 MB."""
-    session = german_engine.elicit(german_rejected.iloc[[0]], held_out=True)
+    session = german_engine.elicit(german_rejected.iloc[[0]])
     str(session.ask())
     kept = weakref.ref(session)
     gc.disable()

@@ -118,9 +118,7 @@ class Person:
             self.wrong.append(repr(error))
 
     def _session(self):
-        begun = self._until_answered(
-            "POST", "/api/v1/sessions", 201, json={"subject": self.row, "warm_up": False}
-        )
+        begun = self._until_answered("POST", "/api/v1/sessions", 201, json={"subject": self.row})
         if begun is None:
             return
         here, state = f"/api/v1/sessions/{begun['token']}", begun["state"]

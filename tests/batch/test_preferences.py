@@ -10,7 +10,7 @@ import pytest
 
 import reap
 from reap.batch import answers
-from reap.elicitation.asking import BEARABLE
+from reap.elicitation.session import BEARABLE
 from reap.space import Limits
 from tests.batch import people
 
@@ -137,7 +137,7 @@ def test_a_path_counts_along_its_stages_and_a_plan_as_a_whole(X, rejected):
         session = talk(engine, X.loc[rejected.index[0]], people_of(engine)[0])
         read = answers.read(reap.batch.answers_of(session, 0), engine.space)["0"]
         again = read.session(engine, X.loc[rejected.index[0]], Limits())
-        for (mine, _), (theirs, _) in zip(again.history, session.history, strict=True):
+        for (mine, *_), (theirs, *_) in zip(again.history, session.history, strict=True):
             for a, b in zip(mine.options, theirs.options, strict=True):
                 np.testing.assert_allclose(a.moves, b.moves, atol=1e-12)
 
@@ -255,7 +255,7 @@ def test_one_hot_groups_are_named_by_feature():
     session = answers.Answers([answers.Given([[{"job": levels[1]}], [{"income": 0.25}]], 0, {})]).session(
         _engine(rows, space), z0, Limits()
     )
-    ((question, _),) = session.history
+    ((question, *_),) = session.history
     after = z0 + question.options[0].moves[0]
     assert list(after[1:]) == [0, 1, 0]
     assert (z0 + question.options[1].moves[0])[0] == pytest.approx(0.25)

@@ -20,7 +20,7 @@ from reap.belief.families import PEOPLE
 from reap.belief.particles import Particles
 from reap.belief.prior import DIFFICULTIES, Prior
 from reap.effort import of_changes
-from reap.elicitation.difficulty import WORDS
+from reap.elicitation.learned import WORDS
 
 efforts = arrays(float, st.integers(2, 5), elements=st.floats(0, 1e6))
 

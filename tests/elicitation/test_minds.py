@@ -15,13 +15,14 @@ from reap import Elicitation, InputError, Posterior
 from reap.batch import answers_of
 from reap.batch.answers import read
 from reap.belief.prior import ABSENT, Prior, weight
-from reap.elicitation import minds
+from reap.elicitation.pool import counted as counted_by_us
+from reap.elicitation.pool import minded
 from reap.research.humans import Minding, Reader, counted
 
 
 @pytest.fixture(scope="module")
 def session(german_engine, german_rejected):
-    session = german_engine.elicit(german_rejected.iloc[0], questions=5, minds=True)
+    session = german_engine.elicit(german_rejected.iloc[0], questions=5)
     while session.ask():
         session.answer("left")
     assert session.answered
@@ -74,14 +75,14 @@ def test_without_columns_beside_nothing_changes_to_the_bit():
 
 def test_a_plan_is_priced_with_its_changes_and_its_time(session):
     plan = session.recommend()
-    k, t = minds.counted(session.space, [plan])[0]
+    k, t = counted_by_us(session.space, [plan])[0]
     assert (k, t) == (len(plan.changes), plan.months / session.space.horizon)
     A, d = session.belief.estimate(), session.space.dimension
     whole = plan.moves[0]
     by_hand = (
         whole @ A[:d, :d] @ whole
-        + A[d, d] * session.scales[0] * k
-        + A[d + 1, d + 1] * session.scales[1] * t**2
+        + A[d, d] * session.pool.sizes[0] * k
+        + A[d + 1, d + 1] * session.pool.sizes[1] * t**2
     )
     assert session.effort(plan) == pytest.approx(by_hand)
     assert plan.effort == pytest.approx(by_hand)
@@ -90,17 +91,17 @@ def test_a_plan_is_priced_with_its_changes_and_its_time(session):
 
 def test_scales_are_of_the_first_plans_and_come_back(session, german_engine):
     again = Elicitation.from_json(session.to_json(), german_engine)
-    assert again.scales == session.scales
+    assert np.array_equal(again.pool.sizes, session.pool.sizes)
     first = json.loads(session.to_json())["events"][1]
     assert first["type"] == "asked"
     again.constrain("amount", difficulty=5)
-    assert again.scales == session.scales
+    assert np.array_equal(again.pool.sizes, session.pool.sizes)
 
 
 def test_the_table_of_answers_carries_the_scales(session, german_engine, german_rejected):
     table = answers_of(session, row_id=3)
     said = read(table, session.space)["3"]
-    assert said.scales == session.scales
+    assert said.scales == session.pool.sizes.tolist()
     same = said.session(german_engine, german_rejected.iloc[0], reap.Limits())
     assert (same.belief.estimate() == session.belief.estimate()).all()
     table["scales"] = "[1.0]"
@@ -115,7 +116,7 @@ def test_people_who_count_changes_get_fewer_of_them(german_engine, german_reject
         A = reap.subjects.random(german_engine.space.dimension, i).matrix
         for changes, found in ((0.0, plain), (1.0, few)):
             person = Minding(A, space=german_engine.space, start=start, changes=changes)
-            session = german_engine.elicit(german_rejected.iloc[i], questions=5, minds=True)
+            session = german_engine.elicit(german_rejected.iloc[i], questions=5)
             while question := session.ask():
                 session.answer(person.answer(question))
             found.append(len(session.recommend().changes))
@@ -125,7 +126,7 @@ def test_people_who_count_changes_get_fewer_of_them(german_engine, german_reject
 def test_what_was_learnt_is_said_and_nothing_else(session):
     told = str(session.learned())
     assert ("rather change few things" in told) == session.learned().changes
-    fresh = session.engine.elicit(session.engine.space.decode(session.here[None]), minds=True)
+    fresh = session.engine.elicit(session.engine.space.decode(session.here[None]))
     assert not fresh.learned().changes
     assert not fresh.learned().waiting
 
@@ -133,7 +134,7 @@ def test_what_was_learnt_is_said_and_nothing_else(session):
 def test_where_nothing_takes_time_only_changes_are_counted():
     space = reap.ActionSpace.from_frame(pd.DataFrame({"a": [0.0, 1.0], "b": [0.0, 2.0]}))
     assert not space.timed
-    assert minds.columns(space) == 1
+    assert minded(space) == 1
 
 
 def test_people_who_read_like_people(german):

@@ -1,4 +1,4 @@
-"""Parts of plans: what may be asked about beside whole plans, and what an answer to it means."""
+"""PlanParts of plans: what may be asked about beside whole plans, and what an answer to it means."""
 
 from __future__ import annotations
 
@@ -13,16 +13,13 @@ import reap
 from reap import Plan
 from reap.belief import Posterior
 from reap.elicitation import Question
-from reap.elicitation.options import key
-from reap.elicitation.parts import Parts
-from reap.elicitation.pool import Pool
-from reap.elicitation.verdicts import Verdicts
-from reap.questions import AnswerValue
+from reap.elicitation.pool import PlanParts, Pool, key
+from reap.questions import Decision
 from reap.space import Limits
 
 NAMES = ("a", "b", "c", "d", "e", "f")
 X = pd.DataFrame({name: [0.0, 9.95] for name in NAMES}).assign(sum=[0.0, 59.7])
-SPACE = reap.ActionSpace.from_frame(X, derived={"sum": "a + b + c + d + e + f"})
+SPACE = reap.ActionSpace.from_frame(X, features={"sum": {"derived": "a + b + c + d + e + f"}})
 
 
 def plan(**to):
@@ -40,7 +37,7 @@ def changed(part):
 
 
 def test_parts_are_one_or_two_changes_of_a_plan_with_all_else_as_it_is():
-    parts = Parts(SPACE, Limits(), APART)
+    parts = PlanParts(SPACE, Limits(), APART)
     found = [changed(part) for part in parts.plans]
     assert {"a": 3.0} in found
     assert {"d": 3.0, "f": 2.0} in found
@@ -53,9 +50,9 @@ def test_parts_are_one_or_two_changes_of_a_plan_with_all_else_as_it_is():
 
 
 def test_parts_keep_limits_and_are_told_apart():
-    parts = Parts(SPACE, Limits(fixed=("a",)), APART)
+    parts = PlanParts(SPACE, Limits(fixed=("a",)), APART)
     assert not any("a" in changed(part) for part in parts.plans)
-    near = Parts(SPACE, Limits(), [plan(a=3, b=4), plan(a=3.001, c=5)])
+    near = PlanParts(SPACE, Limits(), [plan(a=3, b=4), plan(a=3.001, c=5)])
     found = [changed(part) for part in near.plans]
     assert [each for each in found if set(each) == {"a"}] == [{"a": 3.0}]
 
@@ -63,7 +60,7 @@ def test_parts_keep_limits_and_are_told_apart():
 def test_a_short_plan_meets_no_part_of_a_longer_one():
     """It leads to a yes, the part may not: the two kinds of questions are not mixed."""
     long, short, other = plan(a=3, b=4, c=2), plan(d=3), plan(e=3)
-    parts = Parts(SPACE, Limits(), [long, short, other])
+    parts = PlanParts(SPACE, Limits(), [long, short, other])
     burden = parts.burden(3, [])
     at = {frozenset(changed(part)): i for i, part in enumerate(parts.plans)}
     assert np.isinf(burden[at[frozenset("ab")], at[frozenset("d")]])
@@ -73,10 +70,10 @@ def test_a_short_plan_meets_no_part_of_a_longer_one():
 
 def test_plans_too_different_to_compare_are_asked_about_by_their_parts():
     pool, belief, rng = Pool(SPACE, APART), Posterior(7, columns=range(7)), np.random.default_rng(0)
-    assert pool.choose(AnswerValue(), belief, [], rng) is None
-    parts = Parts(SPACE, Limits(), APART)
+    assert pool.choose(Decision(), belief, [], rng) is None
+    parts = PlanParts(SPACE, Limits(), APART)
     shown = []
-    while choice := pool.choose(AnswerValue(min_gain=0.001), belief, shown, rng, parts=parts):
+    while choice := pool.choose(Decision(min_gain=0.001), belief, shown, rng, parts=parts):
         first, second = (parts.plans[i - 2] for i in choice.options)
         rows = set(changed(first)) | set(changed(second))
         assert len(rows) <= 3
@@ -90,17 +87,12 @@ def test_plans_too_different_to_compare_are_asked_about_by_their_parts():
 
 def test_what_nobody_can_feel_is_not_asked_about():
     for plans in ([plan(a=0.04), plan(b=0.04)], [plan(a=3.0, b=1.0), plan(a=3.04, c=0.5)]):  # "3 or 3.04"
-        assert Pool(SPACE, plans).choose(AnswerValue(), Posterior(7), [], np.random.default_rng(0)) is None
+        assert Pool(SPACE, plans).choose(Decision(), Posterior(7), [], np.random.default_rng(0)) is None
 
 
-def test_a_part_that_lost_says_nothing_about_what_may_be_recommended():
-    less, more = plan(a=3), plan(d=3)
-    lost = Question("1-1", 1, (less, more), whole=False)
-    start = APART[0].path[0]
-    answered = Verdicts(SPACE, [(lost, {"choice": 1, "impossible": []})], start)
-    assert not answered.beaten(APART).any()
-    refused = Verdicts(SPACE, [(lost, {"choice": "neither", "impossible": []})], start)
-    assert refused.aside(APART).all()  # who cannot do a part cannot do the plan
+def test_who_cannot_do_a_part_cannot_do_the_plan():
+    assert Pool(SPACE, APART).covered([plan(a=3), plan(d=3)]).all()
+    assert Pool(SPACE, APART).covered([plan(a=3)]).tolist() == [True, False]
 
 
 def test_the_words_do_not_promise_a_yes():
@@ -144,7 +136,7 @@ def test_a_session_asks_about_parts_comes_back_and_ends_in_a_whole_plan(engine):
     assert any(not question.whole for question in asked)
     assert session.recommend().valid
     again = reap.Elicitation.from_json(session.to_json(), engine)
-    assert [q.whole for q, _ in again.history] == [q.whole for q in asked]
+    assert [q.whole for q, _, _ in again.history] == [q.whole for q in asked]
     assert again.recommend().effort == session.recommend().effort
 
 

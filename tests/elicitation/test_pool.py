@@ -12,15 +12,14 @@ from hypothesis.extra.numpy import arrays
 
 import reap
 from reap import Plan
-from reap.elicitation.comparisons import Comparisons
-from reap.elicitation.options import key
-from reap.elicitation.pool import Pool
+from reap.elicitation import Bayes
+from reap.elicitation.pool import Comparisons, Pool, key
 from reap.questions import Choice, Decision
 from reap.recourse.reduce import asks_no_more
 from tests.questions.helpers import Cloud
 
 X = pd.DataFrame({"a": [0.0, 4.0], "b": [0.0, 4.0], "sum": [0.0, 8.0]})
-SPACE = reap.ActionSpace.from_frame(X, derived={"sum": "a + b"})
+SPACE = reap.ActionSpace.from_frame(X, features={"sum": {"derived": "a + b"}})
 ENDS = arrays(float, st.tuples(st.integers(0, 7), st.just(2)), elements=st.sampled_from([0, 1, 2, 3, 4]))
 
 
@@ -79,10 +78,10 @@ def test_a_limit_that_the_start_breaks_is_judged_by_where_a_plan_leads():
 class First:
     """A strategy that takes the first pair that may be shown."""
 
-    def choose(self, moves, belief, asked=(), burden=None, *, random_state=0):
+    def choose(self, moves, belief, asked=(), burden=None, *, plans=None, random_state=0):
         known = {frozenset(pair) for pair in asked}
         for pair in itertools.combinations(range(len(moves)), 2):
-            if np.isfinite(burden[pair]) and frozenset(pair) not in known:
+            if np.isfinite(burden.rows[pair]) and frozenset(pair) not in known:
                 return Choice(pair, 0.0, 1)
         return None
 
@@ -125,9 +124,8 @@ def test_no_question_of_a_session_has_a_dominated_option(german_engine, german_r
 
 
 def test_a_session_on_paths_shows_two_paths_to_one_row_last(german_graph, german_rejected):
-    session = german_graph.elicit(
-        german_rejected.iloc[0], questions=3, minds=False
-    )  # a path's effort is its moves'
+    # a path's effort is its moves'
+    session = german_graph.elicit(german_rejected.iloc[0], questions=3, preset=Bayes(minds=False))
     question = session.ask()
     assert all(option.along for option in question.options)
     assert not question.same_target

@@ -30,11 +30,11 @@ X0 = pd.Series({"hours": 9, "savings": 8, "courses": 9})
 
 def learnt(engine, scales, **changed):
     space = engine.space
-    k = len(space.movable)
+    k = len(space.legal.movable)
     said = {
         "space": space.digest,
         "dimension": space.dimension,
-        "columns": tuple(space.movable),
+        "columns": tuple(space.legal.movable),
         "names": space.columns,
         "learnt": "scales",
         "scales": scales,
@@ -54,14 +54,14 @@ def test_the_first_plan_is_the_populations(engine):
     for easy in range(3):
         scales = np.full(3, 2.0)
         scales[easy] = -2.0
-        plan = engine.elicit(X0, prior=learnt(engine, scales)).recommend()
+        plan = engine.elicit(X0, preset=reap.Bayes(prior=learnt(engine, scales))).recommend()
         assert int(plan.moves[0].argmax()) == easy
 
 
 def test_a_session_replays_with_its_prior(engine, tmp_path):
     prior = learnt(engine, [-1.0, 0.5, 0.5])
     prior.save(tmp_path / "prior.json")
-    session = engine.elicit(X0, prior=tmp_path / "prior.json")
+    session = engine.elicit(X0, preset=reap.Bayes(prior=tmp_path / "prior.json"))
     session.ask()
     session.answer("left")
     session.constrain("hours", difficulty=5)
@@ -73,7 +73,7 @@ def test_a_session_replays_with_its_prior(engine, tmp_path):
 
 def test_another_prior_is_refused(engine):
     prior, other = learnt(engine, [0.1, 0.2, 0.3]), learnt(engine, [0.1, 0.2, 0.4])
-    text = engine.elicit(X0, prior=prior).to_json()
+    text = engine.elicit(X0, preset=reap.Bayes(prior=prior)).to_json()
     with pytest.raises(reap.InputError, match=f"prior {prior.hash[:12]}, given was {other.hash[:12]}"):
         reap.Elicitation.from_json(text, engine, prior=other)
     with pytest.raises(reap.InputError, match="none was given"):
@@ -84,15 +84,13 @@ def test_another_prior_is_refused(engine):
 
 def test_a_prior_of_another_space_is_refused(engine):
     with pytest.raises(reap.InputError, match="another action space"):
-        engine.elicit(X0, prior=learnt(engine, [0.0, 0.0, 0.0], space="elsewhere"))
+        engine.elicit(X0, preset=reap.Bayes(prior=learnt(engine, [0.0, 0.0, 0.0], space="elsewhere")))
 
 
 def test_a_prior_needs_the_posterior(engine):
     prior = learnt(engine, [0.0, 0.0, 0.0])
-    with pytest.raises(reap.InputError, match='preset "bayes"'):
-        engine.elicit(X0, prior=prior, preset="reap")
     with pytest.raises(reap.InputError, match="belief="):
-        engine.elicit(X0, prior=prior, belief=reap.Posterior(3))
+        engine.elicit(X0, preset=reap.Bayes(prior=prior), belief=reap.Posterior(3))
 
 
 def test_without_a_prior_a_session_reads_as_before(engine):

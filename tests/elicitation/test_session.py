@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import reap
 from reap import Elicitation, InputError
-from reap.elicitation import Event, Question, difficulty
-from reap.elicitation.pool import saved
+from reap.elicitation import Bayes, Event, Paper, Question, learned
 from reap.plan import Plan
+from reap.recourse import Engine
 from reap.space.words import lowered
 
 ANSWERS = st.lists(
@@ -52,7 +52,9 @@ def act(session, step):
 @pytest.fixture(scope="module")
 def start(german_engine, german_rejected):
     """Return what starts a session of the first person; 8 matrices a round, since it is the session that is tested."""
-    return lambda **options: Elicitation(german_engine, german_rejected.iloc[0], **{"samples": 8, **options})
+    return lambda **options: Elicitation(
+        german_engine, german_rejected.iloc[0], **{"preset": Bayes(samples=8), **options}
+    )
 
 
 @settings(max_examples=8, deadline=None)
@@ -82,7 +84,8 @@ def test_json_replays_to_the_identical_state_at_every_step(start, german_engine,
 @pytest.mark.parametrize("preset", ["bayes", "reap"])
 def test_no_question_twice_in_fifty_rounds(start, preset):
     strategy = reap.questions.Random(options=2) if preset == "bayes" else None
-    session = start(questions=50, preset=preset, strategy=strategy, samples=4)
+    made = Bayes(samples=4) if preset == "bayes" else "reap"
+    session = start(questions=50, preset=made, strategy=strategy)
     seen = set()
     while question := session.ask():
         key = frozenset(option.path.tobytes() for option in question.options)
@@ -93,13 +96,10 @@ def test_no_question_twice_in_fifty_rounds(start, preset):
     assert len(seen) >= (10 if preset == "bayes" else 50)
 
 
-@pytest.mark.parametrize("preset", ["bayes", "reap"])
-@pytest.mark.parametrize("tolerance", [0.0, 0.4])
-def test_contradictory_answers_end_in_a_plan_and_are_named(german_engine, german_rejected, preset, tolerance):
+@pytest.mark.parametrize("preset", [Bayes(), Paper(), Paper(tolerance=0.4)], ids=repr)
+def test_contradictory_answers_end_in_a_plan_and_are_named(german_engine, german_rejected, preset):
     """A is easier than B, and B easier than A: said by answering the same question in both ways."""
-    session = Elicitation(
-        german_engine, german_rejected.iloc[0], questions=6, preset=preset, tolerance=tolerance
-    )
+    session = Elicitation(german_engine, german_rejected.iloc[0], questions=6, preset=preset)
     session.ask()
     session.answer("left")
     before = session.conflicts()
@@ -135,7 +135,7 @@ def test_questions_help_a_simulated_person(german_engine, german_rejected, count
         # for some of them one plan is the best whatever they answer
         person = reap.subjects.Mahalanobis.random(german_engine.space.dimension, np.random.default_rng(k))
         session = Elicitation(
-            german_engine, german_rejected.iloc[k], questions=5, samples=12, random_state=seed
+            german_engine, german_rejected.iloc[k], questions=5, preset=Bayes(samples=12), random_state=seed
         )
         without += person.effort(session.recommend().moves)
         while question := session.ask():
@@ -181,9 +181,10 @@ def test_impossible_wishes_say_what_to_relax_and_lose_nothing(german_engine, ger
     assert plan.status in ("unreachable", "infeasible", "none_found")
     assert not plan.valid
     assert session.ask() is None
-    assert session.stuck
-    assert "duration" in session.relaxations()
-    for name in session.relaxations():
+    assert not len(session.pool)
+    alone = [names[0] for names in german_engine.relaxations(german_rejected.iloc[0], session.limits)]
+    assert "duration" in alone
+    for name in alone:
         session.release(name)
         assert session.recommend().status == "ok"
         session.undo()
@@ -344,17 +345,17 @@ def test_learned_names_what_is_hard(start):
     session = start(questions=3)
     while session.ask():
         session.answer("left")
-    learned = session.learned()
-    factors = [d.factor for d in learned.difficulties]
+    said = session.learned()
+    factors = [d.factor for d in said.difficulties]
     assert factors == sorted(factors, reverse=True)
     assert np.mean(factors) == pytest.approx(1)
-    assert {d.words for d in learned.difficulties} <= set(difficulty.WORDS.values())
+    assert {d.words for d in said.difficulties} <= set(learned.WORDS.values())
     fixed = {f.name for f in session.space.features if not f.actionable}
     assert fixed
-    assert not fixed & {d.feature for d in learned.difficulties}
-    assert all(-1 <= pair.strength <= 1 for pair in learned.pairs)
-    told = str(learned)
-    for d in learned.difficulties:
+    assert not fixed & {d.feature for d in said.difficulties}
+    assert all(-1 <= pair.strength <= 1 for pair in said.pairs)
+    told = str(said)
+    for d in said.difficulties:
         assert (lowered(d.label) in told) == (d.level != 3)
 
 
@@ -363,14 +364,24 @@ def test_what_was_not_learnt_is_not_shown(start):
 
 
 def test_works_with_any_engine_that_answers_plans(german_engine, german_rejected):
-    """The session sees engines only as plans, robust, candidates."""
+    """An engine of somebody else's answers four methods; the rest it gets for that."""
 
-    class Bare:
+    class Bare(Engine):
         def __init__(self, inner):
-            self.space, self._inner = inner.space, inner
+            self.inner, self.space = inner, inner.space
+            self.classifier_, self.acceptance_ = inner.classifier_, inner.acceptance_
+
+        def fit(self, X, y=None):
+            return self
 
         def plans(self, x, matrices, limits=None):
-            return self._inner.plans(x, matrices, limits)
+            return self.inner.plans(x, matrices, limits)
+
+        def robust(self, x, confidence_set, objective="worst-case", limits=None):
+            raise AssertionError("nobody asked for the worst case")
+
+        def candidates(self, x, limits=None):
+            raise AssertionError("nobody asked about rows")
 
     session = Elicitation(Bare(german_engine), german_rejected.iloc[0], questions=2)
     while session.ask():
@@ -394,7 +405,7 @@ class Counting:
 
 def test_an_engine_whose_plans_save_nothing_more_is_not_asked_again(german_engine, german_rejected):
     engine = Counting(german_engine)
-    session = Elicitation(engine, german_rejected.iloc[0], questions=6, samples=8)
+    session = Elicitation(engine, german_rejected.iloc[0], questions=6, preset=Bayes(samples=8))
     asked = []
     while session.ask() is not None:
         session.answer(0)
@@ -413,12 +424,42 @@ def test_an_engine_whose_plans_save_nothing_more_is_not_asked_again(german_engin
     assert engine.calls == before + 1  # more was said than a choice
 
 
-def test_saved_is_the_share_of_expected_effort_that_more_plans_save():
-    belief = reap.Posterior(2, "diagonal")
-    one, other = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
-    efforts = belief.efforts([one, other])
-    expected = 1 - efforts.min(axis=1).mean() / efforts[:, 0].mean()
-    assert saved(belief, [one], [one, other]) == pytest.approx(expected)
-    assert saved(belief, [], [one]) == 1.0
-    assert saved(belief, [one], [one]) == 0.0
-    assert saved(reap.ConfidenceSet(2), [one], [one, other]) == 1.0
+def test_a_person_with_one_plan_is_told_at_once(german_engine, german_rejected):
+    """Nothing is compared, and the first thing said is why; what they could do is there all the same."""
+    session = german_engine.elicit(german_rejected.iloc[0], questions=3)
+    plan = session.recommend()
+    keep = {change.feature for change in plan.changes}
+    for feature in session.space.features:
+        if feature.is_action and feature.name not in keep:
+            session.constrain(feature.name, fixed=True)
+    for change in plan.changes:  # and no other value than the plan's
+        about = session.space.feature(change.feature)
+        if about.levels:
+            others = [level for level in about.levels if level not in (change.before, change.after)]
+            if others:
+                session.constrain(change.feature, exclude=others)
+    if session.ask() is None and len(session.pool) == 1:
+        assert session.ended == "There is only one plan for you, so there is nothing to compare."
+        assert session.answered == 0
+        assert session.progress.most == 0
+    assert session.recommend().valid
+
+
+def test_limits_in_force_are_those_that_every_plan_of_a_file_was_found_under(german_engine, german_rejected):
+    """A plan that breaks a limit is refused wherever it stands in the log after the limit, live or just come back."""
+    session = german_engine.elicit(german_rejected.iloc[0], questions=3)
+    session.ask()
+    for feature in ("amount", "duration"):
+        session.constrain(feature, fixed=True)
+        session.ask()
+    back = Elicitation.from_json(session.to_json(), german_engine)
+    for each in (session, back):
+        assert set(each.limits.fixed) == {"amount", "duration"}
+        data = json.loads(each.to_json())
+        first = next(i for i, event in enumerate(data["events"]) if event["type"] == "asked")
+        last = max(i for i, event in enumerate(data["events"]) if event["type"] == "asked")
+        moved = {"plans": data["events"][first]["plans"], "found": data["events"][first]["found"]}
+        with pytest.raises(InputError, match="breaks the person's limits"):
+            Elicitation.from_json(changed(data, last, **moved, question=None), german_engine)
+        each.undo()
+        assert set(each.limits.fixed) == {"amount"}

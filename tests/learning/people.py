@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 import reap
-from reap.elicitation import Event, Question, events
-from reap.elicitation.acts import Acts
-from reap.elicitation.rounds import write_asked
+from reap.elicitation import Event, Question, reading
+from reap.elicitation.events import Shown
+from reap.elicitation.saying import numbers
 from reap.learning.reading import Deaf
 from reap.plan import Plan
 
@@ -26,23 +26,24 @@ def space(**options):
     return reap.ActionSpace.from_frame(table(), increasing=COLUMNS, **options)
 
 
-def session(rules, draw, seed, *, answers=5, slip=0.05, guess=None, warm_up=False, counting=0.0):
+def session(rules, draw, seed, *, answers=5, slip=0.05, guess=None, counting=0.0):
     """Return a session with one person; ``guess(rng)`` answers without looking.
 
     ``counting``: the share of people who mind every action as much as four typical ones.
     """
     rng = np.random.default_rng(seed)
     z = rng.integers(0, 8, len(COLUMNS)) / 20
-    started = events.started(rules, z, reap.Limits(), {}, [], {})
-    state = Acts(rules, started, answers, lambda _: Deaf(rules.dimension))
+    settings = {"questions": answers, "options": 2, "random_state": 0, "preset": {"name": "bayes"}}
+    said = {"space": rules.digest, "z": numbers(z), "subject": rules.values(z), "settings": settings}
+    started = Event("started", said | {"limits": reap.Limits().to_dict(), "own": [], "engine": {}})
+    state = reading([started], rules, Deaf(rules.dimension))
     A = draw(rng)
     each = 4 * TYPICAL * np.trace(A) / len(A) if rng.random() < counting else 0.0
     for i in range(answers):
         ends = [z + _change(rng, z) for _ in range(2)]
         plans = [Plan(rules, np.stack([z, end]), np.array([0.2, 0.8])) for end in ends]
-        kind = "warm-up" if warm_up and i == 0 else "question"
-        question = Question(f"{i}-{i + 1}", i + 1, tuple(plans), kind=kind)
-        state.apply(Event("asked", write_asked(plans, question)))
+        question = Question(f"{i}-{i + 1}", i + 1, tuple(plans))
+        state.apply(Shown(plans, question).event())
         moves = [plan.moves[0] for plan in plans]
         efforts = [float(move @ A @ move) + each * np.count_nonzero(move) for move in moves]
         easier = int(np.argmin(efforts))

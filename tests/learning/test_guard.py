@@ -49,7 +49,7 @@ def against(engine):
 
 def held(engine, prior, hard, questions, seed=3):
     who = pd.Series({"hours": 8, "savings": 8, "courses": 8})
-    session = engine.elicit(who, prior=prior, questions=questions, random_state=seed)
+    session = engine.elicit(who, preset=reap.Bayes(prior=prior), questions=questions, random_state=seed)
     person = reap.subjects.Mahalanobis(np.diag(hard), random_state=0)
     while question := session.ask():
         session.answer(person.answer(question))
@@ -77,6 +77,9 @@ def test_what_is_legal_does_not_depend_on_the_prior(engine, against):
     """Fixed to the one column that the prior makes hardest, there is the same plan as without a prior."""
     who = pd.Series({"hours": 8, "savings": 8, "courses": 8})
     limits = reap.Limits(fixed=("savings", "courses"))
-    plans = [engine.elicit(who, prior=prior, limits=limits).recommend() for prior in (None, against)]
+    plans = [
+        engine.elicit(who, preset=reap.Bayes(prior=prior), limits=limits).recommend()
+        for prior in (None, against)
+    ]
     assert all(plan.valid for plan in plans)
     assert plans[0].path[-1].tolist() == plans[1].path[-1].tolist()

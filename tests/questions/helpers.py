@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from reap.belief.answers import choice_probabilities, people
+
 
 class Cloud:
     """A belief of fixed, weighted matrices: the contract of a belief with samples, and nothing more."""
+
+    kinds = people()
 
     def __init__(self, matrices, weights=None):
         self.matrices = np.asarray(matrices, dtype=float)
@@ -20,6 +24,22 @@ class Cloud:
 
     def estimate(self):
         return np.einsum("p,pij->ij", self.weights, self.matrices)
+
+    def sample(self, n, random_state=None):
+        return np.random.default_rng(random_state).choice(self.matrices, n, p=self.weights)
+
+    def answer_probabilities(self, efforts, people=None, *, slips=True):
+        who = self.kinds if slips else self.kinds._replace(slip=0 * self.kinds.slip)
+        return choice_probabilities(efforts, who) @ who.share
+
+    def update(self, chosen, others):
+        """Learn nothing."""
+
+    def update_same(self, options):
+        """Learn nothing."""
+
+    def copy(self):
+        return self
 
 
 def spd(d, rng):

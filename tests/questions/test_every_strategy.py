@@ -10,7 +10,7 @@ import pytest
 
 from reap._errors import InputError
 from reap.belief import ConfidenceSet, Posterior
-from reap.questions import Choice, Decision, Exhaustive, Information, Random, SimilarCost
+from reap.questions import Burden, Choice, Decision, Exhaustive, Information, Random, SimilarCost
 from tests.questions.helpers import Cloud, cloud, one_hot, plans
 
 PAIRS = [SimilarCost(), Exhaustive(), Random(), Information(), Decision(min_gain=0.0)]
@@ -210,3 +210,23 @@ def test_an_infinite_burden_keeps_options_apart(strategy, kind):
 def test_refuses_a_burden_of_another_size(strategy):
     with pytest.raises(InputError, match=r"burden has shape \(2, 2\); 3 options need \(3, 3\)"):
         strategy.choose(np.eye(3), cloud(3, np.random.default_rng(0)), burden=np.ones((2, 2)))
+
+
+@every
+def test_parts_of_plans_may_be_given_and_stay_apart_by_their_burden(strategy):
+    """Every strategy takes all that a session says; which of the options are plans matters to those who think of the plan."""
+    rng = np.random.default_rng(7)
+    moves, belief = rng.normal(size=(12, 4)), cloud(4, rng)
+    whole = np.arange(12) < 7
+    burden = np.where(whole[:, None] == whole, 1.0, np.inf)
+    choice = strategy.choose(moves, belief, burden=Burden(burden), plans=7)
+    assert len({bool(whole[i]) for i in choice.options}) == 1
+
+
+@pytest.mark.parametrize("strategy", [s for s in MORE if s.options > 2], ids=repr)
+def test_all_options_together_show_no_more_rows_than_allowed(strategy):
+    rng = np.random.default_rng(8)
+    moves, belief = rng.integers(0, 2, size=(20, 6)).astype(float), cloud(6, rng)
+    apart = moves[:, None] != moves[None]
+    choice = strategy.choose(moves, belief, burden=Burden(apart.sum(axis=-1), [apart], most=4))
+    assert (np.ptp(moves[list(choice.options)], axis=0) > 0).sum() <= 4

@@ -206,7 +206,7 @@ def test_holding_has_a_price_that_is_said_and_the_easier_plan_is_offered_as_such
     model = MODELS["logistic"](space).fit(X, y)
     engine = reap.Recourse(model, space, durability=reap.Durability(0.9, refits=10)).fit(X, y)
     x = X[~engine.classifier_.accepts(space.encode(X))].iloc[[0]]
-    session = engine.elicit(x, questions=2, minds=False)
+    session = engine.elicit(x, questions=2, preset=reap.Bayes(minds=False))
     best, *_, easy = session.plans(2, today=True)
     alone = reap.Recourse(model, space).fit(X).plans(x, session.matrix)[0]
     assert best.price == pytest.approx(session.effort(best) / alone.effort - 1)

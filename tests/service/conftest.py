@@ -99,8 +99,8 @@ class Running:
         return self.app.state.desk.store
 
     def start(self, row, **more):
-        """Start a session in which every answer counts, unless a test wants the warm-up."""
-        answer = self.client.post("/api/v1/sessions", json={"subject": row, "warm_up": False, **more})
+        """Start a session."""
+        answer = self.client.post("/api/v1/sessions", json={"subject": row, **more})
         assert answer.status_code == 201, answer.text
         return answer.json()
 

@@ -15,13 +15,12 @@ import numpy as np
 
 from reap import effort
 from reap.checks.judge import Judge, dominates
-from reap.elicitation.options import key
-from reap.elicitation.verdicts import noticed
+from reap.elicitation.pool import key, noticed
 from reap.service import offers, plan_views
 
 from . import rules
 
-#: Screens with a question at most: five that count, one to warm up, one that is predicted.
+#: Screens with a question at most: every one counts.
 SCREENS = 7
 
 
@@ -170,17 +169,10 @@ class Walk:
         if progress:
             self.totals.add(int(progress[2]))
         self.rule("progress never grows, and is short", len(self.totals) == 1 and max(self.totals) <= SCREENS)
-        warm = question.kind == "warm-up"
-        self.counts["walks without a warm-up"] += not self.asked and not warm  # one pair only: it counts
-        self.rule(
-            "a warm-up comes first and is said",
-            warm == ("does not count" in said) and (not warm or not self.asked),
-        )
         seen = {frozenset(map(key, q.options)) for q in self.asked}
-        again, told = frozenset(map(key, question.options)) in seen, "You were asked this before" in said
-        second = question.kind == "second look"
-        self.rule("a question never comes back but for a second look, which is said", again == told == second)
-        self.counts["second looks"] += second
+        self.rule("a question never comes back", frozenset(map(key, question.options)) not in seen)
+        steps = "Which of these steps is easier to do?" in said
+        self.rule("two plans or two steps, each with its own heading", steps != question.whole)
         if self.ticked is not None:
             moved = {c.feature for option in question.options for c in option.changes}
             self.rule("what is unticked is fixed", moved <= set(self.ticked), moved)
@@ -195,7 +187,7 @@ class Walk:
         said = text_of(page)
         with self.here.app.state.desk.open(self.token) as live:
             offered = offers.offered(self.here.app.state.desk, live)
-            best, told = live.session.recommend(), live.session.prediction
+            best = live.session.recommend()
         self.counts["no plan"] += best.status != "ok"
         self.counts["with a plan"] += best.status == "ok"
         if best.status != "ok":
@@ -212,23 +204,22 @@ class Walk:
         for plan in offered:
             if offers.may_not_hold(self.here.app.state.desk, plan):
                 self.rule("never recommended what may not hold", plan is not best and "may not hold" in said)
-        if told is not None and told.hit is not None:
-            self.rule("the prediction is told", "predict" in said)
-        beaten = self.lost()
-        self.rule("never one that lost a direct comparison", key(best) not in beaten)
+        self.rule("never one that was refused a moment ago", key(best) not in self.just_lost())
         where = self.post(page, "/choose", plan=offers.name_of(best))
         self.rule("chosen", where == "/plan" and "You chose this plan" in text_of(self.get("/plan")))
         paper = text_of(self.get("/print"))
         self.rule("on paper the same", plan_views.headline(best) in paper)
 
-    def lost(self) -> set:
-        """Options that lost to another and never won: no later answer speaks for them."""
-        session, won, lost = self.session, set(), set()
-        for question, choice in session.history:
-            if isinstance(choice, int) and question.kind != "warm-up":
-                won.add(key(question.options[choice]))
-                lost |= {key(o) for i, o in enumerate(question.options) if i != choice}
-        return lost - won
+    def just_lost(self) -> set:
+        """Options that the last answer refused in favour of another that is still on the table."""
+        history = self.session.history
+        if not history or not isinstance(history[-1].choice, int) or not history[-1].question.whole:
+            return set()
+        options = history[-1].question.options
+        left = {key(plan) for plan in self.session.pool}
+        if key(options[history[-1].choice]) not in left:
+            return set()
+        return {key(o) for i, o in enumerate(options) if i != history[-1].choice}
 
     def judge_plan(self, page: str, said: str, plan) -> None:
         target = self.space.values(plan.path[-1])

@@ -8,7 +8,7 @@ from reap.service import offers
 
 
 def of_question(walk, page: str, said: str, question) -> None:
-    """Verbs instead of columns, a mark beside every colour, no row that is the same for all, and what is predicted comes last."""
+    """Verbs instead of columns, a mark beside every colour and no row that is the same for all."""
     changed = {c.feature for option in question.options for c in option.changes}
     mute = [name for name in changed if not walk.space.feature(name).phrases]
     walk.rule("verbs, not columns", not mute, mute)
@@ -17,9 +17,6 @@ def of_question(walk, page: str, said: str, question) -> None:
     walk.rule("colour never alone: letters and direction marks", all('class="sign' in item for item in items))
     walk.rule("colour never alone: letters", page.count('class="letter"') >= len(question.options))
     walk.rule("no row about steps", not re.search(r"\bSteps?:? \d", said), said[:80])
-    told = question.kind == "held-out"
-    walk.rule("a prediction is announced", told == ("we have predicted your answer" in said), question.kind)
-    walk.rule("one prediction, at the end", not any(q.kind == "held-out" for q in walk.asked))
 
 
 def of_plan(walk, page: str, said: str, best, offered: list, desk) -> None:

@@ -33,7 +33,7 @@ def three_ways():
 
 def test_a_cycle_of_three_answers_still_ends_in_a_plan_and_is_shown_kindly(three_ways, tmp_path):
     with running(three_ways, Settings(database_url=f"sqlite:///{tmp_path}/reap.db", questions=6)) as service:
-        started = service.start({"course": False, "savings": False, "guarantor": False}, warm_up=False)
+        started = service.start({"course": False, "savings": False, "guarantor": False})
         token, state = started["token"], started["state"]
         pairs = set()
         while state["question"]:

@@ -159,9 +159,7 @@ def test_reap_serve_is_killed_restarted_inspected_and_stopped(german_model, row,
     save_model(german_model, tmp_path / "model.skops")
     process, url = start(tmp_path)
     try:
-        started = httpx.post(
-            f"{url}/api/v1/sessions", json={"subject": row, "warm_up": False}, timeout=60
-        ).json()
+        started = httpx.post(f"{url}/api/v1/sessions", json={"subject": row}, timeout=60).json()
         token, state = started["token"], started["state"]
         body = {
             "question": state["question"]["id"],

@@ -88,7 +88,7 @@ def test_the_person_answers_elsewhere_while_a_plan_is_computed(monkeypatch, desk
     overtake(monkeypatch, here, "recommended", lambda: answer(there, token, 1, "k"))
     with here.open(token) as live:
         plan = here.plan(live)
-        assert live.session.revision == 1  # the first answer is a warm-up: an act, though it teaches nothing
+        assert live.session.revision == 1
         assert live.session.recommend().to_json() == plan.to_json()
     assert told(here, token) == ["started", "asked", "answered", "asked", "recommended"]
     same_as_log(here, token)

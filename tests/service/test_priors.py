@@ -59,9 +59,9 @@ def test_sessions_under_way_outlive_a_change_of_the_prior(
     for settings in (Settings(questions=2), Settings(questions=2, prior=str(tmp_path / "second.json"))):
         later = Desk(case, store, settings)  # another worker, after the operator changed the prior
         with later.open(token) as live:
-            assert live.session.prior.hash == first.hash
+            assert live.session.preset.learnt.hash == first.hash
         with later.open(later.start(z)) as live:
-            assert (live.session.prior and live.session.prior.hash) == (
+            assert (live.session.preset.learnt and live.session.preset.learnt.hash) == (
                 second.hash if settings.prior else None
             )
     with later.open(token) as live:

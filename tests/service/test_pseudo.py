@@ -119,7 +119,7 @@ def test_no_untranslated_string_reaches_a_page(service, german, german_rejected,
 
 
 def test_a_terminal_speaks_the_language_too(brief_engine, german_rejected, talkative, marked):
-    session = brief_engine.elicit(german_rejected.iloc[[talkative[0]]], questions=3, warm_up=True)
+    session = brief_engine.elicit(german_rejected.iloc[[talkative[0]]], questions=3)
     with language.speaking("de"):
         allowed = words_of(brief_engine.space)
         question = session.ask()

@@ -110,7 +110,7 @@ def test_every_form_is_signed_for_the_browser_that_got_it(service, row):
     started = service.start(row)
     token = started["token"]
     state = service.answer(token, started["state"], "left").json()["state"]
-    service.answer(token, state, "left")  # the first one may only have been to warm up
+    service.answer(token, state, "left")
     wish = {"feature": "guarantor", "fixed": True}
     assert service.client.post(f"/api/v1/sessions/{token}/constraints", json=wish).status_code == 200
     with httpx.Client(base_url=service.url) as person, httpx.Client(base_url=service.url) as attacker:

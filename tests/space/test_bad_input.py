@@ -133,7 +133,7 @@ def test_vectors_of_another_length(space, call):
         "decode": lambda: space.decode(wrong),
         "values": lambda: space.values(wrong),
         "project": lambda: space.project(wrong, z0),
-        "relax": lambda: space.relax(z0, wrong),
+        "relax": lambda: space.legal.relax(z0, wrong),
         "allows": lambda: space.allows(z0, wrong),
     }
     with pytest.raises(InputError, match=r"the vectors have shape \(1, 3\); the space has 5 encoded columns"):
@@ -192,7 +192,7 @@ def _text(values):
 
 def test_a_function_that_returns_text():
     X = pd.DataFrame({"x": [1.0, 2.5], "y": [1.0, 2.5]})
-    space = ActionSpace.from_frame(X, derived={"y": _text})
+    space = ActionSpace.from_frame(X, features={"y": {"derived": _text}})
     with pytest.raises(InputError, match="the function of 'y' gave no numbers"):
         space.project(space.encode(X), space.vector(X.iloc[0]))
 

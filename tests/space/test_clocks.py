@@ -50,7 +50,7 @@ def test_allows_exactly_the_rows_whose_clocks_agree_and_whose_actions_fit(rng, l
 def test_legal_rows_follow_themselves(rng, limited):
     space, _, z0, rows, fine = world(rng, limited)
     Z = space.encode(rows)[fine]
-    np.testing.assert_allclose(space.follow(Z, z0), Z, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(space.legal.follow(Z, z0), Z, rtol=0, atol=1e-9)
 
 
 @few
@@ -66,8 +66,8 @@ def test_what_is_done_together_takes_as_long_as_its_slowest_part(rng, limited, w
     for columns in space.slices.values():
         part = np.repeat(z0[None], len(Z), axis=0)
         part[:, columns] = Z[:, columns]
-        alone.append(space.lengths(z0, part, waiting=waiting))
-    np.testing.assert_array_equal(space.lengths(z0, Z, waiting=waiting), np.max(alone, axis=0))
+        alone.append(space.legal.lengths(z0, part, waiting=waiting))
+    np.testing.assert_array_equal(space.legal.lengths(z0, Z, waiting=waiting), np.max(alone, axis=0))
 
 
 @few
@@ -112,9 +112,9 @@ def test_an_engine_that_moves_the_leading_clock_reaches_every_waiting_time(rng, 
     """Rows put together by hand, with the clocks let go by ``follow``, are legal in time."""
     space, _, z0, rows, fine = world(rng, limited)
     if not fine.any():
-        assert space.obstacle(z0) is not None
+        assert space.legal.obstacle(z0) is not None
         return
-    lower, upper = space.box(z0)
+    lower, upper = space.legal.box(z0)
     Z = space.encode(rows)[fine]
     clocks = [space.slices[f.name].start for f in space.features if f.clock is not None]
     opened = [c for c in clocks if upper[c] > lower[c]]
@@ -122,7 +122,7 @@ def test_an_engine_that_moves_the_leading_clock_reaches_every_waiting_time(rng, 
     held = np.setdiff1d(clocks, opened)
     made = Z.copy()
     made[:, held] = z0[held]
-    made = space.follow(made, z0)
+    made = space.legal.follow(made, z0)
     assert space.allows(z0, made).all()
     assert (space.months(z0, made) <= space.months(z0, Z)).all()
     if opened:  # what the leading clock shows is what the row gets
@@ -134,7 +134,7 @@ def test_an_engine_that_moves_the_leading_clock_reaches_every_waiting_time(rng, 
 def test_relaxed_rows_let_all_clocks_go_together(rng):
     space, X = random_space(rng, rules=False, timed=True)
     z0 = space.encode(X.iloc[[0]])[0]
-    R = space.relax(rng.normal(0.5, 0.7, (5, space.dimension)), z0)
+    R = space.legal.relax(rng.normal(0.5, 0.7, (5, space.dimension)), z0)
     gone = []
     for f in space.features:
         c = space.slices[f.name].start
@@ -240,10 +240,10 @@ def test_without_a_pace_nothing_is_dated_and_clocks_stay():
     now, after = pd.DataFrame({"x": [0.0], "age": [1.0]}), pd.DataFrame({"x": [1.0, 0.0], "age": [1.0, 2.0]})
     np.testing.assert_array_equal(space.allows(now, after), [True, False])
     assert space.months(now, after)[0] == 0
-    assert space.following == []
-    assert space.movable == [0]
+    assert space.legal.following == []
+    assert space.legal.movable == [0]
     z0 = space.vector(now)
-    np.testing.assert_array_equal(space.box(z0)[0][1:], space.box(z0)[1][1:])
+    np.testing.assert_array_equal(space.legal.box(z0)[0][1:], space.legal.box(z0)[1][1:])
     with pytest.raises(InputError, match="no feature has a pace, so nothing is dated"):
         space.limits(within_months=3)
 
@@ -274,7 +274,7 @@ def test_a_derived_feature_follows_the_clock_too():
     assert space.allows(z0, z).all()
     rows = np.repeat(z0[None], 3, axis=0)
     rows[:, 0] = [0.2, 0.6, 0.0]
-    followed = space.follow(rows, z0)
+    followed = space.legal.follow(rows, z0)
     assert [space.values(row) for row in followed] == [
         {"debt": 20.0, "months": 10, "rate": 2.0},
         {"debt": 60.0, "months": 6, "rate": 10.0},

@@ -101,7 +101,7 @@ def test_a_missing_source():
 def test_nobody_sets_it():
     space = space_with("debt / income")
     z0 = space.vector(START)
-    lower, upper = space.box(z0)
+    lower, upper = space.legal.box(z0)
     assert lower[3] == upper[3] == z0[3]
     assert [str(c) for c in space.changes(z0, space.vector(START | {"income": 25, "ratio": 2.0}))] == [
         "Increase income from 20 to 25",
@@ -111,14 +111,14 @@ def test_nobody_sets_it():
 
 def test_from_frame_makes_a_number_of_it():
     X = pd.DataFrame({"a": [1, 2, 3], "b": [0, 1, 0]})
-    space = ActionSpace.from_frame(X, derived={"b": "a - 1"})
+    space = ActionSpace.from_frame(X, features={"b": {"derived": "a - 1"}})
     assert space.feature("b").kind == "integer"
     assert not space.feature("b").actionable
     with pytest.raises(
         InputError,
         match="'b' has levels, not numbers; bounds, steps, spans, clocks and formulas do not apply",
     ):
-        ActionSpace.from_frame(X.assign(b=["x", "y", "x"]), derived={"b": "a - 1"})
+        ActionSpace.from_frame(X.assign(b=["x", "y", "x"]), features={"b": {"derived": "a - 1"}})
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_follow_gives_what_project_gives_and_keeps_what_cannot_be_computed():
     )
     z0 = space.vector({"a": 2.0, "b": 2.0, "q": 1.0})
     rows = np.array([[0.5, 0.25, 0.0], [1.0, 0.5, 0.0], [0.5, 0.0, 0.9]])
-    out = space.follow(rows, z0)
+    out = space.legal.follow(rows, z0)
     np.testing.assert_allclose(out[:, 2], [0.5, 0.5, 0.25])
     np.testing.assert_array_equal(out[:, :2], rows[:, :2])
     np.testing.assert_array_equal(space.allows(z0, out), [True, True, False])

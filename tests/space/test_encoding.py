@@ -103,7 +103,7 @@ def test_vectors_are_a_function_of_the_space_alone():
     np.testing.assert_array_equal(space.encode(pd.DataFrame({"age": [45], "job": ["a"]})), [[0.5, 0, 1]])
     np.testing.assert_array_equal(space.encode(pd.DataFrame({"job": ["b"], "age": [120]})), [[2.0, 1, 0]])
     assert space.slices == {"age": slice(0, 1), "job": slice(1, 3)}
-    np.testing.assert_allclose(space.steps, [0.02, 0, 0])
+    np.testing.assert_allclose(space.encoding.steps, [0.02, 0, 0])
 
 
 def test_many_rows_and_few_find_the_same_levels():
@@ -129,8 +129,10 @@ def test_changed_knows_features_not_columns():
         [Feature("n", range=(0, 1), missing=True), Feature("job", "categorical", levels=("a", "b"))]
     )
     Z = np.array([[0.5, 1, 0], [0.5, 0, 1], [np.nan, 1, 0]])
-    np.testing.assert_array_equal(space.changed(Z[0], Z), [[False, False], [False, True], [True, False]])
-    np.testing.assert_array_equal(space.changed(Z[2], Z[2]), [[False, False]])
+    np.testing.assert_array_equal(
+        space.encoding.changed(Z[0], Z), [[False, False], [False, True], [True, False]]
+    )
+    np.testing.assert_array_equal(space.encoding.changed(Z[2], Z[2]), [[False, False]])
 
 
 # tables that are encoded already ----------------------------------------------------------------------
@@ -167,7 +169,7 @@ def test_an_array_is_a_subject_of_an_encoded_space(coded, coded_space):
 
 def test_plans_in_an_encoded_space_stay_within_what_was_seen(coded, coded_space):
     z = coded.to_numpy()[3]
-    lower, upper = coded_space.box(z)
+    lower, upper = coded_space.legal.box(z)
     assert (lower[0], upper[0]) == (coded["wealth"].min(), coded["wealth"].max())
     projected = coded_space.project(z + np.array([50, 0.2, 0.9, 0, 0.1]), z)
     np.testing.assert_array_equal(

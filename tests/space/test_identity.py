@@ -100,12 +100,12 @@ def test_asking_about_one_person_after_another_mixes_nothing_up():
             np.testing.assert_array_equal(space.project(wanted, z0), expected)
     z0 = Z[0].copy()
     first = space.project(wanted, z0)
-    lower, _ = space.box(z0)
+    lower, _ = space.legal.box(z0)
     lower[:] = 99.0  # what was handed out is the caller's own
     z0[:] = Z[1]  # and what was handed in may change
     np.testing.assert_array_equal(space.project(wanted, Z[0]), first)
     np.testing.assert_array_equal(space.project(wanted, z0), alone[1])
-    assert not (space.box(Z[0])[0] == 99.0).any()
+    assert not (space.legal.box(Z[0])[0] == 99.0).any()
 
 
 def test_what_was_read_of_a_row_is_nobody_else_s_to_change_and_goes_into_no_file():
@@ -121,5 +121,5 @@ def test_more_people_than_are_remembered_get_what_is_legal_for_them():
     people = [space.vector({"age": age}) for age in range(0, 900, 2)]
     for _ in range(2):
         for z in people:
-            assert space.box(z)[0] == z
-            assert space.obstacle(z) is None
+            assert space.legal.box(z)[0] == z
+            assert space.legal.obstacle(z) is None

@@ -61,19 +61,20 @@ def test_what_is_said_goes_before_what_is_inferred():
             "sex": ["f", "m", "f"],
         }
     )
-    space = ActionSpace.from_frame(
-        X,
-        immutable=["sex"],
-        increasing=["school"],
-        decreasing=["n"],
-        bounds={"n": (0, 9)},
-        steps={"n": 3},
-        ordinal={"school": ["c", "b", "a"]},
-        categorical=["code"],
-        labels={"n": "Number"},
-        units={"n": "EUR"},
-        missing=["n"],
-        forbidden={"code": [(1, 2)]},
+    space = ActionSpace(
+        ActionSpace.from_frame(
+            X,
+            immutable=["sex"],
+            increasing=["school"],
+            decreasing=["n"],
+            bounds={"n": (0, 9)},
+            ordinal={"school": ["c", "b", "a"]},
+            missing=["n"],
+            features={
+                "n": {"step": 3, "label": "Number", "unit": "EUR"},
+                "code": {"kind": "categorical", "forbidden": [(1, 2)]},
+            },
+        ).features,
         title="Mine",
     )
     n, code, school, flag, sex = space.features

@@ -38,9 +38,9 @@ def test_it_is_said_in_words_and_kept_in_files():
 
 def test_from_frame():
     X = pd.DataFrame({"age": [18, 40, 80], "job": ["a", "b", "c"]})
-    assert ActionSpace.from_frame(X, max_change={"age": 3}).feature("age").max_change == 3
+    assert ActionSpace.from_frame(X, features={"age": {"max_change": 3}}).feature("age").max_change == 3
     with pytest.raises(InputError, match="did you mean 'age'"):
-        ActionSpace.from_frame(X, max_change={"agee": 3})
+        ActionSpace.from_frame(X, features={"agee": {"max_change": 3}})
 
 
 @pytest.mark.parametrize("value", [0, -1, float("inf"), "far"])

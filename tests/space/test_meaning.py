@@ -183,7 +183,7 @@ def lasting(*changed):
     """A question in a space where a doing says how many months it goes on, and a rule entails a slower change."""
     space = reap.ActionSpace.from_toml(LASTING)
     rows = space.encode(pd.DataFrame([LATER, *({**LATER, **each} for each in changed)]))
-    ends = space.follow(rows[1:], rows[0])
+    ends = space.legal.follow(rows[1:], rows[0])
     return Question("0-1", 1, tuple(Plan(space, np.stack([rows[0], e]), np.array([0.2, 0.8])) for e in ends))
 
 

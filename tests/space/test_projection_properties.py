@@ -49,7 +49,7 @@ def test_project_is_legal_idempotent_and_never_farther_than_enumeration(rng, lim
     if not fine.any():
         with pytest.raises(InputError):
             space.project(Z, z0)
-        assert space.obstacle(z0) is not None
+        assert space.legal.obstacle(z0) is not None
         return
     P = space.project(Z, z0)
     assert space.allows(z0, P).all()
@@ -91,13 +91,13 @@ def test_relax_is_the_answer_of_a_quadratic_programme(rng, limited):
     space = space.tighten(random_limits(rng, space) if limited else None)
     z0 = space.encode(X.iloc[[0]])[0]
     Z = rng.normal(0.5, 1.0, (2, space.dimension))
-    shut = not all(space.reachable(f.name, z0) for f in space.features if graded(space, f, z0))
+    shut = not all(space.legal.reachable(f.name, z0) for f in space.features if graded(space, f, z0))
     if shut or any((low > high).any() for low, high in intervals(space, z0)):
         with pytest.raises(InputError, match="left to choose"):
-            space.relax(Z, z0)
+            space.legal.relax(Z, z0)
         return
-    got = space.relax(Z, z0)
-    np.testing.assert_allclose(space.relax(got, z0), got, rtol=0, atol=1e-12)
+    got = space.legal.relax(Z, z0)
+    np.testing.assert_allclose(space.legal.relax(got, z0), got, rtol=0, atol=1e-12)
     for z, answer in zip(Z, got, strict=True):
         for feature in space.features:
             columns = space.slices[feature.name]
@@ -121,11 +121,11 @@ def ends(space, feature, z0):
     """The least and greatest encoded value of a feature's columns, worked out from what the space says."""
     limits, now = space.legal.limits, space.values(z0)[feature.name]
     if feature.kind == "categorical":
-        return np.zeros(feature.width), np.isin(feature.levels, space.reachable(feature.name, z0)).astype(
-            float
-        )
+        return np.zeros(feature.width), np.isin(
+            feature.levels, space.legal.reachable(feature.name, z0)
+        ).astype(float)
     if not feature.is_number:
-        places = [feature.levels.index(level) for level in space.reachable(feature.name, z0)]
+        places = [feature.levels.index(level) for level in space.legal.reachable(feature.name, z0)]
         span = max(len(feature.levels) - 1, 1)
         return np.array([min(places) / span]), np.array([max(places) / span])
     low, high = feature.bounds or (min(feature.range[0], now), max(feature.range[1], now))

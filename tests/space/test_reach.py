@@ -59,9 +59,9 @@ def test_forbidden_transitions():
     assert allowed(space, "own", ["rent", "own", "free"]) == [False, True, True]
     assert allowed(space, "rent", ["own"]) == [True]
     z0 = space.vector({"x": "own"})
-    assert space.reachable("x", z0) == ["own", "free"]
+    assert space.legal.reachable("x", z0) == ["own", "free"]
     assert space.decode(space.project([[0.9, 0.1, 0.2]], z0))["x"].tolist() == ["free"]
-    np.testing.assert_allclose(space.relax(np.array([0.9, 0.1, 0.3]), z0), [[0, 0.4, 0.6]])
+    np.testing.assert_allclose(space.legal.relax(np.array([0.9, 0.1, 0.3]), z0), [[0, 0.4, 0.6]])
 
 
 def test_a_vector_that_is_no_row_is_not_legal():
@@ -114,7 +114,7 @@ def test_a_space_remembers_some_people_and_answers_all_of_them_alike(monkeypatch
     monkeypatch.setattr(legal, "_PEOPLE", 3)
     space = one(range=(0, 10), max_change=2)
     people = [space.vector({"x": x}) for x in (1, 3, 5, 7, 9)]
-    first = [space.box(z0) for z0 in people]
+    first = [space.legal.box(z0) for z0 in people]
     assert 1 <= len(space.legal._people) <= 3
-    np.testing.assert_array_equal([space.box(z0) for z0 in people], first)
-    assert space.grid(people[-1]) is space.grid(people[-1])  # made once
+    np.testing.assert_array_equal([space.legal.box(z0) for z0 in people], first)
+    assert space.legal.grid(people[-1]) is space.legal.grid(people[-1])  # made once

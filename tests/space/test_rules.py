@@ -136,7 +136,7 @@ def test_rules_that_leave_nothing_say_so():
     z0 = np.array([0.2, 0.2])
     with pytest.raises(InputError, match="no row is legal for this person: the rules contradict the limits"):
         space.project(z0, z0)
-    assert space.obstacle(z0).startswith("no row is legal")
+    assert space.legal.obstacle(z0).startswith("no row is legal")
     assert ActionSpace(FEATURES[:2]).obstacle(z0) is None
 
 
@@ -174,5 +174,5 @@ def test_without_exact_rules_are_not_searched():
 def test_what_a_rule_entails(rules, change, named):
     space = ActionSpace(FEATURES[:-1], rules=rules)
     start = {name: value for name, value in START.items() if name != "ratio"}
-    found = space.entailed(space.vector(start), space.vector(start | change)[None])[0]
+    found = space.legal.entailed(space.vector(start), space.vector(start | change)[None])[0]
     assert [f.name for f, yes in zip(space.features, found, strict=True) if yes] == named

@@ -1,4 +1,4 @@
-"""Beyond the paper: what people are shown. Rows, dominated options, repeats, beaten plans, and predictions that came true.
+"""Beyond the paper: what people are shown. Rows, dominated options, repeats, and plans recommended right after they were refused.
 
 The checks look at what is printed and at where plans lead, and use nothing of the rules that choose questions.
 """
@@ -49,9 +49,7 @@ def run(
     lines = []
     for i in cell.subjects:
         for k in range(matrices):
-            session = engine.elicit(
-                cell.x(i), questions=questions, warm_up=True, held_out=True, random_state=seed
-            )
+            session = engine.elicit(cell.x(i), questions=questions, random_state=seed)
             lines.append({"subject": i, "matrix": k, **shown(session, cell.person(i, k))})
     return pd.DataFrame(lines).assign(dataset=made.name)
 
@@ -65,20 +63,16 @@ def shown(session: Elicitation, someone: Person) -> dict[str, Any]:
         choice = someone.answer(question)
         asked.append((question, choice))
         session.answer(choice)
-    texts = [printed(question) for question, _ in asked if question.kind != "second look"]
+    texts = [printed(question) for question, _ in asked]
     rows = [rows_of(question) for question, _ in asked]
-    told = session.prediction
     return {
         "questions": len(asked),
         "few": sum(n <= 3 for n in rows),
         "rows": float(np.median(rows)) if rows else np.nan,
         "dominated": sum(dominated(session.space, question.options) for question, _ in asked),
         "repeats": len(texts) - len(set(texts)),
-        "second looks": len(asked) - len(texts),
         "beaten": int(beaten(session.recommend(), asked)),
         "unannounced": sum(len(asked) - i > most[i] for i in range(len(asked))),
-        "predicted": np.nan if told is None else told.probability,
-        "hit": np.nan if told is None or told.hit is None else float(told.hit),
     }
 
 
@@ -113,28 +107,16 @@ def _no_further(one: Array, other: Array) -> bool:
 
 
 def beaten(plan: Plan, asked: Sequence[tuple[Question, int | str]]) -> bool:
-    """Return whether a plan lost a comparison to one that has not lost, or been set aside, since.
+    """Return whether a plan was refused in favour of another by the last answer.
 
     A part of a plan leads to no yes: a plan may take more effort than a part of another, and less than all of it.
     """
+    if not asked:
+        return False
+    question, choice = asked[-1]
+    ends = [option.path[-1].tobytes() for option in question.options]
     end = plan.path[-1].tobytes()
-    for i, (question, choice) in enumerate(asked):
-        if not question.whole:
-            continue
-        ends = [option.path[-1].tobytes() for option in question.options]
-        if not isinstance(choice, int) or end not in ends or ends[choice] == end:
-            continue
-        if question.kind != "warm-up" and not _lost(ends[choice], asked[i + 1 :]):
-            return True
-    return False
-
-
-def _lost(end: bytes, asked: Sequence[tuple[Question, int | str]]) -> bool:
-    for question, choice in asked:
-        ends = [option.path[-1].tobytes() for option in question.options]
-        if end in ends and (choice == "neither" or (isinstance(choice, int) and ends[choice] != end)):
-            return True
-    return False
+    return question.whole and isinstance(choice, int) and end in ends and ends[choice] != end
 
 
 def summary(runs: Mapping[str, Frame]) -> list[Result]:
@@ -143,7 +125,6 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
     for dataset, part in runs["dialogues"].groupby("dataset", sort=False):
         questions = int(part["questions"].sum())
         few = part["few"].sum() / questions if questions else np.nan
-        told = part[part["hit"].notna()]
         lines.append(
             {
                 "data": dataset,
@@ -154,19 +135,14 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
                 "median rows": f"{part['rows'].median():g}",
                 "dominated": int(part["dominated"].sum()),
                 "repeats": int(part["repeats"].sum()),
-                "second looks": int(part["second looks"].sum()),
                 "beaten plans": int(part["beaten"].sum()),
                 "unannounced": int(part["unannounced"].sum()),
                 "met": "yes" if _met(part) else "no",
-                "predictions": len(told),
-                "stated": f"{told['predicted'].mean():.2f}" if len(told) else "–",
-                "came true": f"{told['hit'].mean():.2f}" if len(told) else "–",
             }
         )
     said = [
-        "Warm-up and held-out question included. Second looks are announced as such: two plans are compared once more after an "
-        "answer that was not expected; everything else that reads like a question before it is a repeat. Predictions: of the "
-        "held-out question, where an option was chosen; stated is the mean probability of the predicted answer.",
+        "A question that reads like one before it is a repeat. A beaten plan is one that was recommended right after the person "
+        "had refused it in favour of another.",
         "The design asks for at most 3 rows in 95 % of questions (median 2), and for no dominated option, repeat or beaten plan.",
     ]
     return [Result(TITLE, pd.DataFrame(lines), "beyond the paper", said)]

@@ -12,7 +12,6 @@ import pandas as pd
 
 from reap import effort
 from reap._typing import Array, Frame
-from reap.elicitation.presets import Preset
 from reap.plan import Plan
 from reap.recourse import Engine
 from reap.research.baselines import FACE, Wachter
@@ -60,7 +59,7 @@ def run(out: Path, *, questions: int, subjects: tuple[int, int], matrices: int, 
             add("Algorithm 1, no constraints", i, k, *timed(made.engine("algorithm1"), x, truth[k]))
             for method, kind in (("published method, graph", "graph"), ("ours", "recourse")):
                 person = people.person("gaussian", made.dimension, k, seed, subject=i)
-                preset: Preset = "reap" if kind == "graph" else "bayes"
+                preset = "reap" if kind == "graph" else "bayes"
                 held = hold(made.engine(kind), x, person, at=[questions], seed=seed, preset=preset)[-1]
                 add(method, i, k, held.plan, held.seconds)
     return pd.DataFrame(rows)

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from reap._typing import Frame
+from reap.elicitation import Bayes, Paper
 from reap.research.experiments.excess import RATIO
 from reap.research.experiments.grid import Cell
 from reap.research.experiments.measures import excess, same_oracle
@@ -35,9 +36,9 @@ ROWS = (10, 20)
 def methods() -> dict[str, dict[str, Any]]:
     """Return how each method holds a session: as before, with any number of rows; our default; the paper's centre."""
     return {
-        "any number of rows": {"rows": None, "minds": False},
+        "any number of rows": {"preset": Bayes(rows=None, minds=False)},
         "ours": {},
-        "the paper's": {"preset": "reap", "objective": "expected"},
+        "the paper's": {"preset": Paper(objective="expected")},
     }
 
 

@@ -43,11 +43,8 @@ def hold(
     at: Iterable[int],
     seed: int,
     options: int = 2,
-    preset: Preset = "bayes",
+    preset: str | Preset = "bayes",
     belief: Belief | None = None,
-    rows: int | None = 3,
-    objective: Objective = "worst-case",
-    minds: bool = True,
 ) -> list[Outcome]:
     """Return what a session recommends after each number of answers in ``at``.
 
@@ -62,9 +59,6 @@ def hold(
         options=options,
         preset=preset,
         belief=belief,
-        rows=rows,
-        objective=objective,
-        minds=minds,
         random_state=seed,
     )
     outcomes: list[Outcome] = []

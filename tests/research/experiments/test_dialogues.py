@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reap.elicitation import Question
 from reap.plan import Plan
 from reap.research.experiments.dialogues import beaten, dominated, printed, shown
 from reap.research.experiments.scope import Scope, make_bench
@@ -21,7 +20,7 @@ def faults(made, engine, count):
     found = []
     for i in range(count):
         person = Mahalanobis.random(made.dimension, np.random.default_rng([3, i]))
-        session = engine.elicit(made.subjects.iloc[[i]], questions=5, warm_up=True, held_out=True)
+        session = engine.elicit(made.subjects.iloc[[i]], questions=5)
         found.append(shown(session, person))
     return found
 
@@ -83,11 +82,9 @@ def test_the_checks_see_a_beaten_plan(question):
     first, second = question.options
     assert beaten(second, [(question, 0)])
     assert not beaten(first, [(question, 0)])
-    assert not beaten(second, [(question, 0), (question, 1)])  # the winner lost since
-    assert not beaten(second, [(question, 0), (question, "neither")])
-    warm = replace(question, kind="warm-up")
-    assert isinstance(warm, Question)
-    assert not beaten(second, [(warm, 0)])
+    assert not beaten(second, [(question, 0), (question, 1)])  # it won since
+    assert not beaten(second, [(question, 0), (question, "neither")])  # the last answer was another
+    assert not beaten(second, [(replace(question, whole=False), 0)])
 
 
 def test_rows_read_are_counted(german_engine, german_rejected):

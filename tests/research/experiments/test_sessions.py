@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from reap import ActionSpace, InputError
-from reap.elicitation import Elicitation
+from reap.elicitation import Elicitation, Paper
 from reap.questions import Exhaustive, SimilarCost
 from reap.research.experiments.gap import by_distance
 from reap.research.experiments.grid import METHODS, Cell
@@ -91,7 +91,7 @@ def test_the_grid_gives_the_plans_of_sessions(made, method, engine, options, nea
     cell = Cell(made, made.engine(engine), "gaussian", 0.2, options, [0, 1, 2, 3], range(2), 2, 0)
     outcomes, (center, objective) = cell.outcomes(method), METHODS[method]
     sets, _ = cell.sets(center)
-    how = {"preset": "reap", "center": center, "objective": objective}
+    how = {"preset": Paper(center=center, objective=objective)}
     for (i, k), told in outcomes.items():
         session = Elicitation(cell.engine, cell.x(i), questions=3, options=options, random_state=0, **how)
         someone = cell.person(i, k)
