@@ -158,7 +158,7 @@ def test_too_few_people_or_another_space_end_in_a_sentence(tmp_path, rules, caps
     assert run(*given, "--space", rules) == 2
     assert "29 people answered a question in these sessions" in " ".join(capsys.readouterr().err.split())
     other = tmp_path / "other.toml"
-    space(max_change={"hours": 5}).save(other)
+    space(features={"hours": {"max_change": 5}}).save(other)
     assert run(*given, "--space", other) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert "0 people answered" in said

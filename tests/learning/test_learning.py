@@ -136,7 +136,7 @@ def test_people_who_said_nothing_do_not_count(past):
 
 
 def test_sessions_with_another_space_teach_nothing(past):
-    other = space(max_change={"hours": 5})
+    other = space(features={"hours": {"max_change": 5}})
     assert other.digest != RULES.digest
     with pytest.raises(reap.InputError, match="60 sessions were held with another action space"):
         reap.learn(past, other)
@@ -258,7 +258,7 @@ def test_drift_is_seen(prior):
     assert other.harmful
     assert "worse than the default" in str(other)
     with pytest.raises(reap.InputError, match="another action space"):
-        check(prior, [], space(max_change={"hours": 5}))
+        check(prior, [], space(features={"hours": {"max_change": 5}}))
     with pytest.raises(reap.InputError, match="needs 2 or more"):
         check(prior, [], RULES)
 
