@@ -158,7 +158,7 @@ class Plan:
     --------
     >>> import pandas as pd, reap
     >>> X = pd.DataFrame({"income": [900, 2000, 3000], "debts": [3, 1, 0]})
-    >>> space = reap.ActionSpace.from_frame(X, units={"income": "EUR"})
+    >>> space = reap.ActionSpace.from_frame(X, features={"income": {"unit": "EUR"}})
     >>> plan = Plan(space, space.encode(X.iloc[:2]), np.array([0.2, 0.8]), effort=0.5)
     >>> print(plan)
     Your plan: 2 changes, and the score rises from 20 to 80 out of 100 (needed: more than 50).

@@ -81,7 +81,7 @@ def date(made: Plan, step: Step, start: Any = None) -> str:
     """Return when a step is done, in words: "in month 5"; nothing where nothing is timed, or the step says it itself."""
     if not made.space.timed or step.on_the_day or (not step.changes and start is None):
         return ""
-    return made.space.when(step.month, start)
+    return made.space.time.when(step.month, start)
 
 
 def remarks(made: Plan) -> list[str]:

@@ -22,9 +22,11 @@ LIMITS: dict[str, tuple[int, int]] = {
     "models": (4_350, 35),
     "elicitation": (2_850, 8),
     "questions": (1_200, 9),
+    "space": (5_910, 18),
+    ".": (2_280, 15),
 }
 #: Public attributes, parameters and levels of inheritance of what users hold, where that was made small.
-FACES: dict[str, tuple[int, int, int]] = {"Recourse": (20, 12, 1)}
+FACES: dict[str, tuple[int, int, int]] = {"Recourse": (20, 12, 1), "ActionSpace": (30, 10, 0)}
 #: Where the design wants to arrive: lines and files of the whole package.
 WANTED = {"reap": (32_000, 200)}
 

@@ -103,12 +103,15 @@ CASES = {
     ),
     # time
     "a pace in no unit": (
-        lambda g: inferred(paces={"income": "soon"}),
+        lambda g: inferred(features={"income": {"pace": "soon"}}),
         "the pace of 'income' is 'soon'; write",
     ),
-    "a pace backwards": (lambda g: inferred(paces={"income": -3}), "the pace of 'income' is -3; write"),
+    "a pace backwards": (
+        lambda g: inferred(features={"income": {"pace": -3}}),
+        "the pace of 'income' is -3; write",
+    ),
     "a clock of words": (
-        lambda g: inferred(pd.DataFrame({"a": ["x", "y"]}), clocks={"a": "years"}),
+        lambda g: inferred(pd.DataFrame({"a": ["x", "y"]}), features={"a": {"clock": "years"}}),
         "'a' has levels, not numbers; bounds, steps, spans, clocks and formulas do not apply to it",
     ),
     "half a month": (
@@ -116,11 +119,11 @@ CASES = {
         "within_months is 2.5; give a whole number of at least 0",
     ),
     "a century ahead": (
-        lambda g: inferred(horizon=10**9),
+        lambda g: reap.ActionSpace(inferred().features, horizon=10**9),
         "horizon is 1000000000 months; give at most 1,200",
     ),
     "a day that is none": (
-        lambda g: g.space.when(3, start="tomorrow"),
+        lambda g: g.space.time.when(3, start="tomorrow"),
         "the start is 'tomorrow'; give a day, such as",
     ),
     # limits and effort

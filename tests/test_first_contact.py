@@ -170,7 +170,7 @@ def test_a_session_says_why_nothing_is_asked():
     assert "no plan to compare" in _ended(never, X, poor)
     assert "no plan to compare" in _ended(only_income, X, richer)
     either = lambda rows: 1 / (1 + np.exp(3 - rows["income"] / 1000 + rows["debts"] / 5))  # noqa: E731
-    alike = _ended(either, X, poor, notice={"income": 5000, "debts": 30})
+    alike = _ended(either, X, poor, features={"income": {"notice": 5000}, "debts": {"notice": 30}})
     assert "too much alike" in alike
     engine = reap.Recourse(either, ActionSpace.from_frame(X)).fit(X)
     session = engine.elicit(poor, questions=1)
@@ -198,7 +198,8 @@ def test_a_review_names_columns_that_follow_from_others():
     assert any('say derived = "amount + 7"' in text for text in found)
     assert any("moves with" in text and "correlation 1.00" in text for text in found)
     derived = {"days": "30 * months", "per_month": "amount / months", "twin": "amount + 7"}
-    space = ActionSpace.from_frame(X, derived=derived, immutable=["nearly"])
+    said = {name: {"derived": formula} for name, formula in derived.items()}
+    space = ActionSpace.from_frame(X, immutable=["nearly"], features=said)
     assert [text for text in _findings(space, "follows", None, X) if "say derived = " in text] == []
     assert 'say derived = "30 * months"' in draft(X).to_toml()
 

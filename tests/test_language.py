@@ -10,7 +10,7 @@ import pytest
 import reap
 from reap import language
 from reap.language import LANGUAGES, speaking
-from reap.space.words import date_in_words
+from reap.space.time import date_in_words
 from scripts import messages
 
 FOREIGN = [code for code in LANGUAGES if code != "en"]

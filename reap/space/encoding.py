@@ -92,7 +92,7 @@ class Encoding:
         hot = np.array([f.kind == "categorical" for f in self.features], dtype=bool)
         #: (feature index, columns) of the categorical features.
         self.hot = [(int(i), self.slices[self.features[i].name]) for i in np.flatnonzero(hot)]
-        self._hot = np.flatnonzero(hot)
+        self._hot, self._first = np.flatnonzero(hot), self.starts[hot]
         #: Indices (features, columns) of everything that takes one column.
         self.single = np.flatnonzero(~hot), self.starts[~hot]
 
@@ -129,9 +129,9 @@ class Encoding:
     # rows and codes -----------------------------------------------------------------------------------
 
     @cached_property
-    def readers(self) -> list[Column | Group]:
+    def readers(self) -> list[TableColumn | OneHotGroup]:
         """What reads and writes the values of each feature, f of them."""
-        return [Group(f) if f.columns else Column(f) for f in self.features]
+        return [OneHotGroup(f) if f.columns else TableColumn(f) for f in self.features]
 
     def codes(self, frame: Frame) -> Array:
         """Return the codes (n, f) of a frame, or say in one sentence what is wrong with it."""
@@ -206,7 +206,7 @@ class Encoding:
         Z[:, columns] = (codes[:, chosen] - self.origin[chosen]) / self.scale[chosen]
         levels = codes[:, self._hot]
         row, which = (known := ~np.isnan(levels)).nonzero()
-        Z[row, self.starts[self._hot][which] + levels[known].astype(np.intp)] = 1.0
+        Z[row, self._first[which] + levels[known].astype(np.intp)] = 1.0
         return Z
 
     def codes_of(self, Z: Array) -> Array:
@@ -293,12 +293,12 @@ class Encoding:
 # one column of the user's table ----------------------------------------------------------------------
 
 
-class Column:
+class TableColumn:
     """Reads and writes the column of one feature.
 
     Examples
     --------
-    >>> job = Column(Feature("job", "categorical", levels=("cook", "smith"), dtype="category"))
+    >>> job = TableColumn(Feature("job", "categorical", levels=("cook", "smith"), dtype="category"))
     >>> job.read(pd.Series(["smith", "cook"]))
     array([1., 0.])
     >>> job.write(np.array([1.0]), "category").tolist()
@@ -434,7 +434,7 @@ def _fit(codes: Array, dtype: Any) -> bool:
     return bool(((codes == np.rint(codes)) & (codes >= kind.min) & (codes < kind.max + 1)).all())
 
 
-class Group:
+class OneHotGroup:
     """Reads and writes a feature that is one-hot encoded in the table already, one column a level."""
 
     def __init__(self, feature: Feature) -> None:

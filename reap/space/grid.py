@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -158,9 +157,3 @@ def shown_step(feature: Feature) -> float:
     step = min(10.0 ** (np.floor(np.log10(top * (1 - 1e-9))) - 3), 1.0)
     finest = 10.0 ** np.floor(np.log10(((high - low) or 1.0) / 200))
     return float(min(step, finest))
-
-
-def columns_of(space: Any, feature: Feature) -> range:
-    """Return the encoded columns of a feature."""
-    columns = space.slices[feature.name]
-    return range(columns.start, columns.stop)

@@ -56,7 +56,7 @@ class Legal:
         #: How many features may change at most, by the space and by the person's limits; None: any number.
         self.most_changes = min(counts, default=None)
         self.reach = Reach(encoding, limits, clocks.until(limits))
-        self._people: dict[bytes, _Person] = {}
+        self._people: dict[bytes, OnePerson] = {}
         #: The encoded columns that nobody sets and that move all the same: of derived features and, with paces, of clocks. An
         #: engine that puts rows together itself sets them by ``follow``.
         self.following: list[int] = [
@@ -165,13 +165,13 @@ class Legal:
 
     # what a person may become -------------------------------------------------------------------------
 
-    def _person(self, z0: Array) -> _Person:
+    def _person(self, z0: Array) -> OnePerson:
         """Return what is legal for one person, made once: engines ask again and again, for as many people as are served."""
         z0 = self.encoding.checked(z0)[0]
         name = z0.tobytes()
         made = self._people.get(name)
         if made is None:
-            made = _Person(self.reach, self.rules, self.most_changes, self.clocks, z0.copy())
+            made = OnePerson(self.reach, self.rules, self.most_changes, self.clocks, z0.copy())
             if len(self._people) >= _PEOPLE:
                 self._people = {}  # another thread goes on with the one it has
             self._people[name] = made
@@ -263,7 +263,7 @@ class Legal:
         return self.clocks.slowest(self._person(z0).gaps(self.encoding.checked(Z)))
 
 
-class _Person:
+class OnePerson:
     """The legal rows of one person, and the nearest of them to any vector.
 
     Made once for each person and kept: engines ask it hundreds of times a second.
@@ -539,7 +539,7 @@ class _Person:
         """Put the clocks of relaxed vectors (n, d) where the actions' time, or the leading clock if later, puts them."""
         reach, clocks, z0, encoding = self.reach, self.clocks, self.z0, self.reach.encoding
         away = np.abs(np.nan_to_num(Z - z0))
-        flow = [clocks.flow(k) / encoding.scale[i] for k, i in enumerate(clocks.which)]  # encoded, a month
+        flow = 1.0 / clocks.unit / encoding.scale[clocks.which]  # encoded, a month
         months = away[:, column] / flow[place]
         for i in reach.free:
             moved = away[:, encoding.starts[i]] * encoding.scale[i]
@@ -548,7 +548,7 @@ class _Person:
             months = np.maximum(months, moved * clocks.pace(i))
         for k, i in enumerate(clocks.which):
             to = encoding.starts[i]
-            stop = (clocks.stop(k) - encoding.origin[i]) / encoding.scale[i]
+            stop = (clocks.stop[k] - encoding.origin[i]) / encoding.scale[i]
             Z[:, to] = np.maximum(z0[to], np.minimum(z0[to] + months * flow[k], stop))
 
 

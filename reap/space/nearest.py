@@ -21,10 +21,10 @@ from scipy.optimize import nnls
 from reap._errors import InputError
 from reap._typing import Array
 from reap.space.reach import Room
-from reap.space.rules import SAME, Domain, Implication, Linear, Rule
+from reap.space.rules import SAME, Domain, Implication, LinearRule, Rule
 
 if TYPE_CHECKING:
-    from reap.space.legal import _Person
+    from reap.space.legal import OnePerson
 
 #: Nodes looked at in order of their bound; after that we dive for any legal row, and at last give up.
 _NODES, _DIVE = 5_000, 5_000
@@ -33,7 +33,7 @@ _NEAR = 1e-7
 
 
 @dataclass(frozen=True)
-class _Node:
+class _Branch:
     room: Room
     moving: frozenset[int] = frozenset()  # features already counted as changed
 
@@ -48,7 +48,7 @@ class NearestRow:
     max_changes : int, optional
     """
 
-    def __init__(self, person: _Person, rules: Sequence[Rule], max_changes: int | None) -> None:
+    def __init__(self, person: OnePerson, rules: Sequence[Rule], max_changes: int | None) -> None:
         self.person, self.max_changes = person, max_changes
         self.reach, self.start = person.reach, person.start
         self.implications = [rule for rule in rules if isinstance(rule, Implication)]
@@ -56,7 +56,7 @@ class NearestRow:
         self.linear = [
             rule
             for rule in rules
-            if isinstance(rule, Linear) and not any(np.isnan(self.start[i]) for i, _ in rule.weights)
+            if isinstance(rule, LinearRule) and not any(np.isnan(self.start[i]) for i, _ in rule.weights)
         ]
         self.tied = sorted({i for rule in self.linear for i, _ in rule.weights})
         self._scale = self.reach.encoding.scale[self.tied]
@@ -70,9 +70,9 @@ class NearestRow:
     def __call__(self, z: Array) -> Array | None:
         """Return the codes (f,) nearest to vector ``z`` (d,), or None where no row is legal."""
         counter = itertools.count()  # keeps the heap from comparing nodes
-        heap: list[tuple[float, int, _Node, Array]] = []
+        heap: list[tuple[float, int, _Branch, Array]] = []
         push, pop = heapq.heappush, heapq.heappop
-        fresh: Iterable[_Node] = [_Node(self.person.room)]
+        fresh: Iterable[_Branch] = [_Branch(self.person.room)]
         for tried in range(_NODES + _DIVE):
             for node in fresh:
                 found = self._bound(node, z)
@@ -93,7 +93,7 @@ class NearestRow:
 
     # bound --------------------------------------------------------------------------------------------
 
-    def _bound(self, node: _Node, z: Array) -> tuple[float, Array] | None:
+    def _bound(self, node: _Branch, z: Array) -> tuple[float, Array] | None:
         codes, distance = self.person.nearest(z[None], node.room)
         codes, distance = codes[0], distance[0]
         if np.isinf(distance).any():
@@ -111,7 +111,7 @@ class NearestRow:
         encoding = self.reach.encoding
         return np.asarray(encoding.origin[self.tied] + z[encoding.starts[self.tied]] * self._scale)
 
-    def _project(self, node: _Node, wanted: Array) -> Array | None:
+    def _project(self, node: _Branch, wanted: Array) -> Array | None:
         """Project the tied features on their intervals and the linear rules, in encoded units."""
         low, high = np.array([self._hull(node.room, i) for i in self.tied]).T
         clipped: Array = np.clip(wanted, low, high)
@@ -155,7 +155,7 @@ class NearestRow:
 
     # branch -------------------------------------------------------------------------------------------
 
-    def _branch(self, node: _Node, codes: Array) -> Array | Iterable[_Node]:
+    def _branch(self, node: _Branch, codes: Array) -> Array | Iterable[_Branch]:
         """Return the children that exclude what is wrong with the bound's answer, or the answer if nothing is."""
         settled = codes.copy()
         for i in self.tied:
@@ -170,7 +170,7 @@ class NearestRow:
         for rule in self.implications:
             if not rule.allows(self.start[None], settled[None])[0]:
                 return [
-                    _Node(node.room.meet(i, domain), node.moving)
+                    _Branch(node.room.meet(i, domain), node.moving)
                     for i, domain in rule.alternatives(self.start)
                 ]
         if self.max_changes is not None:
@@ -198,13 +198,13 @@ class NearestRow:
         near = abs(value / step - steps) <= _NEAR and first <= steps <= last
         return self._value(i, steps) if near else None
 
-    def _split_step(self, node: _Node, i: int, value: float) -> list[_Node]:
+    def _split_step(self, node: _Branch, i: int, value: float) -> list[_Branch]:
         """Return children below and above a value that cannot be; the person's own may lie between two steps."""
         if node.room.levels[i] is not None:
             whole = np.arange(len(self.reach.features[i].levels))
             sides = [Domain(levels=frozenset(whole[whole <= value].tolist()))]
             sides.append(Domain(levels=frozenset(whole[whole > value].tolist())))
-            return [_Node(node.room.meet(i, side), node.moving) for side in sides]
+            return [_Branch(node.room.meet(i, side), node.moving) for side in sides]
         step = self.reach.features[i].step
         below = above = value
         if step is not None:
@@ -212,20 +212,20 @@ class NearestRow:
         sides = [Domain(high=below), Domain(low=above)]
         if below < self.start[i] < above:
             sides.append(Domain(self.start[i], self.start[i]))
-        return [_Node(node.room.meet(i, side), node.moving) for side in sides]
+        return [_Branch(node.room.meet(i, side), node.moving) for side in sides]
 
-    def _split_count(self, node: _Node, changed: list[int], codes: Array) -> list[_Node]:
+    def _split_count(self, node: _Branch, changed: list[int], codes: Array) -> list[_Branch]:
         """Return children in which the largest change is undone, and in which it is one of those made."""
         undecided = [i for i in changed if i not in node.moving]
         scale = self.reach.encoding.scale
         pick = max(undecided, key=lambda i: abs(codes[i] - self.start[i]) / scale[i])
-        children = [_Node(node.room.meet(pick, self._here(pick)), node.moving)]
+        children = [_Branch(node.room.meet(pick, self._here(pick)), node.moving)]
         moving, room = node.moving | {pick}, node.room
         if len(moving) == self.max_changes:
             for i in self.reach.free:
                 if i not in moving and not np.isnan(self.start[i]):
                     room = room.meet(i, self._here(i))
-        return [*children, _Node(room, moving)]
+        return [*children, _Branch(room, moving)]
 
     def _here(self, i: int) -> Domain:
         if i in self.reach.tables:

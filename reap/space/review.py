@@ -192,7 +192,7 @@ def _related(space: ActionSpace, table: Frame) -> Iterator[Finding]:
 
 def _of_model(space: ActionSpace, scores: Callable[[Frame], Array], table: Frame) -> Iterator[Finding]:
     """Yield where a small change decides, and where the model rewards what nobody would advise."""
-    people = People(table, scores)
+    people = Sample(table, scores)
     stand, count = set[int](), 0
     for feature in space.features:
         if (cliff := cliffs(feature, people)) is not None:
@@ -360,7 +360,7 @@ def scores_of(model: Any) -> Callable[[Frame], Array]:
     return scores
 
 
-class People:
+class Sample:
     """Some people of a table, and what a model says of them where one of their numbers is another.
 
     Parameters
@@ -375,11 +375,11 @@ class People:
         self.table, self.scores, self.rows = table, scores, table.iloc[np.sort(some)]
 
     @cached_property
-    def refused(self) -> People:
+    def refused(self) -> Sample:
         """Others of the table, all of them refused."""
         some = np.random.default_rng(1).permutation(len(self.table))[: 25 * _PEOPLE]
         rows = self.table.iloc[np.sort(some)]
-        return People(rows[self.scores(rows) <= 0.5], self.scores)
+        return Sample(rows[self.scores(rows) <= 0.5], self.scores)
 
     @cached_property
     def today(self) -> Array:
@@ -403,7 +403,7 @@ class FoundCliff:
     who: frozenset[int]
 
 
-def cliffs(feature: Feature, people: People) -> FoundCliff | None:
+def cliffs(feature: Feature, people: Sample) -> FoundCliff | None:
     """Return where a change of a number that is too small to notice flips the decision by a wide jump; None: nowhere."""
     least = feature.notice or feature.step
     if not feature.is_action or not feature.is_number or least is None:
@@ -422,7 +422,7 @@ def cliffs(feature: Feature, people: People) -> FoundCliff | None:
     return FoundCliff(text, frozenset(who.tolist()))
 
 
-def rewarded(feature: Feature, people: People) -> str | None:
+def rewarded(feature: Feature, people: Sample) -> str | None:
     """Return what to say of a number that the model rewards the wrong way, such as a lower income; None where it does not."""
     sense = vocabulary.sense(feature)
     if sense is None or not feature.is_action or not feature.is_number:
@@ -445,7 +445,7 @@ def rewarded(feature: Feature, people: People) -> str | None:
     )
 
 
-def hanging(features: Iterable[Feature], people: People) -> str | None:
+def hanging(features: Iterable[Feature], people: Sample) -> str | None:
     """Return what to say where for most refused people a change too small to feel, of one number, brings a yes; None else."""
     refused = people.refused
     if len(refused.rows) < _FEWEST:
@@ -480,7 +480,7 @@ def _slight(feature: Feature, own: Array) -> Array:
     return np.asarray(np.floor(felt / feature.step + 1e-9) * feature.step if feature.step else felt)
 
 
-def _steepest(feature: Feature, least: float, people: People) -> tuple[Any, ...]:
+def _steepest(feature: Feature, least: float, people: Sample) -> tuple[Any, ...]:
     """Return the cliffs of one number, (k,) each: person, lower and upper value, scores at both.
 
     Scores at up to 50 values that occur show between which two of them a decision flips by a wide jump; halving, always

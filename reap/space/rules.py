@@ -40,7 +40,7 @@ class Domain:
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearRule:
     """``Σ a_f x_f ≤ b`` in units: ``existing + 2 * new <= 5``."""
 
     text: str
@@ -168,7 +168,7 @@ class Implication:
         return self.text
 
 
-Rule = Linear | Implication
+Rule = LinearRule | Implication
 
 # sentences -------------------------------------------------------------------------------------------
 
@@ -200,7 +200,7 @@ def parse(text: str, features: Sequence[Feature]) -> list[Rule]:
     if not pairs:
         raise InputError(f"the rule {text!r} says nothing about a feature; name one, as in 'a + 2 * b <= 5'")
     flipped = tuple((i, -weight) for i, weight in pairs)
-    at_most, at_least = Linear(sentence, pairs, -constant), Linear(sentence, flipped, constant)
+    at_most, at_least = LinearRule(sentence, pairs, -constant), LinearRule(sentence, flipped, constant)
     return [at_most] if sign == "<=" else [at_least] if sign == ">=" else [at_most, at_least]
 
 

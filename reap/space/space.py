@@ -24,7 +24,7 @@ from reap.space.limits import Limits, checked
 from reap.space.review import Finding, review
 from reap.space.rules import Derived, parse
 from reap.space.time import Clocks
-from reap.space.words import Change, Meaning, date_in_words, doubt, table
+from reap.space.words import Change, Meaning, doubt, table
 
 #: Nobody plans farther ahead than this, in months.
 _FARTHEST = 1200
@@ -137,7 +137,6 @@ class ActionSpace:
         groups: Mapping[str, Sequence[str]] | None = None,
         features: Mapping[str, Mapping[str, Any]] | None = None,
         rules: Sequence[str] = (),
-        **moved: Any,
     ) -> ActionSpace:
         """Return a space inferred from a table; what is said here by name goes before what is inferred.
 
@@ -156,8 +155,6 @@ class ActionSpace:
         ``max_changes``, ``horizon``, ``title`` and ``meaning`` are of the space: make it from what was inferred,
         ``ActionSpace(inferred.features, horizon=12)``, or write them into its file.
         """
-        of_space = {k: moved.pop(k) for k in ("max_changes", "horizon", "title") if k in moved}
-        features = _moved({k: dict(v) for k, v in (features or {}).items()}, moved)
         said = infer.facts_of(
             dict(features or {}),
             immutable=names_of(immutable),
@@ -168,7 +165,7 @@ class ActionSpace:
             ordinal=dict(ordinal or {}),
         )
         made = infer.features(X, said, None if groups is None else dict(groups))
-        return cls(made, rules=rules, encoded=groups is not None, **of_space)
+        return cls(made, rules=rules, encoded=groups is not None)
 
     @classmethod
     def load(cls, path: str | Path) -> ActionSpace:
@@ -377,14 +374,10 @@ class ActionSpace:
         """Return the legal rows nearest to ``Z`` for the subject ``z0``, as vectors (n, d); see ``Legal.project``."""
         return self.legal.project(Z, z0, exact=exact)
 
-    def changed(self, Z1: Array, Z2: Array) -> Bools:
-        """Return which features differ, (n, f)."""
-        return self.encoding.changed(Z1, Z2)
-
     def changes(self, before: Array, after: Array) -> list[Change]:
         """Return what changes between two vectors (d,), in units and words."""
         old, new = self.values(before), self.values(after)
-        differs = zip(self.features, self.changed(before, after)[0], strict=True)
+        differs = zip(self.features, self.encoding.changed(before, after)[0], strict=True)
         return [Change.of(f, old[f.name], new[f.name]) for f, moved in differs if moved]
 
     @property
@@ -408,18 +401,6 @@ class ActionSpace:
         array([15., nan, 24.])
         """
         return self.time.between(z0, Z)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _FORWARD:
-            part, _, other = _FORWARD[name].partition(".")
-            return getattr(getattr(self, part), other or name)
-        if name in ("about", "yes"):
-            return self.meaning.said(name)
-        if name == "is_action":
-            return lambda feature: self.feature(feature).is_action
-        if name == "when":
-            return date_in_words
-        raise AttributeError(name)
 
     # words -------------------------------------------------------------------------------------------
 
@@ -463,52 +444,3 @@ def _hashed(value: Any) -> Any:
     value = getattr(value, "func", value)  # functools.partial
     name = getattr(value, "__qualname__", type(value).__qualname__)
     return f"{getattr(value, '__module__', '')}:{name}"
-
-
-_FORWARD = {
-    "derives": "legal",
-    "entailed": "legal",
-    "entailing": "legal",
-    "grid": "legal",
-    "follow": "legal",
-    "following": "legal",
-    "slowest": "legal",
-    "lengths": "legal",
-    "relax": "legal",
-    "box": "legal",
-    "reachable": "legal",
-    "obstacle": "legal",
-    "most_changes": "legal",
-    "movable": "legal",
-    "snap": "encoding",
-    "row": "encoding",
-    "origins": "encoding.origin",
-    "scales": "encoding.scale",
-    "steps": "encoding",
-    "table_columns": "encoding.table",
-    "action_months": "time.actions",
-    "months_of_each": "time.each",
-}
-
-
-def _moved(features: dict[str, dict[str, Any]], moved: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    for key, to in {
-        "steps": "step",
-        "max_change": "max_change",
-        "labels": "label",
-        "units": "unit",
-        "derived": "derived",
-        "forbidden": "forbidden",
-        "spans": "span",
-        "paces": "pace",
-        "clocks": "clock",
-        "notice": "notice",
-    }.items():
-        for name, value in (moved.pop(key, None) or {}).items():
-            features.setdefault(name, {})[to] = value
-    for name in names_of(moved.pop("categorical", ())):
-        features.setdefault(name, {})["kind"] = "categorical"
-    for name in names_of(moved.pop("at_application", ())):
-        features.setdefault(name, {})["when"] = "application"
-    assert not moved, moved
-    return features

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import copy
 import math
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ import numpy as np
 from reap._arrays import zero_missing
 from reap._errors import InputError
 from reap._typing import Array, Bools, Ints
+from reap.language import _
+from reap.language import month as month_of
 from reap.space.encoding import Encoding
 from reap.space.feature import Feature
 from reap.space.limits import Limits
@@ -64,10 +67,11 @@ class Clocks:
         unit = [_MONTHS[features[i].clock or "months"] for i in which]
         order = sorted(range(len(which)), key=lambda k: step[k] * unit[k])  # the finest first
         self.which: Ints = np.array([which[k] for k in order], dtype=np.intp)
-        self._unit, self._step = np.array(unit)[order], np.array(step)[order]
+        #: The months in a unit of each clock, and where it stops, in its own unit, (c,) both.
+        self.unit, self._step = np.array(unit)[order], np.array(step)[order]
         own = [features[i] for i in self.which]
         self._power = 10.0 ** np.array([f.decimals or 0 for f in own], dtype=float)
-        self._stop = np.array([f.bounds[1] if f.bounds else np.inf for f in own])
+        self.stop = np.array([f.bounds[1] if f.bounds else np.inf for f in own])
         self._tolerance = np.array([_SLACK * max(f.step or 0.0, 1e-3) for f in own])
         self.paced: Ints = np.array(paced, dtype=np.intp)
         self._nominal = np.array([features[i].kind in ("categorical", "binary") for i in paced], dtype=bool)
@@ -139,11 +143,16 @@ class Clocks:
         """Return the fewest months (n,), at least so many as actions take (n,), that move clocks (n or 1, c) to others (n, c)."""
         there = old
         if self.on:
-            waited = np.ceil((new - old) * self._unit - _SLACK)
+            waited = np.ceil((new - old) * self.unit - _SLACK)
             took = np.maximum(took, zero_missing(waited).max(axis=1))
-            there = self._gone(old, old + took[:, None] / self._unit)
+            there = self._gone(old, old + took[:, None] / self.unit)
         agree = (np.abs(there - new) <= self._tolerance) | (np.isnan(there) & np.isnan(new))
         return np.where(agree.all(axis=1), took, np.nan)
+
+    @staticmethod
+    def when(months: float, start: Any = None) -> str:
+        """Return a time in words: "in month 5", or "by March 2027" where the day to count from is given."""
+        return date_in_words(months, start)
 
     # clocks -------------------------------------------------------------------------------------------
 
@@ -152,20 +161,20 @@ class Clocks:
         codes = np.repeat(start, len(months), axis=0) if len(start) != len(months) else start.copy()
         if self.on and len(self.which):
             old = codes[:, self.which]
-            codes[:, self.which] = self._gone(old, old + np.asarray(months)[:, None] / self._unit)
+            codes[:, self.which] = self._gone(old, old + np.asarray(months)[:, None] / self.unit)
         return codes
 
     def _gone(self, old: Array, exact: Array) -> Array:
         """Return clocks (n, c) at their steps, never back and never beyond their upper bound."""
         step = np.where(self._step > 0, self._step, 1.0)
         stepped = np.rint(np.floor(exact / step + _SLACK) * step * self._power) / self._power
-        return np.asarray(np.maximum(old, np.minimum(self._stop, np.where(self._step > 0, stepped, exact))))
+        return np.asarray(np.maximum(old, np.minimum(self.stop, np.where(self._step > 0, stepped, exact))))
 
     def leading(self, start: Array) -> int | None:
         """Return the place in ``which`` of the finest clock that a person with codes (f,) has; None where there is none."""
         if not self.on:
             return None
-        room = zero_missing((self._stop - start[self.which]) * self._unit)  # months before it stops
+        room = zero_missing((self.stop - start[self.which]) * self.unit)  # months before it stops
         if not (room > 0).any():
             return None
         # the first, so the finest, that goes far enough
@@ -180,21 +189,12 @@ class Clocks:
         if step > 0:
             snapped = np.rint(np.rint(values / step) * step * power) / power
             values = np.where(np.abs(values - own) <= np.abs(values - snapped), own, snapped)
-        values = np.minimum(values, self._stop[k])
-        return np.asarray(np.maximum(np.ceil((values - own) * self._unit[k] - _SLACK), 0.0))
-
-    def flow(self, k: int) -> float:
-        """Return how far the clock at a place in ``which`` goes in a month, in its own unit."""
-        return float(1.0 / self._unit[k])
-
-    def stop(self, k: int) -> float:
-        """Return where the clock at a place in ``which`` stops."""
-        return float(self._stop[k])
+        values = np.minimum(values, self.stop[k])
+        return np.asarray(np.maximum(np.ceil((values - own) * self.unit[k] - _SLACK), 0.0))
 
     def pace(self, i: int) -> float:
         """Return the months that feature ``i`` takes for one unit or one level; 0 without a pace."""
-        found = np.flatnonzero(self.paced == i)
-        return float(self._weight[found[0]]) if len(found) else 0.0
+        return float(self._weight[self.paced == i].sum())
 
     # limits -------------------------------------------------------------------------------------------
 
@@ -247,3 +247,25 @@ def months_per_code(feature: Feature) -> float:
     """Return the months that a unit or a level of a feature with a pace takes."""
     pace = float(feature.pace or np.inf)
     return 1.0 / pace if feature.is_number else pace
+
+
+def date_in_words(months: float, start: Any = None) -> str:
+    """Return a time in words: "in month 5", or "by March 2027" where the day to count from is given.
+
+    Examples
+    --------
+    >>> date_in_words(5), date_in_words(5, start="2026-10-16"), date_in_words(0)
+    ('in month 5', 'by March 2027', 'at once')
+    """
+    if not months >= 0 or months != int(months):
+        raise InputError(f"the time is {months!r} months; give a whole number of months, 0 or more")
+    if months == 0:
+        return _("at once")
+    if start is None:
+        return _("in month {number}").format(number=int(months))
+    try:
+        day = date.fromisoformat(start) if isinstance(start, str) else start
+        year, month = divmod(day.year * 12 + day.month - 1 + int(months), 12)
+    except (AttributeError, ValueError):
+        raise InputError(f"the start is {start!r}; give a day, such as 2026-11-16") from None
+    return _("by {month}").format(month=month_of(year, month + 1))

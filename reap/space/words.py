@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from reap._errors import InputError, unknown
 from reap.language import LANGUAGES, _, current, listed, ngettext
-from reap.language import month as month_of
 from reap.space.feature import Feature
 from reap.space.phrases import Counted, united
 from reap.space.rules import SAME
@@ -145,22 +143,6 @@ def _rounded(feature: Feature, before: Any, after: Any) -> Any:
         return before
     near = round(float(before), feature.decimals)
     return before if near == round(float(after), feature.decimals) else near
-
-
-def date_in_words(months: float, start: Any = None) -> str:
-    """Return "in month 5", or "by March 2027" counted from a day; see ``ActionSpace.when``."""
-    if not months >= 0 or months != int(months):
-        raise InputError(f"the time is {months!r} months; give a whole number of months, 0 or more")
-    if months == 0:
-        return _("at once")
-    if start is None:
-        return _("in month {number}").format(number=int(months))
-    try:
-        day = date.fromisoformat(start) if isinstance(start, str) else start
-        year, month = divmod(day.year * 12 + day.month - 1 + int(months), 12)
-    except (AttributeError, ValueError):
-        raise InputError(f"the start is {start!r}; give a day, such as 2026-11-16") from None
-    return _("by {month}").format(month=month_of(year, month + 1))
 
 
 def doubt(feature: Feature, value: Any) -> str | None:

@@ -149,7 +149,7 @@ def test_a_bad_space():
     with pytest.raises(InputError, match="there is no feature 'xx'; did you mean 'x'"):
         ActionSpace([Feature("x1", range=(0, 1)), x]).feature("xx")
     with pytest.raises(InputError, match="'x' is a number and has no levels; ask for its box"):
-        ActionSpace([x]).reachable("x", np.zeros(1))
+        ActionSpace([x]).legal.reachable("x", np.zeros(1))
 
 
 @pytest.mark.parametrize(
@@ -160,18 +160,42 @@ def test_a_bad_space():
         (pd.DataFrame({"tags": [{}, {"a": 1}]}), {}, "'tags' holds {}, a dict; drop it"),
         (pd.DataFrame({"x": [1, 2]}), {"immutable": "age"}, "there is no feature 'age'"),
         (pd.DataFrame({"x": [1, 2]}), {"immutable": 3}, "3 is no list of features"),
-        (pd.DataFrame({"x": [1, 2]}), {"paces": {"x": "soon"}}, "the pace of 'x' is 'soon'"),
-        (pd.DataFrame({"x": [1, 2]}), {"clocks": {"x": "days"}}, "there is no unit for the clock 'x' 'days'"),
-        (pd.DataFrame({"x": ["a", "b"]}), {"clocks": {"x": "years"}}, "'x' has levels, not numbers"),
-        (pd.DataFrame({"x": [1, 2]}), {"spans": {"x": (1, 1)}}, "give two different numbers"),
-        (pd.DataFrame({"x": [1, 2]}), {"notice": {"x": 0}}, "notice of 'x' is 0"),
-        (pd.DataFrame({"x": [1, 2]}), {"horizon": 0}, "horizon is 0; give a whole number of at least 1"),
+        (pd.DataFrame({"x": [1, 2]}), {"features": {"x": {"pace": "soon"}}}, "the pace of 'x' is 'soon'"),
+        (
+            pd.DataFrame({"x": [1, 2]}),
+            {"features": {"x": {"clock": "days"}}},
+            "there is no unit for the clock 'x' 'days'",
+        ),
+        (
+            pd.DataFrame({"x": ["a", "b"]}),
+            {"features": {"x": {"clock": "years"}}},
+            "'x' has levels, not numbers",
+        ),
+        (pd.DataFrame({"x": [1, 2]}), {"features": {"x": {"span": (1, 1)}}}, "give two different numbers"),
+        (pd.DataFrame({"x": [1, 2]}), {"features": {"x": {"notice": 0}}}, "notice of 'x' is 0"),
         (pd.DataFrame({"x": [1, 2]}), {"rules": [3]}, "the rules are [3]; give a list of sentences"),
         (pd.DataFrame({"x": [1, 2]}), {"rules": 3}, "the rules are 3; give a list of sentences"),
-        (pd.DataFrame({"x": [1, 2]}), {"title": 3}, "the title is 3"),
-        (pd.DataFrame({"x": [1, 2]}), {"labels": {"x": 3}}, "label of 'x' is 3; it must be text"),
-        (pd.DataFrame({"x": [1, 2]}), {"derived": {"x": 3}}, "derived of 'x' is 3; write a formula"),
-        (pd.DataFrame({"x": [1, 2]}), {"forbidden": {"x": [(1, 2)]}}, "'x' is a number and has no levels"),
+        (pd.DataFrame({"x": [1, 2]}), {"features": {"x": 3}}, "what is said of 'x' is 3; give a table"),
+        (
+            pd.DataFrame({"x": [1, 2]}),
+            {"features": {"x": {"units": "m"}}},
+            "there is no setting of 'x' 'units'; did you mean 'unit'?",
+        ),
+        (
+            pd.DataFrame({"x": [1, 2]}),
+            {"features": {"x": {"label": 3}}},
+            "label of 'x' is 3; it must be text",
+        ),
+        (
+            pd.DataFrame({"x": [1, 2]}),
+            {"features": {"x": {"derived": 3}}},
+            "derived of 'x' is 3; write a formula",
+        ),
+        (
+            pd.DataFrame({"x": [1, 2]}),
+            {"features": {"x": {"forbidden": [(1, 2)]}}},
+            "'x' is a number and has no levels",
+        ),
         (pd.DataFrame({"x": [pd.Timestamp("2020-01-01")]}), {}, "turn it into a number that people know"),
         (pd.DataFrame({"x": [None, None]}), {"missing": ["x"]}, "'x' has no value in any row"),
         (pd.DataFrame({"x": [1, None]}), {}, "'x' is missing in some rows"),
@@ -184,6 +208,20 @@ def test_a_bad_frame_or_setting(X, settings, sentence):
         ActionSpace.from_frame(X, **settings)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"horizon": 0}, "horizon is 0; give a whole number of at least 1"),
+        ({"max_changes": 0}, "max_changes is 0; give a whole number of at least 1"),
+        ({"title": 3}, "the title is 3"),
+    ],
+)
+def test_a_bad_setting_of_the_space(settings, sentence):
+    with pytest.raises(InputError) as caught:
+        ActionSpace([Feature("x", range=(0, 1))], **settings)
+    assert sentence in str(caught.value)
 
 
 def _text(values):

@@ -211,9 +211,9 @@ def test_the_horizon_and_a_persons_own_limit(credit):
     short = credit.tighten(credit.limits(within_months=6))
     assert short.allows(now, moved(debt=3800, since=13)).all()
     assert not short.allows(now, moved(debt=3700, since=14)).any()
-    assert short.reachable("school", credit.vector(NOW)) == ["none"]
+    assert short.legal.reachable("school", credit.vector(NOW)) == ["none"]
     z0 = credit.vector(NOW)
-    lower, _ = short.box(z0)
+    lower, _ = short.legal.box(z0)
     assert lower[credit.slices["debt"].start] * 9000 == pytest.approx(3800)
     today = credit.tighten(credit.limits(within_months=0))
     assert today.values(today.project(np.zeros(credit.dimension), z0)[0]) == NOW | {"amount": 500}
@@ -253,10 +253,10 @@ def test_a_clock_is_never_advice_and_is_told_apart_from_it(credit):
     z = credit.project(credit.vector(NOW | {"debt": 2000}), z0)[0]
     said = {change.feature: str(change) for change in credit.changes(z0, z)}
     assert said["since"] == "since goes from 7 to 22 months with time"
-    assert [name for name in said if credit.is_action(name)] == ["debt"]
-    assert credit.action_months(z0, z) == {"debt": 15}
-    assert credit.movable is not None
-    assert set(credit.following) == {credit.slices["age"].start, credit.slices["since"].start}
+    assert [name for name in said if credit.feature(name).is_action] == ["debt"]
+    assert credit.time.actions(z0, z) == {"debt": 15}
+    assert credit.legal.movable is not None
+    assert set(credit.legal.following) == {credit.slices["age"].start, credit.slices["since"].start}
 
 
 def test_a_derived_feature_follows_the_clock_too():
@@ -349,10 +349,10 @@ def test_any_timed_space_comes_back_the_same(rng):
 
 
 def test_dates_in_words(credit):
-    assert credit.when(5) == "in month 5"
-    assert credit.when(1, start=date(2026, 12, 31)) == "by January 2027"
-    assert credit.when(24, start="2026-11-16") == "by November 2028"
-    assert credit.when(0, start="2026-11-16") == "at once"
+    assert credit.time.when(5) == "in month 5"
+    assert credit.time.when(1, start=date(2026, 12, 31)) == "by January 2027"
+    assert credit.time.when(24, start="2026-11-16") == "by November 2028"
+    assert credit.time.when(0, start="2026-11-16") == "at once"
     for months, start in ((-1, None), (2.5, None), (np.nan, None), (3, "soon"), (3, 7)):
         with pytest.raises(InputError, match="give a"):
-            credit.when(months, start)
+            credit.time.when(months, start)

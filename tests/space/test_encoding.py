@@ -215,7 +215,7 @@ def test_missing_in_a_group_is_all_zero(coded):
             "'owner' cannot be ordinal or categorical in an encoded table",
         ),
         (
-            {"groups": {}, "categorical": ["owner"]},
+            {"groups": {}, "features": {"owner": {"kind": "categorical"}}},
             "'owner' cannot be ordinal or categorical in an encoded table",
         ),
         (

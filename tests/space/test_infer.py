@@ -137,7 +137,6 @@ GOOD = pd.DataFrame({"income": [1, 2, 3], "job": ["a", "b", "c"]})
             {"increasing": ["job"]},
             "'job' is categorical and has no direction; make it ordinal to give one",
         ),
-        (GOOD, {"max_changes": 0}, "max_changes is 0; give a whole number of at least 1"),
         (GOOD.iloc[:0], {}, "the table is empty; give at least one row and one column"),
         (GOOD[[]], {}, "the table is empty"),
         (GOOD.to_numpy(), {}, "a pandas DataFrame is needed, not ndarray"),

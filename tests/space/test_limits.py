@@ -33,7 +33,7 @@ def test_limits_hold_even_where_nothing_changes(space, z0):
     assert space.allows(z0, z0)[0]
     assert not tight.allows(z0, z0)[0]
     assert tight.values(tight.project(z0, z0)[0])["amount"] == 4000
-    assert tight.tighten(space.limits(fixed=["amount"])).obstacle(z0) == (
+    assert tight.tighten(space.limits(fixed=["amount"])).legal.obstacle(z0) == (
         "no value of 'Loan amount' is left to choose: the limits exclude all; relax one"
     )
 
@@ -42,8 +42,8 @@ def test_each_kind_of_limit(space, z0):
     limits = space.limits(fixed="months", at_least={"grade": "high"}, exclude={"job": "cook"}, max_changes=2)
     tight = space.tighten(limits)
     assert tight.dimension == space.dimension
-    assert tight.reachable("job", z0) == ["smith", "clerk"]
-    assert tight.reachable("grade", z0) == ["high"]
+    assert tight.legal.reachable("job", z0) == ["smith", "clerk"]
+    assert tight.legal.reachable("grade", z0) == ["high"]
     got = tight.values(tight.project(z0 + 0.2, z0)[0])
     assert (got["months"], got["grade"], got["amount"]) == (20, "high", 5000)
     assert limits.names == ("months", "grade", "job", "max_changes")
@@ -58,7 +58,7 @@ def test_tightening_twice_never_loosens(space, z0):
     first = space.tighten(space.limits(at_most={"amount": 3000}, at_least={"grade": "mid"}))
     second = first.tighten(space.limits(at_most={"amount": 8000}, at_least={"grade": "low"}))
     assert second.values(second.project(z0, z0)[0])["amount"] == 3000
-    assert second.reachable("grade", z0) == ["mid", "high"]
+    assert second.legal.reachable("grade", z0) == ["mid", "high"]
 
 
 def test_merge_lets_a_person_correct_what_they_said():

@@ -77,9 +77,15 @@ def test_it_is_kept_in_files_pickles_and_limits(space):
         space.tighten(space.limits(fixed=["rent"])),
         space.keeping(pd.DataFrame({"region": ["north", "south"]})),
     ):
-        assert (again.about, again.yes) == ("You asked for a flat.", "you would get the flat")
+        assert (again.meaning.said("about"), again.meaning.said("yes")) == (
+            "You asked for a flat.",
+            "you would get the flat",
+        )
         with speaking("de"):
-            assert (again.about, again.yes) == ("You asked for a flat.", "bekämen Sie die Wohnung")
+            assert (again.meaning.said("about"), again.meaning.said("yes")) == (
+                "You asked for a flat.",
+                "bekämen Sie die Wohnung",
+            )
     assert space.digest == reap.ActionSpace(space.features).digest  # words change no meaning of a vector
 
 

@@ -137,7 +137,7 @@ def test_rules_that_leave_nothing_say_so():
     with pytest.raises(InputError, match="no row is legal for this person: the rules contradict the limits"):
         space.project(z0, z0)
     assert space.legal.obstacle(z0).startswith("no row is legal")
-    assert ActionSpace(FEATURES[:2]).obstacle(z0) is None
+    assert ActionSpace(FEATURES[:2]).legal.obstacle(z0) is None
 
 
 def test_without_exact_rules_are_not_searched():

@@ -96,11 +96,11 @@ def test_missing_stays_missing(space):
     loose = ActionSpace(space.features)
     z0 = loose.vector(START | {"job": None})
     assert loose.values(z0)["job"] is None
-    assert loose.reachable("job", z0) == []
+    assert loose.legal.reachable("job", z0) == []
     wanted = loose.vector(START | {"job": "smith", "amount": 4000})
     after = loose.values(loose.project(wanted, z0)[0])
     assert (after["job"], after["amount"]) == (None, 4000)
     assert loose.allows(z0, loose.vector(START)).tolist() == [False]
     assert loose.allows(loose.vector(START), z0).tolist() == [False]
-    np.testing.assert_array_equal(loose.relax(wanted, z0)[0, loose.slices["job"]], [0, 0])
+    np.testing.assert_array_equal(loose.legal.relax(wanted, z0)[0, loose.slices["job"]], [0, 0])
     assert pd.isna(loose.decode(z0)["job"][0])
