@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import copy
 import difflib
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -38,8 +37,6 @@ UNCHANGED = 1e-9
 _OFF = 1e-6
 #: How the dtype of a column of ordered categories is written; pandas has one word for both.
 ORDERED = "category[ordered]"
-#: Up to this number of rows a dict finds levels faster than pandas does.
-_FEW = 200
 
 
 class Encoding:
@@ -138,20 +135,10 @@ class Encoding:
         self._check_columns(frame)
         if len(frame) == 0:
             raise InputError("the table has no rows; give at least one")
-        if len(frame) == 1 and (quick := self._quick(frame)) is not None:
-            return quick
         codes = np.empty((len(frame), len(self.features)))
         for i, (feature, reader) in enumerate(zip(self.features, self.readers, strict=True)):
             codes[:, i] = reader.read(frame[list(feature.columns) if feature.columns else feature.name])
         return codes
-
-    def _quick(self, frame: Frame) -> Array | None:
-        """Return the codes (1, f) of one ordinary row, ten times as fast; None where something is unusual."""
-        if self.table != list(self.slices):
-            return None
-        given = dict(zip(frame.columns, frame.to_numpy(dtype=object)[0], strict=True))
-        codes = [reader.quick(given[reader.feature.name]) for reader in self.readers]
-        return None if None in codes else np.array([codes], dtype=float)
 
     def _check_columns(self, frame: Frame) -> None:
         if not isinstance(frame, pd.DataFrame):
@@ -328,17 +315,6 @@ class TableColumn:
             return found
         return self._strange_numbers(column)
 
-    def quick(self, value: Any) -> float | None:
-        """Return the code of one ordinary value; None where ``read`` has to look at it."""
-        if not self.feature.is_number:
-            try:
-                return self._places.get(value)
-            except TypeError:
-                return None
-        if type(value) not in (int, float) or not math.isfinite(value):
-            return None
-        return None if self.feature.kind == "integer" and value != int(value) else float(value)
-
     def _absent(self, absent: Bools, column: Series) -> Bools:
         if absent.any() and not self.feature.missing:
             where = column.index[absent].tolist()[0]  # a plain value, not NumPy's
@@ -379,10 +355,7 @@ class TableColumn:
             if isinstance(column.dtype, pd.CategoricalDtype):
                 found = [self._places.get(level, -1) for level in column.cat.categories]
                 return np.asarray(np.array([*found, -1], dtype=float)[column.cat.codes.to_numpy()])
-            if len(column) <= _FEW:
-                return np.array([self._places.get(value, -1) for value in column.tolist()], dtype=float)
-            index = pd.Index(self.feature.levels, dtype=object)
-            return np.asarray(index.get_indexer(column.astype(object)).astype(float))
+            return np.array([self._places.get(value, -1) for value in column.tolist()], dtype=float)
         except TypeError:
             shown = ", ".join(map(str, self.feature.levels))
             raise InputError(
@@ -457,10 +430,6 @@ class OneHotGroup:
                 f"the columns of the group {name!r} must hold one 1 and otherwise 0 in every row"
             )
         return np.where(absent, np.nan, hot.argmax(axis=1))
-
-    def quick(self, value: Any) -> float | None:
-        """Return None: a group is read as a whole."""
-        return None
 
     def write(self, codes: Array, dtype: Any, level: int) -> Any:
         """Return the column of one level."""
