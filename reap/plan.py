@@ -276,7 +276,7 @@ class Plan:
         space, path, made = self.space, self.path, []
         took = space.time.actions(path[0], path[-1]) if space.timed else {}
         for i in range(len(path) - 1):
-            changes, follows = self._between(i, i + 1) if len(path) > 2 else self._whole
+            changes, follows = self._changes_between(i, i + 1) if len(path) > 2 else self._whole
             features = [space.feature(change.feature) for change in changes]
             last = bool(features) and all(feature.when == "application" for feature in features)
             month = self._month(i + 1)
@@ -303,9 +303,9 @@ class Plan:
     @cached_property
     def _whole(self) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
         """What a person does from the start to the target, and what follows from it."""
-        return self._between(0, -1)
+        return self._changes_between(0, -1)
 
-    def _between(self, i: int, j: int) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+    def _changes_between(self, i: int, j: int) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
         """What a person does between two stages, and what follows from it."""
         every = self.space.changes(self.path[i], self.path[j])
         acts = {f.name for f in self.space.features if f.derived is None and f.clock is None}

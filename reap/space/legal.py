@@ -236,14 +236,14 @@ class Legal:
         Z, person = np.array(self.encoding.checked(Z)), self._person(z0)
         encoding, which = self.encoding, self.clocks.which
         if self.clocks.on and len(which) and not (waiting and self.derived.names):
-            ticked = person.ticked(Z, waiting)
-            Z[:, encoding.starts[which]] = (ticked - encoding.origin[which]) / encoding.scale[which]
+            clocks = person.clocks_after(Z, waiting)
+            Z[:, encoding.starts[which]] = (clocks - encoding.origin[which]) / encoding.scale[which]
             if not self.derived.names:
                 return Z
             codes = encoding.codes_of(Z)
-            codes[:, which] = ticked
+            codes[:, which] = clocks
         else:
-            codes = person.passed(encoding.codes_of(Z), Z)
+            codes = person.with_clocks(encoding.codes_of(Z), Z)
         codes = self.derived.recompute(codes, person.start[None])
         codes = np.where(np.isfinite(codes), codes, person.start)
         some = encoding.owner[self.following]
@@ -307,9 +307,9 @@ class OnePerson:
             legal = np.logical_and.reduce([rule.allows(self.start[None], codes) for rule in self.rules])
             for row in np.flatnonzero(~legal):
                 codes[row] = self._search(Z[row])
-        return self.passed(codes, Z)
+        return self.with_clocks(codes, Z)
 
-    def passed(self, codes: Array, Z: Array) -> Array:
+    def with_clocks(self, codes: Array, Z: Array) -> Array:
         """Return codes (n, f) with the clocks where the actions' time, or the wait that vectors (n, d) ask, puts them."""
         which = self.clocks.which
         if self.clocks.on and len(which):
@@ -345,7 +345,7 @@ class OnePerson:
         columns, scale = self._paces
         return np.asarray((Z[:, columns] - self.z0[columns]) * scale)
 
-    def ticked(self, Z: Array, waiting: bool) -> Array:
+    def clocks_after(self, Z: Array, waiting: bool) -> Array:
         """Return the codes (n, c) of the clocks of vectors (n, d) on the grid after their ``lengths``."""
         months = np.minimum(self.lengths(Z, waiting), self.last)
         return np.asarray(self._calendar[months.astype(np.intp)])
@@ -535,10 +535,10 @@ class OnePerson:
             missing = np.isnan(self.start[i])
             out[:, columns] = self.z0[columns] if missing else simplex(Z[:, columns], self.room.levels[i])
         if self.leading is not None:
-            self._let_go(out, *self.leading)
+            self._set_clocks(out, *self.leading)
         return out
 
-    def _let_go(self, Z: Array, place: int, _: int, column: int) -> None:
+    def _set_clocks(self, Z: Array, place: int, _: int, column: int) -> None:
         """Put the clocks of relaxed vectors (n, d) where the actions' time, or the leading clock if later, puts them."""
         reach, clocks, z0, encoding = self.reach, self.clocks, self.z0, self.reach.encoding
         away = np.abs(np.nan_to_num(Z - z0))

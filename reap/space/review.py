@@ -217,7 +217,7 @@ def _of_model(space: ActionSpace, scores: Callable[[Frame], Array], table: Frame
 _ROWS, _EXACT = 1_000, 1e-6
 #: Rows on which two columns are tried first: most pairs fail on the first few.
 _FIRST = 8
-#: The correlation from which two columns are told to move together, and the share of rows that a formula must fit.
+#: The correlation from which two columns are said to move together, and the share of rows that a formula must fit.
 _TOGETHER, _FITTING = 0.98, 0.99
 
 
@@ -263,14 +263,14 @@ def relations(table: Frame, names: Sequence[str]) -> list[Relation]:
     if V.shape[1] < 2 * _FIRST:
         return []
     varied = [i for i in range(len(V)) if np.ptp(V[i]) > 0 and np.isfinite(V[i]).all()]
-    found, told = list[Relation](), list[frozenset[int]]()
+    found, named = list[Relation](), list[frozenset[int]]()
     for i in reversed(varied):  # what is derived usually stands after what it is made of
         others = [j for j in varied if j != i]
         for some, formula, value in _formulas(V, names, i, others):
             facts = frozenset((i, *some))
             fits = _fits(V[i], value)
-            if fits >= _FITTING and facts not in told:
-                told.append(facts)
+            if fits >= _FITTING and facts not in named:
+                named.append(facts)
                 found.append(Relation(names[i], tuple(names[j] for j in some), formula, fits))
                 break
     formed = {relation.name for relation in found}

@@ -400,7 +400,7 @@ class ActionSpace:
         >>> space.months(now, pd.DataFrame({"debt": [2000.0, 2000.0, 5000.0], "age": [31, 30, 32]}))
         array([15., nan, 24.])
         """
-        return self.time.between(z0, Z)
+        return self.time.months(z0, Z)
 
     # words -------------------------------------------------------------------------------------------
 

@@ -46,12 +46,13 @@ class Clocks:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> loan = Feature("debt", range=(0, 9000), pace="200 DM a month")
     >>> age = Feature("age", "integer", range=(18, 80), clock="years")
     >>> since = Feature("since", "integer", range=(0, 99), clock="months")
     >>> clocks = Clocks(Encoding([loan, age, since]), horizon=24)
-    >>> now, then = np.array([[5000.0, 30.0, 7.0]]), np.array([[2000.0, 31.0, 22.0]])
-    >>> clocks.months(now, then)
+    >>> rows = pd.DataFrame({"debt": [5000.0, 2000.0], "age": [30, 31], "since": [7, 22]})
+    >>> clocks.months(rows[:1], rows[1:])
     array([15.])
     """
 
@@ -101,14 +102,14 @@ class Clocks:
         months, moved = self.each(z0, z)[0], self._encoding.changed(z0, z)[0]
         return {f.name: int(months[i]) for i, f in enumerate(self.features) if moved[i] and f.is_action}
 
-    def between(self, z0: Any, Z: Any) -> Array:
+    def months(self, z0: Any, Z: Any) -> Array:
         """Return the whole months (n,) that changes from ``z0`` to ``Z`` take: frames, or vectors (d,) or (n, d).
 
         The largest of the actions' times, or longer where the clocks say that the person waits; 0 for what has no pace;
         NaN where the clocks of a row disagree.
         """
         old, new = self._encoding.nearest(z0), self._encoding.nearest(Z)
-        return self.months(np.broadcast_to(old, new.shape), new)
+        return self._months(np.broadcast_to(old, new.shape), new)
 
     def longest(self, gaps: Array) -> Array:
         """Return the whole months (n,) that changes (n, p) of the codes of ``paced`` features take."""
@@ -129,7 +130,7 @@ class Clocks:
         months = np.ceil(gap * self._weight - _SLACK)
         return np.asarray(np.fmax(months, 0.0, out=months))  # what is missing takes no time
 
-    def months(self, before: Array, after: Array) -> Array:
+    def _months(self, before: Array, after: Array) -> Array:
         """Return the months (n,) a change takes: the fewest at which all clocks agree and the actions are done.
 
         NaN where no number of months puts every clock where the row has it.
@@ -204,7 +205,7 @@ class Clocks:
 
     def within(self, before: Array, after: Array, limits: Limits) -> Bools:
         """Return whether changes (n,) have a time, end by the last month, and keep a person's limits on clocks."""
-        months = self.months(before, after)
+        months = self._months(before, after)
         fine = months <= self.until(limits) + _SLACK  # NaN is not
         return np.asarray(fine & self._keeps(before[:, self.which], after[:, self.which], limits))
 
