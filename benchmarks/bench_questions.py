@@ -56,7 +56,7 @@ def run(quick: bool) -> list[Row]:
     ]
 
     plans = [rng.normal(size=(rng.integers(1, 5), d)) for _ in range(60)]
-    belief = Posterior(d, particles=500)
+    belief = Posterior(d)
     burden = rng.integers(1, d, (60, 60)).astype(float)
     for options in (2, 4):
         strategy = Decision(options=options, min_gain=0.0)

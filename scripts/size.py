@@ -24,6 +24,8 @@ LIMITS: dict[str, tuple[int, int]] = {
     "questions": (1_200, 9),
     "space": (5_910, 18),
     ".": (2_280, 15),
+    "belief": (3_080, 12),
+    "learning": (640, 4),
 }
 #: Public attributes, parameters and levels of inheritance of what users hold, where that was made small.
 FACES: dict[str, tuple[int, int, int]] = {"Recourse": (20, 12, 1), "ActionSpace": (30, 10, 0)}

@@ -187,7 +187,7 @@ def relative_medians(
 
 def people_matrices(dimension: int, count: int, seed: int) -> Array:
     """Return effort matrices of people nobody has asked, (count, d, d): draws of the prior "people"."""
-    return Posterior(dimension, particles=max(count, 2), random_state=seed).sample(count)
+    return Posterior(dimension, random_state=seed).sample(count).matrices
 
 
 def shown(effort: float) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from reap.belief.belief import Answer, Belief, Sampled
+from reap.belief.answers import Answer, Belief, Sampled
+from reap.belief.centers import Center, solve_centers
 from reap.belief.confidence_set import ConfidenceSet
 from reap.belief.learned_prior import LearnedPrior
 from reap.belief.posterior import Posterior
-from reap.belief.results import Center, RelaxedCenter, WorstCasePlan, WorstCases
-from reap.belief.solutions import solve_centers
+from reap.belief.relaxed import RelaxedCenter
+from reap.belief.worst_case import WorstCasePlan, WorstCases
 
 __all__ = [
     "Answer",

@@ -1,226 +1,135 @@
-"""How likely an answer is, given the efforts of the options."""
+"""What a person may answer, what every belief learns from it, and how likely an answer is, given efforts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 from scipy.special import expit
 
 from reap._errors import InputError
-from reap._typing import Array, Ints
-from reap.belief.cuts import as_moves
+from reap._typing import Array, Ints, Seed
+from reap.effort import Efforts
 
-#: "Same" is said where the relative difference `(c_max − c_min) / (c_max + c_min)` is about this or less.
-SAME = 0.05
-#: The default kinds of people: sharpness, chance of a slip, share.
-CAREFUL, MIDDLING, CARELESS = (200.0, 0.005, 0.6), (50.0, 0.05, 0.3), (20.0, 0.15, 0.1)
-#: Share of people who weigh only what a question shows as different, and not what the options have in common.
-NARROW = 0.3
-_TINY = 1e-300
-#: Steps of the table of answers to two options, for relative differences of effort from −1 to 1.
-_STEPS = 4000
-#: An exponent whose power can still be summed.
-_HUGE = 650.0
+#: One option: ``(d,)`` for one step, ``(s, d)`` for a plan of s steps.
+Moves: TypeAlias = Array
+#: The options that were not chosen: one, or a list of them.
+Others: TypeAlias = Array | Sequence[Array]
+
+#: "Same" is said where the largest and the least effort differ by about this share of their mean, or less.
+SAME = 0.1
+#: Kinds of people, for those who need a few of them: sharpness and lapse, each of the same share.
+KINDS = ((30.0, 0.02), (8.0, 0.05), (2.0, 0.2))
 #: Changes that are no further apart are the same.
 _ALIKE = 1e-9
-
-
-class People(NamedTuple):
-    """Kinds of people, most careful first: sharpness κ, chance of a slip η (half the lapses), share; each `(t,)`."""
-
-    sharpness: Array
-    slip: Array
-    share: Array
-
-
-def people(lapse: float | None = None, sharpness: float | None = None) -> People:
-    """Return the three default kinds of people, or the one kind that is described.
-
-    Parameters
-    ----------
-    lapse : float, optional
-        Share of answers given at random, `2η`. Alone, it comes with sharpness 50.
-    sharpness : float, optional
-        κ: how well small relative differences of effort are told apart. Alone, it comes with 10 % lapses.
-
-    Examples
-    --------
-    >>> people().sharpness.tolist(), people(lapse=0.2).slip.tolist()
-    ([200.0, 50.0, 20.0], [0.1])
-    """
-    if lapse is None and sharpness is None:
-        return People(*np.array([CAREFUL, MIDDLING, CARELESS]).T)
-    lapse = 0.1 if lapse is None else lapse
-    sharpness = 50.0 if sharpness is None else sharpness
-    if not 0 <= lapse <= 1:
-        raise InputError(f"lapse is {lapse}; it is a share of answers, from 0 to 1.")
-    if not 0 < sharpness < np.inf:
-        raise InputError(f"sharpness is {sharpness}; it must be a positive, finite number.")
-    return People(np.array([float(sharpness)]), np.array([lapse / 2]), np.ones(1))
-
-
-def choice_probability(efforts: Array, who: People) -> Array:
-    """Return the chance that the first option is chosen.
-
-    For two options `η + (1−2η) σ(κ (c_2−c_1)/(c_2+c_1))`; for k of them `2η/k + (1−2η) / Σ_j (c_1/c_j)^{κ/2}`.
-    The second at k = 2 is the first up to third order in the relative difference: they differ by < 0.002 for
-    κ ≥ 20, and the first stays smooth where an effort is zero.
-
-    Parameters
-    ----------
-    efforts : (..., k) array
-        Efforts of the options, the chosen one first.
-    who : People
-        Kinds of people, t of them.
-
-    Returns
-    -------
-    (..., t) array
-
-    Examples
-    --------
-    >>> choice_probability(np.array([1.0, 1.0]), people()).tolist()
-    [0.5, 0.5, 0.5]
-    """
-    k = efforts.shape[-1]
-    if k == 2:
-        attentive = expit(who.sharpness * _difference(efforts[..., 1], efforts[..., 0])[..., None])
-    else:
-        logs = np.log(np.maximum(efforts, _TINY))
-        exponents = (logs[..., :1] - logs)[..., None] * (who.sharpness / 2)
-        ratios = np.exp(np.minimum(exponents, _HUGE))
-        attentive = 1.0 / ratios.sum(axis=-2)
-    result: Array = 2 * who.slip / k + (1 - 2 * who.slip) * attentive
-    return result
-
-
-def choice_probabilities(efforts: Array, who: People) -> Array:
-    """Return the chance `(..., k, t)` that each of k options is chosen, of which the sum is 1.
-
-    Examples
-    --------
-    >>> choice_probabilities(np.array([1.0, 1.0, 1.0, 1.0]), people(lapse=0.1))[:, 0].tolist()
-    [0.25, 0.25, 0.25, 0.25]
-    """
-    turned = [choice_probability(np.roll(efforts, -i, axis=-1), who) for i in range(efforts.shape[-1])]
-    return np.stack(turned, axis=-2)
-
-
-def pair_probabilities(efforts: Array, who: People) -> Array:
-    """Return `choice_probabilities` (…, 2) of two options (…, 2), over the kinds of people, read off a table of 4,000 steps.
-
-    Looking up is ten times as fast as the logistic function, and thousands of pairs are compared for every question.
-
-    Examples
-    --------
-    >>> pair_probabilities(np.array([[1.0, 1.0], [1.0, 2.0]]), people()).round(3).tolist()
-    [[0.5, 0.5], [0.967, 0.033]]
-    """
-    a, b = efforts[..., 0], efforts[..., 1]
-    at = np.rint((_difference(b, a) + 1) * (_STEPS / 2)).astype(np.intp)
-    first = (_chances(tuple(who.sharpness), tuple(who.slip)) @ who.share)[at]
-    return np.stack([first, 1 - first], axis=-1)
-
-
-@lru_cache(maxsize=8)
-def _chances(sharpness: tuple[float, ...], slip: tuple[float, ...]) -> Array:
-    """Return the chance (steps, t) that each of t kinds of people takes the first, by the relative difference of efforts."""
-    ratios = np.linspace(-1.0, 1.0, _STEPS + 1)
-    who = People(np.array(sharpness), np.array(slip), np.ones(len(slip)))
-    return choice_probabilities(np.stack([1 - ratios, 1 + ratios], axis=-1) / 2, who)[:, 0]
-
-
-def same_probability(efforts: Array, who: People) -> Array:
-    """Return how well "same" fits efforts `(..., k)`, for each of t kinds of people `(..., t)`.
-
-    `2η/k + (1−2η) [σ(κ(x+τ)) − σ(κ(x−τ))]`, with `x = (c_max−c_min)/(c_max+c_min)` over the k options and τ = 0.05:
-    two thresholds on the scale on which choices are made.
-
-    Examples
-    --------
-    >>> same_probability(np.array([[1.0, 1.0], [1.0, 2.0]]), people(lapse=0.0, sharpness=200.0)).round(3).ravel().tolist()
-    [1.0, 0.0]
-    """
-    x = _difference(efforts.max(axis=-1), efforts.min(axis=-1))[..., None]
-    within = expit(who.sharpness * (x + SAME)) - expit(who.sharpness * (x - SAME))
-    result: Array = 2 * who.slip / efforts.shape[-1] + (1 - 2 * who.slip) * within
-    return result
-
-
-def _log(probability: Array) -> Array:
-    return np.asarray(np.log(np.maximum(probability, _TINY)))
-
-
-def _difference(a: Array, b: Array) -> Array:
-    """Return `(a − b)/(a + b)`, and 0 where both are 0."""
-    result: Array = (a - b) / np.maximum(a + b, _TINY)
-    return result
-
-
-class Group(NamedTuple):
-    """Answers with the same number of options k: their positions `(a,)`, and where their options stand in the stack.
-
-    ``whole`` and ``seen`` are `(a, k)`: the options as they are, and in what a question shows as different.
-    """
-
-    answers: Ints
-    whole: Ints
-    seen: Ints
+_TINY = 1e-300
 
 
 @dataclass(frozen=True)
-class Answers:
-    """All answers so far, never changed: the moves of all their options in one stack, so that one product gives all efforts.
+class Answer:
+    """One answer: "preferred" (the first option, over each of the others) or "same", and the options' moves."""
+
+    kind: Literal["preferred", "same"]
+    options: tuple[Array, ...]
+
+
+class Belief(Protocol):
+    """What the answers so far say about the effort matrix ``A`` (d, d).
+
+    Strategies and engines ask a belief these questions only, so a new one plugs in by answering them.
+    """
+
+    @property
+    def dimension(self) -> int:
+        """Number of encoded columns d."""
+        ...
+
+    def update(self, chosen: Moves, others: Others) -> None:
+        """Learn that `chosen` asks no more effort than each of `others`."""
+        ...
+
+    def update_same(self, options: Sequence[Moves]) -> None:
+        """Learn that the options ask about the same effort."""
+        ...
+
+    def estimate(self) -> Array:
+        """One matrix (d, d) to plan with."""
+        ...
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        ...
+
+
+@runtime_checkable
+class Sampled(Belief, Protocol):
+    """A belief made of n people who may be the one who answers, some more likely than others, such as `reap.Posterior`.
+
+    Whoever asks such a belief weighs what single people say by ``weights``, and never takes a plain mean.
+    """
+
+    @property
+    def weights(self) -> Array:
+        """How likely the person is each of the n people, (n,), of sum 1."""
+        ...
+
+    def sample(self, n: int, random_state: Seed | None = None) -> Efforts | Array:
+        """Draw people by their weights: `Efforts`, or the matrices (n, d, d) of people who differ in nothing else."""
+        ...
+
+    def efforts(self, options: Sequence[Moves] | Array) -> Array:
+        """Return what each of m options asks of each of the n people, (n, m)."""
+        ...
+
+    def answer_probabilities(
+        self, efforts: Array, people: Ints | None = None, *, slips: bool = True
+    ) -> Array:
+        """Return how likely each person is to choose each option of q questions with k options, (s, q, k), of sum 1 over k.
+
+        Parameters
+        ----------
+        efforts : (s, q, k) array
+            What the options ask of each of s people.
+        people : (s,) positions, optional
+            Which of the n people they are; by default all of them, in their order.
+        slips : bool
+            Whether answers by mistake are counted; without them every answer is meant as it is given.
+        """
+        ...
+
+
+def as_moves(moves: object, dimension: int, what: str = "an option") -> Array:
+    """Return a copy of the moves as a float array (s, d), or say what is wrong with them.
 
     Examples
     --------
-    >>> answers = Answers().add([np.array([[1.0]]), np.array([[2.0]])], same=False)
-    >>> efforts = answers.efforts(answers.moves.T ** 2)
-    >>> answers.log_likelihood(efforts, people(lapse=0.0, sharpness=10.0))[0, 0].round(4).tolist()
-    [[-0.0025], [-0.0025]]
+    >>> as_moves([1, 2], 2)
+    array([[1., 2.]])
     """
+    try:
+        rows = np.atleast_2d(np.array(moves, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be numbers of shape ({dimension},) or (steps, {dimension})") from None
+    if rows.ndim != 2 or rows.shape[1] != dimension or rows.shape[0] == 0:
+        raise InputError(
+            f"{what} has shape {rows.shape}; give moves of shape ({dimension},) or (steps, {dimension})"
+        )
+    if not np.isfinite(rows).all():
+        raise InputError(f"{what} has values that are not finite; use 0 where a feature does not move")
+    return rows
 
-    moves: Array = field(default_factory=lambda: np.empty((0, 0)))
-    firsts: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    groups: dict[tuple[bool, int], Group] = field(default_factory=dict)
-    count: int = 0
 
-    def add(self, options: Sequence[Array], *, same: bool, seen: Sequence[Array] = ()) -> Answers:
-        """Return these answers and one more: the moves `(s, d)` of its k options, the chosen one first.
-
-        ``seen``: the same options in what a question shows as different, where that is not all.
-        """
-        k, stacked = len(options), [*options, *seen]
-        moves = np.vstack([self.moves, *stacked] if self.count else stacked)
-        lengths = [len(option) for option in stacked]
-        firsts = np.append(self.firsts, len(self.moves) + np.cumsum([0, *lengths[:-1]]))
-        whole = len(self.firsts) + np.arange(k)
-        one = Group(np.array([self.count]), whole[None], (whole + (k if seen else 0))[None])
-        if (same, k) in self.groups:
-            one = Group(*(np.concatenate(pair) for pair in zip(self.groups[same, k], one, strict=True)))
-        return Answers(moves, firsts, {**self.groups, (same, k): one}, self.count + 1)
-
-    def efforts(self, each: Array) -> Array:
-        """Return the efforts `(n, m)` of all options from those `(n, r)` of their moves: the sum over a path."""
-        return each if len(self.firsts) == len(self.moves) else np.add.reduceat(each, self.firsts, axis=1)
-
-    def log_likelihood(self, efforts: Array, who: People) -> Array:
-        """Return `(n, answers, 2, t)` log-likelihoods from the efforts `(n, m)` of all options.
-
-        First of those who weigh options whole, then of those who weigh only what a question shows as different.
-        """
-        out = np.empty((len(efforts), self.count, 2, len(who.slip)))
-        for (same, _), (answers, whole, seen) in self.groups.items():
-            chance = same_probability if same else choice_probability
-            out[:, answers] = _log(chance(efforts[:, whole], who))[:, :, None]
-            partly = (whole != seen).any(axis=1)
-            if partly.any():
-                out[:, answers[partly], 1] = _log(chance(efforts[:, seen[partly]], who))
-        return out
+def stacked(options: Sequence[Array] | Array, dimension: int) -> tuple[Array, Ints]:
+    """Return the moves (r, d) of m options one below the other, and where each begins (m,)."""
+    if isinstance(options, np.ndarray) and options.shape[1:] == (dimension,) and len(options):
+        rows = as_moves(options, dimension)
+        return rows, np.arange(len(rows))
+    each = [as_moves(option, dimension) for option in options]
+    lengths = [len(rows) for rows in each]
+    rows = np.concatenate(each) if each else np.empty((0, dimension))
+    return rows, np.cumsum([0, *lengths[:-1]]) if each else np.empty(0, dtype=np.intp)
 
 
 def as_seen(options: Sequence[Array], features: Ints) -> list[Array]:
@@ -249,6 +158,106 @@ def as_seen(options: Sequence[Array], features: Ints) -> list[Array]:
     return [np.where(rows, end, 0.0)[None] for end in ends] if ends[:, ~rows].any() else []
 
 
-def moves_of(options: Sequence[Array], dimension: int) -> list[Array]:
-    """Return the moves `(s, d)` of options, checked."""
-    return [as_moves(option, dimension) for option in options]
+def chances(efforts: Array, sizes: Array, sharpness: Array, lapse: Array) -> Array:
+    """Return how likely each of k options is to be chosen, (…, k).
+
+    ``P(i) = η/k + (1−η) softmax_i(−κ e_i/ē)``: what counts is effort relative to ē, the mean size of what is shown.
+
+    Parameters
+    ----------
+    efforts, sizes : (…, k)
+        e, and the same with what is welcome counted as if it were not.
+    sharpness, lapse : (…)
+        κ and η of who answers.
+
+    Examples
+    --------
+    >>> efforts = np.array([1.0, 1.5])
+    >>> chances(efforts, efforts, np.array(8.0), np.array(0.1)).round(3).tolist()
+    [0.915, 0.085]
+    """
+    k = efforts.shape[-1]
+    slope = sharpness / np.maximum(sizes.mean(axis=-1), _TINY)
+    if k == 2:
+        first = expit(slope * (efforts[..., 1] - efforts[..., 0]))
+        attentive = np.stack([first, 1 - first], axis=-1)
+    else:
+        powers = np.exp(-slope[..., None] * (efforts - efforts.min(axis=-1, keepdims=True)))
+        attentive = powers / powers.sum(axis=-1, keepdims=True)
+    return np.asarray((lapse / k)[..., None] + (1 - lapse)[..., None] * attentive)
+
+
+def same_chance(efforts: Array, sizes: Array, sharpness: Array, lapse: Array) -> Array:
+    """Return how well "same" fits efforts (n, k) of k options, for each of n people (n,).
+
+    ``η/k + (1−η) [σ(κ(x+τ)) − σ(κ(x−τ))]`` with ``x = (max e − min e)/ē`` and τ = .1: two thresholds on the scale of choices.
+    """
+    x = (efforts.max(axis=-1) - efforts.min(axis=-1)) / np.maximum(sizes.mean(axis=-1), _TINY)
+    within = expit(sharpness * (x + SAME)) - expit(sharpness * (x - SAME))
+    return np.asarray(lapse / efforts.shape[-1] + (1 - lapse) * within)
+
+
+# a few kinds of people, for what need not tell every single one apart -------------------------------
+
+
+class People(NamedTuple):
+    """Kinds of people, most careful first: sharpness κ, chance of a slip (half the lapses), share; each `(t,)`."""
+
+    sharpness: Array
+    slip: Array
+    share: Array
+
+
+def people(lapse: float | None = None, sharpness: float | None = None) -> People:
+    """Return three kinds of people, or the one kind that is described.
+
+    Parameters
+    ----------
+    lapse : float, optional
+        Share of answers given at random. Alone, it comes with sharpness 8.
+    sharpness : float, optional
+        κ: how well small relative differences of effort are told apart. Alone, it comes with 10 % lapses.
+
+    Examples
+    --------
+    >>> people().sharpness.tolist(), people(lapse=0.2).slip.tolist()
+    ([30.0, 8.0, 2.0], [0.1])
+    """
+    check_answering(lapse, sharpness)
+    if lapse is None and sharpness is None:
+        sharp, lapses = np.array(KINDS).T
+        return People(sharp, lapses / 2, np.full(len(KINDS), 1 / len(KINDS)))
+    lapse = 0.1 if lapse is None else lapse
+    sharpness = 8.0 if sharpness is None else sharpness
+    return People(np.array([float(sharpness)]), np.array([lapse / 2]), np.ones(1))
+
+
+def check_answering(lapse: float | None, sharpness: float | None) -> None:
+    """Refuse a lapse or a sharpness that nobody can have."""
+    if lapse is not None and not 0 <= lapse <= 1:
+        raise InputError(f"lapse is {lapse}; it is a share of answers, from 0 to 1.")
+    if sharpness is not None and not 0 < sharpness < np.inf:
+        raise InputError(f"sharpness is {sharpness}; it must be a positive, finite number.")
+
+
+def choice_probability(efforts: Array, who: People) -> Array:
+    """Return the chance `(..., t)` that the first of k options with efforts `(..., k)` is chosen, for t kinds of people.
+
+    Examples
+    --------
+    >>> choice_probability(np.array([1.0, 1.0]), people()).tolist()
+    [0.5, 0.5, 0.5]
+    """
+    return np.asarray(choice_probabilities(efforts, who)[..., 0, :])
+
+
+def choice_probabilities(efforts: Array, who: People) -> Array:
+    """Return the chance `(..., k, t)` that each of k options is chosen, of which the sum is 1.
+
+    Examples
+    --------
+    >>> choice_probabilities(np.array([1.0, 1.0, 1.0, 1.0]), people(lapse=0.1))[:, 0].tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    """
+    kinds = zip(who.sharpness, 2 * who.slip, strict=True)
+    return np.stack([chances(efforts, efforts, *map(np.asarray, kind)) for kind in kinds], axis=-1)

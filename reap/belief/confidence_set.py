@@ -14,11 +14,11 @@ from reap._clock import deadline
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.belief import centers, relaxed, worst_case
-from reap.belief.belief import Answer, Moves, Others
-from reap.belief.cuts import as_moves, make_cut
-from reap.belief.relaxed import PATIENCE
-from reap.belief.results import Center, RelaxedCenter, WorstCasePlan, WorstCases
-from reap.belief.solutions import Solutions
+from reap.belief.answers import Answer, Moves, Others, as_moves
+from reap.belief.centers import Center, Solutions
+from reap.belief.cuts import make_cut
+from reap.belief.relaxed import PATIENCE, RelaxedCenter
+from reap.belief.worst_case import WorstCasePlan, WorstCases
 
 
 class ConfidenceSet:

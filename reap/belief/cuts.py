@@ -21,47 +21,6 @@ _LARGEST = 50_000_000
 _RANK = 1e-12
 
 
-def as_moves(moves: object, dimension: int, what: str = "an option") -> Array:
-    """Return a copy of the moves as a float array (s, d), or say what is wrong with them.
-
-    Examples
-    --------
-    >>> as_moves([1, 2], 2)
-    array([[1., 2.]])
-    """
-    try:
-        rows = np.atleast_2d(np.array(moves, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise InputError(f"{what} must be numbers of shape ({dimension},) or (steps, {dimension})") from None
-    if rows.ndim != 2 or rows.shape[1] != dimension or rows.shape[0] == 0:
-        raise InputError(
-            f"{what} has shape {rows.shape}; give moves of shape ({dimension},) or (steps, {dimension})"
-        )
-    if not np.isfinite(rows).all():
-        raise InputError(f"{what} has values that are not finite; use 0 where a feature does not move")
-    return rows
-
-
-def one_step(options: Sequence[Array] | Array, dimension: int) -> Array | None:
-    """Return the moves (m, d) of options that are one step each; None where one is not, or is no option at all.
-
-    Examples
-    --------
-    >>> one_step([np.array([1.0, 2.0]), np.array([[3.0, 4.0]])], 2).tolist(), one_step([np.eye(2)], 2)
-    ([[1.0, 2.0], [3.0, 4.0]], None)
-    """
-    fits = (dimension,), (1, dimension)
-    if isinstance(options, np.ndarray):
-        rows = options if options.ndim == 2 and options.shape[1] == dimension else None
-    elif all(isinstance(option, np.ndarray) and option.shape in fits for option in options):
-        rows = np.concatenate([option.reshape(1, dimension) for option in options]) if len(options) else None
-    else:
-        rows = None
-    if rows is None or rows.dtype != np.float64 or not np.isfinite(rows).all():
-        return None
-    return rows
-
-
 def factors(preferred: Array, other: Array) -> tuple[Array, Array]:
     """Return ``a, b`` (m, d) with ``PᵀP − OᵀO = Σ (aᵢbᵢᵀ + bᵢaᵢᵀ)/2``; the shorter plan is padded with zeros."""
     steps = max(len(preferred), len(other))

@@ -1,44 +1,55 @@
 """A prior that past sessions taught: what a file of ``reap learn`` says, and nothing about any single person.
 
-People of a population find the same things hard. Answers do not depend on the size of an effort matrix, so the population is a
-change of coordinates: `A = RᵀBR`, B from the mixture "people", `R = diag(e^{θ/2})(I + K)`. θ are the scales of the columns, K
-(symmetric, zero diagonal) the directions in which columns go together. With them: how common each family and each kind of
-answering is, how many people mind the number of changes, and waiting, and how much. The file has these numbers, counts, and
-figures of how well they predicted people who were held out.
+People of a population find the same things hard. The file has the mean and the covariance of the logarithms of their weights of
+columns and of their sharpness, how common each curvature, lapse and interaction is, how often a change is welcome, how many mind
+the number of changes, and waiting, and how much; counts; and figures of how well all that predicted people who were held out.
 
-A prior only weighs. A share ``PLAIN`` of its people are those of the default mixture, and scales are bounded, so no matrix,
-and no plan, is ruled out that was possible before.
+A prior only weighs. A share ``PLAIN`` of its people are those of whom nothing is known, so no plan is ruled out that was possible
+before, and what is learnt keeps within bounds.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
 from reap._errors import InputError
+from reap._formats import Format
 from reap._typing import Array
-from reap.belief import prior_files
+from reap.belief.prior import Population
 
+_FORMAT = Format(
+    "prior", "reap.prior", 3, "a file that `reap learn` wrote", "; learn it again with `reap learn`"
+)
 #: Digits after the point in the file; the object has the same, so that a prior and its file are one.
 _DIGITS = 6
-#: Share of people who are as the default mixture says, whatever was learnt.
+#: Share of people who are as nothing had been learnt.
 PLAIN = 0.05
-#: Bounds of θ: no column can count more than a hundred times, or less than a hundredth of, what it does by default.
+#: Bound of the mean logarithm of a weight: no column counts more than a hundred times, or less than a hundredth of, the usual.
 WIDEST = math.log(100.0)
-#: Bound of the entries of K.
-STEEPEST = 0.9
-#: Bounds of μ: a typical weight of a column beside is worth at least a tenth, at most ten, of a typical change.
-HEAVIEST = math.log(10.0)
 
-#: What was learnt: nothing (the default stays as it is), scales of columns, or scales and directions.
-Learnt: TypeAlias = Literal["nothing", "scales", "directions"]
+#: Whether anything was learnt.
+Learnt: TypeAlias = Literal["nothing", "weights"]
+#: Arrays of a prior: how many axes, and of which length: columns k, k + 1, three kinds, columns beside.
+_SHAPES = {
+    "mean": ("latents",),
+    "covariance": ("latents", "latents"),
+    "powers": ("kinds",),
+    "lapses": ("kinds",),
+    "interaction": ("kinds",),
+    "welcome": ("columns",),
+    "minded": ("beside",),
+    "heavy": ("beside",),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,22 +66,20 @@ class LearnedPrior:
         The k columns that can move.
     names : tuple of str
         What these columns are called.
-    learnt : {"nothing", "scales", "directions"}
-    scales, scales_sd : (k,) arrays
-        θ, and its standard deviation.
-    directions, directions_sd : (k, k) arrays
-        K, and the standard deviation of its entries.
-    families : mapping of name to share
-    kinds, kinds_sd : tuples of float
-        Shares of careful, middling and careless people, and their standard deviations.
-    guessing, guessing_sd : float
-        Share of past people who named options without looking; they taught next to nothing.
-    minders, minders_sd : tuples of float
-        Shares of people who mind the number of changes, then waiting; empty where the default stays.
-    weights, weights_sd : tuples of float
-        μ: what these count for such people, as the logarithm of a multiple of a typical change.
+    learnt : {"nothing", "weights"}
+        Whether people who were held out were predicted better than by default. If not, the default stays.
+    mean, covariance : (k + 1,), (k + 1, k + 1) arrays
+        Of the logarithms of weights of columns, then of the sharpness.
+    powers, lapses, interaction : (3,) arrays
+        Shares of curvatures, lapses and interactions, as in ``reap.belief.prior``.
+    welcome : (k,) array
+        How often a change of each column is welcome.
+    minded, heavy : (e,) arrays
+        Shares of people who mind the number of changes, then waiting, and the mean logarithm of what it counts for them.
     people, answers : int
         How many taught it.
+    guessing : float
+        Share of them whose answers look as if they had not looked; they taught next to nothing.
     fingerprint : str
         Hash of what was learnt from: the same sessions have the same.
     figures : mapping of str to number
@@ -79,8 +88,8 @@ class LearnedPrior:
     Examples
     --------
     >>> prior = LearnedPrior.default("digest", 3, (0, 2), ("amount", "duration"), people=30, answers=150)
-    >>> LearnedPrior.from_json(prior.to_json()).hash == prior.hash, prior.root.tolist()
-    (True, [[1.0, 0.0], [0.0, 1.0]])
+    >>> LearnedPrior.from_json(prior.to_json()).hash == prior.hash, prior.learnt
+    (True, 'nothing')
     """
 
     space: str
@@ -88,45 +97,34 @@ class LearnedPrior:
     columns: tuple[int, ...]
     names: tuple[str, ...]
     learnt: Learnt
-    scales: Array
-    scales_sd: Array
-    directions: Array
-    directions_sd: Array
-    families: Mapping[str, float]
-    kinds: tuple[float, ...]
+    mean: Array
+    covariance: Array
+    powers: Array
+    lapses: Array
+    interaction: Array
+    welcome: Array
+    minded: Array
+    heavy: Array
     people: int
     answers: int
-    kinds_sd: tuple[float, ...] = ()
     guessing: float = 0.0
-    guessing_sd: float = 0.0
-    minders: tuple[float, ...] = ()
-    minders_sd: tuple[float, ...] = ()
-    weights: tuple[float, ...] = ()
-    weights_sd: tuple[float, ...] = ()
     fingerprint: str = ""
     figures: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        k = len(self.columns)
-        for name, shape in _SHAPES.items():
+        sizes = {"columns": len(self.columns), "latents": len(self.columns) + 1, "kinds": 3}
+        sizes["beside"] = np.size(self.minded)
+        for name, axes in _SHAPES.items():
             array = np.round(np.asarray(getattr(self, name), dtype=float), _DIGITS) + 0.0
-            if array.shape != (k,) * shape or not np.isfinite(array).all():
+            if array.shape != tuple(sizes[axis] for axis in axes) or not np.isfinite(array).all():
                 raise InputError(
-                    f"the prior's {name} have shape {array.shape}; they need finite numbers for {k} columns"
+                    f"the prior's {name} has shape {array.shape}; it needs finite numbers for {len(self.columns)} columns"
                 )
             array.setflags(write=False)
             object.__setattr__(self, name, array)
-        for name in ("families", "figures"):
-            rounded = {
-                key: round(float(value), _DIGITS) for key, value in sorted(getattr(self, name).items())
-            }
-            object.__setattr__(self, name, MappingProxyType(rounded))
-        for name in prior_files.TUPLES:
-            object.__setattr__(
-                self, name, tuple(round(float(value), _DIGITS) for value in getattr(self, name))
-            )
-        for name in ("guessing", "guessing_sd"):
-            object.__setattr__(self, name, round(float(getattr(self, name)), _DIGITS))
+        rounded = {key: round(float(value), _DIGITS) for key, value in sorted(self.figures.items())}
+        object.__setattr__(self, "figures", MappingProxyType(rounded))
+        object.__setattr__(self, "guessing", round(float(self.guessing), _DIGITS))
         self._check()
 
     def _check(self) -> None:
@@ -136,59 +134,49 @@ class LearnedPrior:
         inside = all(isinstance(at, int) and 0 <= at < self.dimension for at in self.columns)
         if len(self.names) != len(self.columns) or not inside or len(set(self.columns)) != len(self.columns):
             raise InputError(f"the prior names columns that its {self.dimension} encoded columns do not have")
-        if np.abs(self.scales).max(initial=0.0) > WIDEST + 1e-6:
-            raise InputError("the prior has a scale above 100 or below 1/100; it would rule plans out")
-        K = self.directions
-        if not np.array_equal(K, K.T) or np.diag(K).any() or np.abs(K).max(initial=0.0) > STEEPEST + 1e-6:
+        if self.learnt not in ("nothing", "weights"):
             raise InputError(
-                f"the prior's directions must be symmetric, zero on the diagonal and at most {STEEPEST}"
+                f"the prior says that {self.learnt!r} was learnt; expected 'nothing' or 'weights'"
             )
-        shares = [*self.families.values(), *self.kinds]
-        if not self.families or not self.kinds or min(shares) < 0 or not max(self.families.values()) > 0:
-            raise InputError("the prior's shares of families and kinds of people must be 0 or more")
-        if len(self.minders) != len(self.weights) or not all(0 < share < 1 for share in self.minders):
-            raise InputError(
-                "the prior must have shares above 0 and below 1, and weights, of the same columns beside the changes"
-            )
-        if not all(abs(weight) <= HEAVIEST + 1e-6 for weight in self.weights):
-            raise InputError("the prior has a weight above 10 or below 1/10 beside the changes")
+        if np.abs(self.mean).max(initial=0.0) > WIDEST + 1e-6:
+            raise InputError("the prior has a mean weight above 100 or below 1/100; it would rule plans out")
+        C = self.covariance
+        if not np.array_equal(C, C.T) or np.linalg.eigvalsh(C)[0] <= 0 or np.diag(C).max() > WIDEST**2:
+            raise InputError("the prior's covariance must be symmetric, positive definite and within bounds")
+        shares = np.concatenate([self.powers, self.lapses, self.interaction, self.welcome, self.minded])
+        whole = [float(each.sum()) for each in (self.powers, self.lapses, self.interaction)]
+        if not ((shares >= 0) & (shares <= 1)).all() or np.abs(np.array(whole) - 1).max() > 1e-3:
+            raise InputError("the prior's shares must be from 0 to 1, and those of kinds of people of sum 1")
+        if np.abs(self.heavy).max(initial=0.0) > WIDEST:
+            raise InputError("the prior has a weight above 100 or below 1/100 beside the changes")
+
+    @classmethod
+    def of(cls, population: Population, learnt: Learnt, **about: Any) -> Self:
+        """Return the prior that a population is, of the space that ``about`` describes."""
+        same = ("powers", "lapses", "interaction", "welcome", "minded", "heavy")
+        said = {name: getattr(population, name) for name in same}
+        C = population.root @ population.root.T
+        return cls(learnt=learnt, mean=population.mean, covariance=(C + C.T) / 2, **said, **about)
 
     @classmethod
     def default(
         cls, space: str, dimension: int, columns: tuple[int, ...], names: tuple[str, ...], **about: Any
-    ) -> LearnedPrior:
-        """Return the prior of a space from which nothing was learnt: everybody as the mixture "people" says."""
-        from reap.belief.answers import people
-        from reap.belief.families import PEOPLE
-
-        k = len(columns)
-        flat, square = np.zeros(k), np.zeros((k, k))
-        kinds = tuple(people().share.tolist())
-        return cls(
-            space,
-            dimension,
-            columns,
-            names,
-            "nothing",
-            flat,
-            flat,
-            square,
-            square,
-            dict(PEOPLE),
-            kinds,
-            **about,
-        )
+    ) -> Self:
+        """Return the prior of a space from which nothing was learnt."""
+        where = {"space": space, "dimension": dimension, "columns": columns, "names": names}
+        return cls.of(Population.default(len(columns)), "nothing", **where, **about)
 
     @cached_property
-    def root(self) -> Array:
-        """`R = diag(e^{θ/2})(I + K)` (k, k)."""
-        root: Array = np.exp(self.scales / 2)[:, None] * (np.eye(len(self.scales)) + self.directions)
-        return root
+    def population(self) -> Population:
+        """The people it speaks of."""
+        root: Array = np.asarray(np.linalg.cholesky(self.covariance), dtype=float)
+        kinds = (self.powers, self.lapses, self.interaction)
+        return Population(self.mean, root, 1.0, *kinds, self.welcome, self.minded, self.heavy)
 
     @cached_property
     def hash(self) -> str:
         """The name of this prior: sha256 of all it says."""
-        return prior_files.digest(self)
+        return hashlib.sha256(_compact(self._said()).encode()).hexdigest()
 
     def fits(self, space: str) -> None:
         """Refuse an action space, by its digest, other than the one it was learnt in."""
@@ -202,21 +190,40 @@ class LearnedPrior:
 
     # files -------------------------------------------------------------------------------------------
 
+    def _said(self) -> dict[str, Any]:
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+
     def to_json(self) -> str:
-        """Return the file: the same prior, the same bytes."""
-        return prior_files.write(self)
+        """Return the file, a field a line: the same prior, the same bytes."""
+        data = {**_FORMAT.head, **self._said(), "hash": self.hash}
+        lines = (f"  {json.dumps(key)}: {_compact(value)}" for key, value in data.items())
+        return "{\n" + ",\n".join(lines) + "\n}\n"
 
     @classmethod
-    def from_json(cls, text: str) -> LearnedPrior:
+    def from_json(cls, text: str) -> Self:
         """Undo ``to_json``, or say why the text is refused."""
-        return prior_files.read(cls, text)
+        data = _FORMAT.load(text)
+        _FORMAT.check(data)
+        try:
+            said = {each.name: data[each.name] for each in fields(cls)}
+            said |= {name: tuple(said[name]) for name in ("columns", "names")}
+            with np.errstate(all="ignore"):
+                prior = cls(**said)
+            changed = prior.hash != data.get("hash")
+        except InputError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise InputError(f"the prior is damaged: {error}; learn it again with `reap learn`") from None
+        if changed:
+            raise InputError("the prior was changed after it was learnt; learn it again with `reap learn`")
+        return prior
 
     def save(self, path: str | Path) -> None:
         """Write the file."""
         Path(path).write_text(self.to_json(), encoding="utf-8")
 
     @classmethod
-    def load(cls, path: str | Path) -> LearnedPrior:
+    def load(cls, path: str | Path) -> Self:
         """Read the file of a prior."""
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
@@ -235,5 +242,14 @@ def learned_prior(given: LearnedPriorLike) -> LearnedPrior:
     return given if isinstance(given, LearnedPrior) else LearnedPrior.load(given)
 
 
-#: Arrays of a prior, each with its number of axes.
-_SHAPES = {"scales": 1, "scales_sd": 1, "directions": 2, "directions_sd": 2}
+def _plain(value: Any) -> Any:
+    """Return a field as JSON has it."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

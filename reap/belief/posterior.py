@@ -1,89 +1,83 @@
-"""A belief about a person's effort matrix that forgives wrong answers."""
+"""A belief about a person that forgives wrong answers: a bank of people, weighed by what the person answers."""
 
 from __future__ import annotations
 
 import copy
-import time
-from collections.abc import Sequence
-from typing import Self
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Self, TypeAlias
 
 import numpy as np
 
-from reap._errors import InputError
+from reap._errors import InputError, unknown
 from reap._typing import Array, Ints, Seed
 from reap.belief.answers import (
-    NARROW,
-    Answers,
     People,
+    as_moves,
     as_seen,
-    choice_probabilities,
-    moves_of,
-    pair_probabilities,
-    people,
+    chances,
+    check_answering,
+    same_chance,
+    stacked,
 )
-from reap.belief.columns import answering, labelled, learnt, movable
-from reap.belief.cuts import as_moves, one_step
-from reap.belief.learned_prior import LearnedPrior
-from reap.belief.particles import Particles
-from reap.belief.prior import Difficulties, Prior, PriorLike, opened
-from reap.effort import grams
+from reap.belief.learned_prior import PLAIN, LearnedPrior, learned_prior
+from reap.belief.prior import SHARPNESS, Bank, Difficulties, Population, banked, factors
+from reap.effort import Efforts
 
+#: People of a bank, and how often it is drawn from for those who stand for it where many options are compared.
+BANK, DRAWN = 4000, 1000
 #: Options whose efforts are taken at once, so that a large pool needs little memory.
-_CHUNK = 2048
+_CHUNK = 256
 #: Sets of options whose efforts are remembered: of plans, of parts of them, and of both before a search.
 _REMEMBERED = 3
-#: Numbers in all particles together: about 8 s of processor time an answer, 1 GB in all.
-_LARGEST = 30_000_000
+_TINY = 1e-300
+
+#: "people", stated difficulties, or a learnt prior or its file.
+PriorLike: TypeAlias = str | Difficulties | LearnedPrior | Path
 
 
 class Posterior:
-    """What a person's answers say about the effort matrix, where answers may be wrong.
+    """What a person's answers say about what changes ask of them, where answers may be wrong.
 
-    Particles `A_1 … A_n`, each of trace d, follow `p(A) Σ_t p_t Π_k P(answer_k | A, κ_t, η_t)`: a prior over people,
-    and kinds t of careful and careless ones, summed out for each particle over all answers. Sequential Monte
-    Carlo: each answer weighs the particles, resamples them systematically, and moves them by steps that leave
-    the prior as it is.
+    A bank of people is drawn once from a prior (``reap.belief.prior``); each has weights of columns, a curvature, a sharpness,
+    a share of lapses, may weigh changes together or one by one, may find some welcome, and may mind how many there are. An
+    answer multiplies the weight of each of these people by how likely they were to give it. That is all that is learnt and
+    remembered: the order of answers does not matter, and the same answers give the same state, to the bit.
 
     Parameters
     ----------
     dimension : int
         Number of encoded columns `d`.
-    prior : str, (d,) sequence, LearnedPrior or Path, default "people"
-        "people" (a mixture), one of its families ("gaussian", "positive", "rank-one", "diagonal",
-        "scaled", "causal", "alike-50"), what past sessions taught (`reap.learn`, or a file that `reap learn` wrote), or the
-        difficulties alone, which then scale the mixture.
+    prior : "people", (d,) sequence, LearnedPrior or Path, default "people"
+        People of whom nothing is known; what past sessions taught (`reap.learn`, or a file that `reap learn` wrote); or
+        difficulties alone.
     difficulties : (d,) sequence, optional
         How hard each column is to change: positive factors, or words from "very easy" to "very hard".
     lapse : float, optional
-        Share of answers given at random. With `lapse` or `sharpness` there is one kind of people; by default there
-        are three, (κ, lapse) = (200, .01), (50, .1), (20, .3), of shares .6, .3, .1.
+        Share of answers given at random. By default people differ: 2 %, 10 % or 30 %.
     sharpness : float, optional
-        κ, the slope by which relative differences of effort decide an answer.
-    particles : int, default 300
-        Number of matrices kept.
+        κ: of options with efforts `e` and mean effort `ē` one is chosen with chance ∝ `exp(−κ e/ē)`. By default people differ,
+        about 8.
     columns : sequence of int, optional
-        The columns that can move at all; nothing can be learnt about the others, which keep an average effort of 1
-        and take no time. By default all.
+        The columns that can move at all; nothing can be learnt about the others, which keep an effort of 1. By default all.
     features : (d,) sequence of int, optional
         Which feature each column belongs to: a category takes several, and −1 is one that no question shows. By default each
         column is a feature. People may weigh only what a question shows as different, and not what its options share.
     beside : int, default 0
-        Further columns after the d, each with a weight of its own, 0 for most people, and no cross terms: what is minded
-        whatever changes, on the scale of a typical change. `.dimension` counts them. Particles have trace d without them.
-    time_limit : float, optional
-        Seconds that learning from one answer may take. What ends in time is the same with and without a limit; what does not
-        has moved its particles less: still those that the answers leave, but fewer of them differ. By default none:
-        then the same answers always give the same state.
+        Further columns after the d, each with a weight of its own, 0 for most people, that counts its square: what is minded
+        whatever changes, on the scale of a typical change. `.dimension` counts them.
+    bank : int, default 4000
+        Number of people n.
     random_state : int or Generator, default 0
-        The k-th answer draws from `default_rng([seed, k])`: the same answers give the same state, to the bit.
+        What the bank is drawn from.
 
     Examples
     --------
     >>> belief = Posterior(2)
     >>> for _ in range(3):
     ...     belief.update(chosen=[1.0, 0.0], others=[0.0, 1.0])  # the first column is easier to change
-    >>> bool(belief.mean[0, 0] < belief.mean[1, 1]), round(float(belief.mean.trace()), 9)
-    (True, 2.0)
+    >>> bool(belief.mean[0, 0] < belief.mean[1, 1])
+    True
     >>> int(belief.probability_best([[1.0, 0.0], [0.0, 1.0]]).argmax())
     0
     """
@@ -96,56 +90,47 @@ class Posterior:
         difficulties: Difficulties | None = None,
         lapse: float | None = None,
         sharpness: float | None = None,
-        particles: int = 300,
         columns: Sequence[int] | Ints | None = None,
         features: Sequence[int] | Ints | None = None,
         beside: int = 0,
-        time_limit: float | None = None,
+        bank: int = BANK,
         random_state: Seed = 0,
     ) -> None:
         if dimension < 1:
             raise InputError(f"dimension is {dimension}; it must be at least 1.")
-        if particles < 2:
-            raise InputError(f"particles is {particles}; it must be at least 2.")
-        moving = dimension if columns is None else len(columns)
-        if particles * moving**2 > _LARGEST:
-            raise InputError(
-                f"{particles} matrices over {moving} columns are too many to learn with in seconds; "
-                "name the columns that can change, or take fewer particles."
-            )
-        if isinstance(random_state, np.random.Generator):
-            random_state = int(random_state.integers(2**62))
         if beside < 0:
             raise InputError(f"beside is {beside}; give 0 or more columns.")
-        if time_limit is not None and not time_limit > 0:
-            raise InputError(f"time_limit is {time_limit!r}; give seconds above 0, or None")
+        if bank < 2:
+            raise InputError(f"bank is {bank}; it must have at least 2 people.")
+        check_answering(lapse, sharpness)
+        if isinstance(random_state, np.random.Generator):
+            random_state = int(random_state.integers(2**62))
+        if isinstance(prior, Path) or (isinstance(prior, str) and prior.endswith(".json")):
+            prior = learned_prior(prior)
         self.dimension = dimension + beside
-        self._time_limit = time_limit
-        self._beside = np.arange(dimension, dimension + beside)
-        self._seed = random_state
-        self._answers = Answers()
-        #: Efforts of options that were asked for last, since the last answer: a round asks for the same ones several times.
-        self._known: dict[bytes, Array] = {}
-        self._columns = movable(columns, dimension)
-        who, prior = people(lapse, sharpness), opened(prior)
+        self._seed, self._answers = random_state, 0
+        self._columns = _movable(columns, dimension)
+        populations = [(1.0, Population.default(len(self._columns), beside))]
         if isinstance(prior, LearnedPrior):
-            self._columns = learnt(prior, dimension, None if columns is None else self._columns)
-            who = answering(prior, who)
+            self._columns = _learnt(prior, dimension, None if columns is None else self._columns)
+            populations = _populations(prior, beside)
         elif not isinstance(prior, str):
             prior, difficulties = "people", prior
-        if difficulties is not None and len(difficulties) == dimension:
-            difficulties = [difficulties[i] for i in self._columns]
-        known = Prior(len(self._columns), prior, difficulties, beside)
-        self._columns = np.concatenate([self._columns, self._beside])
-        self._features = labelled(features, dimension, beside)
-        narrow = NARROW if lapse is None and sharpness is None else 0.0
-        self._cloud = Particles(known, who, particles, self._rng(), narrow=narrow)
+        elif prior != "people":
+            raise unknown("prior", prior, ["people"])
+        if difficulties is not None:
+            difficulties = factors(difficulties, dimension)[self._columns]
+        self._features = _labelled(features, dimension, beside)
+        self._moving = np.concatenate([self._columns, np.arange(dimension, self.dimension)])
+        self._bank = _drawn(populations, bank, self._rng(), difficulties, lapse, sharpness)
+        self._logs = np.zeros(bank)
+        self._forget()
 
     def __len__(self) -> int:
-        return self._answers.count
+        return self._answers
 
     def __repr__(self) -> str:
-        return f"Posterior(dimension={self.dimension}, answers={len(self)}, particles={len(self._cloud)})"
+        return f"Posterior(dimension={self.dimension}, answers={len(self)}, bank={len(self._bank)})"
 
     def update(self, chosen: Array, others: Array | Sequence[Array]) -> None:
         """Learn that one option was preferred to the others.
@@ -158,127 +143,180 @@ class Posterior:
             The other option, or the k−1 other options of a question with k.
         """
         several = not isinstance(others, np.ndarray) and any(np.ndim(other) for other in others)
-        self._learn([chosen, *others] if several else [chosen, np.asarray(others)], same=False)
+        options = self._compared([chosen, *others] if several else [chosen, np.asarray(others)])
+        self._learn(self._by_view(options, chances)[:, 0])
 
     def update_same(self, options: Sequence[Array]) -> None:
         """Learn that the options, a list of moves, are about equally hard."""
-        self._learn(options, same=True)
+        self._learn(self._by_view(self._compared(options), same_chance))
 
-    def _learn(self, options: Sequence[Array], *, same: bool) -> None:
+    def _compared(self, options: Sequence[Array]) -> list[Array]:
         if len(options) < 2:
             raise InputError(f"the answer compares {len(options)} option(s); give at least 2.")
-        begin = time.monotonic()
-        whole = moves_of(options, self.dimension)
-        moves, seen = (
-            [V[:, self._columns] for V in each] for each in (whole, as_seen(whole, self._features))
-        )
-        self._answers, self._known = self._answers.add(moves, same=same, seen=seen), {}
-        deadline = np.inf if self._time_limit is None else begin + self._time_limit
-        self._cloud.learn(self._answers, self._rng(), deadline=deadline)
+        return [as_moves(option, self.dimension) for option in options]
+
+    def _learn(self, chance: Array) -> None:
+        self._logs = self._logs + np.log(np.maximum(chance, _TINY))
+        self._answers += 1
+        self._forget()
+
+    def _forget(self) -> None:
+        #: People who stand for the bank, their weights, and efforts of options that were asked for last.
+        self._standing: tuple[Bank, Array] | None = None
+        self._known: dict[bytes, Array] = {}
+
+    def _by_view(self, options: list[Array], likely: Callable[[Array, Array, Array, Array], Array]) -> Array:
+        """Return what ``likely`` says of each person, (n, …): of the options whole, or in what they show as different."""
+        people = self._bank
+        found = likely(*self._felt(options, people), people.sharpness, people.lapses)
+        if seen := as_seen(options, self._features):
+            part = likely(*self._felt(seen, people), people.sharpness, people.lapses)
+            found[people.narrow] = part[people.narrow]
+        return found
 
     def copy(self) -> Self:
         """Return an independent copy; cheap, since arrays are replaced and never written to."""
         other = copy.copy(self)
-        other._cloud, other._known = self._cloud.copy(), {}
+        other._known = self._known.copy()
         return other
 
-    @property
-    def matrices(self) -> Array:
-        """The particles `(particles, d, d)`, each of trace d."""
-        return self._whole(self._cloud.matrices)
+    # people --------------------------------------------------------------------------------------------
 
     @property
-    def weights(self) -> Array:
-        """The particles' weights `(particles,)`: equal, since every answer ends with a resampling."""
-        return np.full(len(self._cloud), 1 / len(self._cloud))
+    def shares(self) -> Array:
+        """How likely the person is each of the people of the bank, (bank,)."""
+        weights = np.exp(self._logs - self._logs.max())
+        return np.asarray(weights / weights.sum())
 
     @property
     def effective_sample_size(self) -> float:
-        """How many particles the last answer left effective, before they were resampled and moved."""
-        return self._cloud.effective
+        """How many equally likely people the bank is worth: ``1/Σ shares²``."""
+        return float(1 / (self.shares**2).sum())
 
     @property
-    def kinds(self) -> Array:
-        """How likely the person is of each kind `(t,)`, most careful first, given the answers."""
-        return self._cloud.kinds
+    def weights(self) -> Array:
+        """How likely the person is each of the n people who stand for the bank, (n,); ``efforts`` is of these."""
+        return self._stand()[1]
+
+    def _stand(self) -> tuple[Bank, Array]:
+        """Return people who stand for the bank: those that a fixed number of evenly spaced draws hits, and how often."""
+        if self._standing is None:
+            people, often = np.unique(self._systematic(DRAWN, self._rng(1)), return_counts=True)
+            self._standing = self._bank.take(people), often / DRAWN
+        return self._standing
+
+    def _systematic(self, n: int, rng: np.random.Generator) -> Ints:
+        cumulative = np.cumsum(self.shares)
+        points = (np.arange(n) + rng.random()) / n
+        found: Ints = np.searchsorted(cumulative / cumulative[-1], points, side="right")
+        return np.minimum(found, len(cumulative) - 1)
 
     @property
     def people(self) -> People:
-        """The kinds of people, with how likely the person is of each, given the answers."""
-        return self._cloud.people._replace(share=self.kinds)
+        """Five kinds of people, by quantiles of how sharply the person tells efforts apart, given the answers."""
+        order = np.argsort(-self._bank.sharpness, kind="stable")
+        reached = np.searchsorted(np.cumsum(self.shares[order]), np.arange(0.1, 1.0, 0.2))
+        sharp = self._bank.sharpness[order[np.minimum(reached, len(order) - 1)]]
+        return People(sharp, np.full(5, self.shares @ self._bank.lapses / 2), np.full(5, 0.2))
+
+    @property
+    def kinds(self) -> Array:
+        """Shares of the kinds of ``people``."""
+        return self.people.share
 
     @property
     def consistency(self) -> float:
-        """How well the answers agree with one another, from 0 to 1: careful people count 1, middling ½, careless 0.
+        """How well the answers agree, from 0 to 1: it rises while they fit one person and falls with every contradiction.
 
-        The expectation over `kinds`: ¾ before any answer, rising while answers fit one effort matrix and falling
-        with every contradiction. With a single kind given there is nothing to compare: 1.
+        By how much an answer between two efforts, of which one is half as large again, is better than a guess.
         """
-        kinds = self.kinds
-        return float(kinds @ np.linspace(1.0, 0.0, len(kinds))) if len(kinds) > 1 else 1.0
+        two = np.tile([1.0, 1.5], (len(self._bank), 1))
+        known = chances(two, two, self._bank.sharpness, self._bank.lapses)
+        return float(self.shares @ (2 * known[:, 0] - 1))
 
     @property
     def minds(self) -> Array:
         """How likely it is that the person minds each of the columns beside at all, (beside,)."""
-        return self._cloud.minds
+        return np.asarray(self.shares @ (self._bank.beside > 0))
+
+    # what changes ask ----------------------------------------------------------------------------------
 
     @property
     def mean(self) -> Array:
-        """The expected effort matrix `(d, d)`, of trace d."""
-        return self._whole(self._cloud.mean)
+        """The expected effort matrix `(d, d)`, of changes of the typical size; its trace is about d."""
+        mean = np.eye(self.dimension)
+        mean[self._moving[:, None], self._moving] = self._bank.mean(self.shares)
+        return mean
 
     def estimate(self) -> Array:
-        """Return the matrix `(d, d)` to plan with, the mean: effort is linear in A, so its plan has least expected effort."""
+        """Return the matrix `(d, d)` to plan with, the mean."""
         return self.mean
 
-    def sample(self, n: int, random_state: Seed | None = None) -> Array:
-        """Draw n particles `(n, d, d)`, without repetition while there are enough.
+    def sample(self, n: int, random_state: Seed | None = None) -> Efforts:
+        """Draw n people by how likely they are, as engines take them.
 
-        By default the draw is fixed by the seed and the number of answers so far.
+        What they mind beside counts as the columns beside do: with the square of a column. By default the draw is fixed by the
+        seed and the number of answers so far.
         """
         if n < 1:
             raise InputError(f"n is {n}; it must be at least 1.")
-        rng = self._rng(1) if random_state is None else np.random.default_rng(random_state)
-        picked = rng.choice(len(self._cloud), size=n, replace=n > len(self._cloud))
-        return self._whole(self._cloud.some(picked))
+        rng = self._rng(2) if random_state is None else np.random.default_rng(random_state)
+        drawn = self._bank.take(self._systematic(n, rng))
+        dimension = self.dimension - drawn.beside.shape[1]
+        return drawn.efforts(self._columns, dimension)[rng.permutation(n)]
 
     def efforts(self, options: Sequence[Array] | Array) -> Array:
-        """Return the effort `⟨A_i, VᵀV⟩` `(particles, m)` of m options: a list of moves, or `(m, d)`, one step each."""
-        parts = [self._efforts(options[i : i + _CHUNK]) for i in range(0, len(options), _CHUNK)]
-        return np.maximum(np.hstack(parts), 0.0) if parts else np.empty((len(self._cloud), 0))
+        """Return what m options, a list of moves or `(m, d)`, ask of the n people who stand for the bank, `(n, m)`."""
+        people = self._stand()[0]
+        rows, firsts = stacked(options, self.dimension)
+        name = rows.tobytes() + firsts.tobytes()
+        if name not in self._known:
+            parts = [options[i : i + _CHUNK] for i in range(0, len(options), _CHUNK)]
+            each = [self._ask(part, people)[0] for part in parts]
+            while len(self._known) >= _REMEMBERED:
+                self._known.pop(next(iter(self._known)))
+            self._known[name] = np.hstack(each) if each else np.empty((len(people), 0))
+        return self._known[name]
 
-    def _efforts(self, options: Sequence[Array] | Array) -> Array:
-        moves = one_step(options, self.dimension)
-        if moves is not None:
-            known = self._known.get(name := moves.tobytes())
-            if known is None:
-                columns, flat = self._cloud.over(moves[:, self._columns])
-                known = self._product(flat, grams(moves[:, self._columns[columns]]))
-                while len(self._known) >= _REMEMBERED:
-                    self._known.pop(next(iter(self._known)))
-                self._known[name] = known
-            return known
-        listed = [as_moves(option, self.dimension)[:, self._columns] for option in options]
-        columns, flat = self._cloud.over(np.vstack(listed))
-        return self._product(flat, grams([V[:, columns] for V in listed]))
+    def expected(self, options: Sequence[Array] | Array) -> Array:
+        """Return the expected effort `(m,)` of each of m options, over the whole bank."""
+        return np.asarray(self.shares @ self._pool(options))
 
-    @staticmethod
-    def _product(flat: Array, squares: Array) -> Array:
-        """Return `⟨A, VᵀV⟩` `(n, m)` of flat matrices `(n, k·k)` and Gram matrices `(m, k, k)` in one product."""
-        squares = squares.reshape(len(squares), -1).astype(flat.dtype, copy=False)
-        return np.asarray((flat @ squares.T).astype(float, copy=False))
+    def _ask(self, options: Sequence[Array] | Array, people: Bank) -> tuple[Array, Array]:
+        """Return what options ask of people, and what is welcome in them, (n, m) each."""
+        rows, firsts = stacked(options, self.dimension)
+        found = people.ask(rows[:, self._moving])
+        if len(firsts) < len(rows):
+            found = np.add.reduceat(found[0], firsts, axis=1), np.add.reduceat(found[1], firsts, axis=1)
+        return found
 
-    def answer_probabilities(
-        self, efforts: Array, people: Ints | None = None, *, slips: bool = True
-    ) -> Array:
-        """Return how likely people are to choose each option, `(s, q, k)` from efforts `(s, q, k)`; see `Sampled`.
+    def _felt(self, options: Sequence[Array] | Array, people: Bank) -> tuple[Array, Array]:
+        """Return efforts of options as people feel them, less what is welcome, and the size of what is at stake, (n, m) each."""
+        asked, glad = self._ask(options, people)
+        return asked - glad, asked + glad
 
-        The kinds of people are as likely as the answers so far make them, the same for every particle.
+    def _pool(self, options: Sequence[Array] | Array) -> Array:
+        """Return what options ask of everybody in the bank, (bank, m)."""
+        if len(options) == 0:
+            raise InputError("there are no options to compare; give at least 1.")
+        return self._ask(options, self._bank)[0]
+
+    def probability_best(self, options: Sequence[Array] | Array, tolerance: float = 0.0) -> Array:
+        """Return `P(c_j ≤ (1 + tolerance) min_l c_l)` `(m,)` for each of m options."""
+        efforts = self._pool(options)
+        return np.asarray(self.shares @ (efforts <= (1 + tolerance) * efforts.min(axis=1, keepdims=True)))
+
+    def expected_excess(self, options: Sequence[Array] | Array) -> Array:
+        """Return the expected relative excess `(m,)` of each of m options over the best of them.
+
+        `E[(c_j − min_l c_l) / max(min_l c_l, median_l c_l / 10)]`; without the floor the expectation need not exist.
         """
-        who = self.people if slips else self.people._replace(slip=np.zeros_like(self.people.slip))
-        if efforts.shape[-1] == 2:
-            return pair_probabilities(efforts, who)
-        return np.asarray(choice_probabilities(efforts, who) @ who.share)
+        efforts = self._pool(options)
+        least = efforts.min(axis=1)
+        against = np.maximum(np.maximum(least, np.median(efforts, axis=1) / 10), np.finfo(float).tiny)
+        return np.asarray(self.shares @ ((efforts - least[:, None]) / against[:, None]))
+
+    # answers to come -----------------------------------------------------------------------------------
 
     def choice_probabilities(self, options: Sequence[Array] | Array) -> Array:
         """Return how likely each of k options, shown side by side, is to be chosen `(k,)`; slips are counted in.
@@ -290,51 +328,74 @@ class Posterior:
         >>> belief.choice_probabilities([[1.0, 0.0], [0.0, 1.0]]).argmax()
         np.int64(0)
         """
-        seen = as_seen(moves_of(list(options), self.dimension), self._features)
-        views = [
-            self._pool(options),
-            self._pool(seen or options),
-        ]  # as people weigh them whole, and as they see them
-        each = np.stack([choice_probabilities(efforts, self._cloud.people) for efforts in views], axis=1)
-        result: Array = np.einsum("nskt,nst->k", each, self._cloud.care) / len(each)
-        return result
+        return np.asarray(self.shares @ self._by_view(self._compared(list(options)), chances))
 
-    def probability_best(self, options: Sequence[Array] | Array, tolerance: float = 0.0) -> Array:
-        """Return `P(c_j ≤ (1 + tolerance) min_l c_l)` `(m,)` for each of m options."""
-        efforts = self._pool(options)
-        result: Array = (efforts <= (1 + tolerance) * efforts.min(axis=1, keepdims=True)).mean(axis=0)
-        return result
-
-    def expected_excess(self, options: Sequence[Array] | Array) -> Array:
-        """Return the expected relative excess `(m,)` of each of m options over the best of them.
-
-        `E[(c_j − min_l c_l) / max(min_l c_l, median_l c_l / 10)]`; without the floor the expectation need not exist.
-        """
-        efforts = self._pool(options)
-        excess = (efforts - efforts.min(axis=1, keepdims=True)) / _yardstick(efforts)[:, None]
-        result: Array = excess.mean(axis=0)
-        return result
-
-    def _pool(self, options: Sequence[Array] | Array) -> Array:
-        if len(options) == 0:
-            raise InputError("there are no options to compare; give at least 1.")
-        return self.efforts(options)
-
-    def _whole(self, A: Array) -> Array:
-        """Return matrices `(…, k, k)` over the columns that can move as `(…, d, d)`."""
-        if len(self._columns) == self.dimension:
-            return A
-        whole = np.zeros((*A.shape[:-2], self.dimension, self.dimension))
-        whole[..., np.arange(self.dimension), np.arange(self.dimension)] = 1.0
-        whole[..., self._columns[:, None], self._columns] = A
-        return whole
+    def answer_probabilities(
+        self, efforts: Array, people: Ints | None = None, *, slips: bool = True
+    ) -> Array:
+        """Return how likely people who stand for the bank are to choose each option, `(s, q, k)` from efforts `(s, q, k)`."""
+        known = self._stand()[0]
+        which = slice(None) if people is None else people
+        each = known.sharpness[which, None], known.lapses[which, None] * slips
+        return chances(efforts, efforts, *(np.broadcast_to(x, efforts.shape[:-1]) for x in each))
 
     def _rng(self, *purpose: int) -> np.random.Generator:
         return np.random.default_rng([self._seed, len(self), *purpose])
 
 
-def _yardstick(efforts: Array) -> Array:
-    """Return `max(min_j c_ij, median_j c_ij / 10)` `(n,)`, the effort against which person i measures others."""
-    floor = np.median(efforts, axis=1) / 10
-    result: Array = np.maximum(np.maximum(efforts.min(axis=1), floor), np.finfo(float).tiny)
-    return result
+def _movable(given: Sequence[int] | Ints | None, dimension: int) -> Ints:
+    """Return the columns (k,) that can move, in their order."""
+    columns = np.arange(dimension) if given is None else np.unique(np.asarray(given, dtype=np.intp))
+    if len(columns) == 0 or columns[0] < 0 or columns[-1] >= dimension:
+        raise InputError(f"columns is {given!r}; give positions from 0 to {dimension - 1}, at least one.")
+    return columns
+
+
+def _labelled(given: Sequence[int] | Ints | None, dimension: int, beside: int) -> Ints:
+    """Return the feature of each column (d + beside,); every column beside is one of its own."""
+    features = np.asarray(np.arange(dimension) if given is None else given)
+    whole = features.shape == (dimension,) and np.issubdtype(features.dtype, np.integer)
+    if not whole or features.min() < -1:
+        raise InputError(
+            f"features is {given!r}; give a whole number for each of the {dimension} columns, −1 where no question shows it."
+        )
+    return np.concatenate([features, features.max() + 1 + np.arange(beside)]).astype(np.intp)
+
+
+def _learnt(prior: LearnedPrior, dimension: int, columns: Ints | None) -> Ints:
+    """Return the columns a prior was learnt for, which must be those, or more than those, that can move here."""
+    if prior.dimension != dimension:
+        raise InputError(
+            f"the prior was learnt for {prior.dimension} encoded columns; here are {dimension}: it belongs to another space."
+        )
+    if columns is not None and not set(columns.tolist()) <= set(prior.columns):
+        raise InputError("the prior was learnt in a space where fewer columns can move; learn it again.")
+    return np.array(prior.columns, dtype=np.intp)
+
+
+def _populations(prior: LearnedPrior, beside: int) -> list[tuple[float, Population]]:
+    """Return populations with their shares: that of a learnt prior, and a few people of whom nothing is known."""
+    unknown_ = Population.default(len(prior.columns), beside)
+    if prior.learnt == "nothing":
+        return [(1.0, unknown_)]
+    return [(1 - PLAIN, prior.population.minding(beside)), (PLAIN, unknown_)]
+
+
+def _drawn(
+    populations: list[tuple[float, Population]],
+    n: int,
+    rng: np.random.Generator,
+    difficulties: Array | None,
+    lapse: float | None,
+    sharpness: float | None,
+) -> Bank:
+    """Return a bank of n people of several populations, of which some answer as is said."""
+    counts = [round(share * n) for share, _ in populations]
+    counts[0] = n - sum(counts[1:])
+    parts = [population.draw(count, rng) for count, (_, population) in zip(counts, populations, strict=True)]
+    drawn = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    if lapse is not None or sharpness is not None:
+        drawn["narrow"][:] = False
+        drawn["lapses"][:] = 0.1 if lapse is None else lapse
+        drawn["latents"][:, -1] = np.log(SHARPNESS if sharpness is None else sharpness)
+    return banked(drawn, rng, difficulties)

@@ -1,274 +1,260 @@
-"""What people may be like before they have said anything: a mixture of families, with what was stated or learnt."""
+"""What people may be like before they have said anything: a population, and a bank of people drawn from it once.
+
+A person has weights of columns w, a curvature p, a sharpness κ, a lapse η, columns whose change is welcome, and minds what stands
+beside a change (how many there are, waiting) or not. A change δ asks of them
+
+    ``φᵀAφ + Σ_b r_b x_b²``,  ``φ_j = s sign(δ_j) |δ_j/s|^p``,  ``A = D^½ ((1−ρ) I + ρ GGᵀ/g) D^½``,  D = diag(w),
+
+so that a change of the typical size s counts the same whatever the curvature: p = 1 counts squares, p = ½ amounts. Some people
+weigh columns one by one, ρ = 0. For the others, who count squares, changes help or hinder each other: G (d, g) is normal,
+g ≤ 16, and ``ρ = ι √(g/d)``. With ι = 1 the entries of A then have the mean and the spread of those of the paper's people,
+``A ∝ GGᵀ`` with G (d, d), at a part of the price.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self, TypeAlias
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
+from reap import effort
 from reap._errors import InputError, unknown
 from reap._typing import Array, Bools, Ints
-from reap.belief.families import FAMILIES, PEOPLE, Factor, Latents, mixed
-from reap.belief.learned_prior import PLAIN, LearnedPrior, learned_prior
 
 #: The five answers to "how hard is it for you to change this?", as factors on the effort of a feature.
 DIFFICULTIES = {"very easy": 0.1, "easy": 0.4, "neither easy nor hard": 1.0, "hard": 2.5, "very hard": 10.0}
-#: Share of people who do not mind the number of changes at all; the same of waiting (p₀).
-ABSENT = 0.9
-#: With this many columns or more only the columns that answers compare are moved.
-WIDE = 48
+#: Curvatures p, lapses η and interactions ι that people have, and how common each is before anything is known.
+POWERS, LAPSES, INTERACTION = (
+    np.array([0.5, 0.75, 1.0]),
+    np.array([0.02, 0.1, 0.3]),
+    np.array([0.0, 0.5, 1.0]),
+)
+POWER_SHARES, LAPSE_SHARES, INTERACTION_SHARES = (1 / 3, 1 / 3, 1 / 3), (0.5, 0.35, 0.15), (0.4, 0.2, 0.4)
+#: Spread of the logarithms of weights, of those who weigh columns one by one and of the others.
+SPREAD, LEVEL = 1.25, 0.8
+#: Median of κ, and the spread of its logarithm.
+SHARPNESS, SHARPNESS_SPREAD = 10.0, 1.2
+#: Chance, column by column, that a change is welcome.
+WELCOME = 0.03
+#: Share of people who mind what stands beside the changes: how many there are; the same of waiting.
+MINDED = 0.1
+#: Share of people who weigh only what a question shows as different, and not what the options have in common.
+NARROW = 0.3
+#: s, the size of a change that counts the same for every curvature, on the scale of encoded columns.
+TYPICAL = 0.25
+#: Columns of G, at most.
+RANK = 16
 
 #: Stated difficulties: factors, or words, one for each column.
 Difficulties: TypeAlias = Sequence[str] | Sequence[float] | Array
-#: A mixture or a family by name, stated difficulties, or a learnt prior or its file.
-PriorLike: TypeAlias = str | Difficulties | LearnedPrior | Path
 
 
-class Prior:
-    """A distribution of effort matrices, each with trace `dimension`.
-
-    The latents of a person are `(d + 1, d)` standard normals (``families``): rows `g_1 … g_d`, then one row `u`.
-    With `D = diag(exp u)`, the families are
-
-    - ``gaussian``: `A ∝ Σ g_i g_iᵀ`;  ``positive``: the same of `|g_i|`, each column with a sign of its own, that
-      of `u` (features share a direction, whichever way each is coded);
-    - ``rank-one``: `A ∝ g_1 g_1ᵀ` (a single dominant concern);
-    - ``diagonal``: `A ∝ D`;  ``scaled``: `A ∝ D^½ (Σ g_i g_iᵀ) D^½`, plus 30 % of the identity;
-    - ``causal``: `A ∝ (I−W)ᵀ(I−W)`, W from half of the `g_ij`, the larger ones, where `u_i > u_j`: changes bring others about;
-    - ``alike-50``: half ``gaussian``, half the identity: columns are nearly alike.
-
-    A learnt prior has shares of its own, and `A = RᵀBR` with B of a family; a few of its people are those of "people".
-    Stated difficulties `s` turn every `A` into `diag(s)^½ A diag(s)^½`.
-
-    Columns `beside` them have a weight of their own and no cross terms: what a person minds whatever they change, such as
-    the number of changes (see ``weight``). A person is then divided by `1 + Σ r`: a typical plan is as hard for everybody.
+@dataclass(frozen=True, eq=False)
+class Bank:
+    """n people, those of one curvature together, and among these first those who weigh columns one by one.
 
     Parameters
     ----------
-    dimension : int
-        Number of encoded columns `d`.
-    kind : str, (d,) sequence, LearnedPrior or Path
-        "people", the name of one family, a learnt prior or its file; or difficulties, then of the mixture "people".
-    difficulties : (d,) sequence, optional
-        Positive factors, or words of `DIFFICULTIES`.
-    beside : int
-        Number of further columns e, each with a weight r on the scale of a typical change.
-
-    Examples
-    --------
-    >>> prior = Prior(3, "diagonal")
-    >>> latents, families = prior.draw(2, np.random.default_rng(0))
-    >>> latents.shape, prior.matrices(latents, families).trace(axis1=1, axis2=2).round(12).tolist()
-    ((2, 4, 3), [3.0, 3.0])
+    latents : (n, k + 1)
+        Logarithms of the weights of k columns, then of κ.
+    powers, lapses, interaction : (n,)
+        p, η and ι.
+    narrow : (n,)
+        Who weighs only what a question shows as different.
+    weights : (n, k)
+        The diagonal of A without the share of G; 0 where a change is welcome.
+    liked : (n, k)
+        What a change that is welcome would ask if it were not.
+    factor : (k, q, g)
+        ``D^½ G √(ρ/g)`` of the q people with ι > 0; 0 where a change is welcome.
+    beside : (n, e)
+        r, what is minded beside the changes.
     """
 
-    def __init__(
-        self,
-        dimension: int,
-        kind: PriorLike = "people",
-        difficulties: Difficulties | None = None,
-        beside: int = 0,
-    ) -> None:
-        self.dimension, self.beside = dimension, beside
-        #: Rows of latents after the d + 1 of the matrix, in which the latents of the weights stand.
-        self.further = -(-beside // dimension)
-        kind = opened(kind)
-        #: Share of people who do not mind each column beside, and the logarithm of what it counts for the others.
-        self._absent, self._heavy = np.full(beside, ABSENT), np.zeros(beside)
-        if isinstance(kind, LearnedPrior):
-            if len(kind.minders) == beside:
-                self._absent, self._heavy = 1 - np.array(kind.minders), np.array(kind.weights)
-            self.families, learnt, self._shares = _learnt(kind, dimension)
-            turns = [(kind.root, learnt), (None, ~learnt)]
-        else:
-            if not isinstance(kind, str):
-                kind, difficulties = "people", kind
-            if kind not in (*PEOPLE, "people"):
-                raise unknown("prior", kind, ["people", *PEOPLE])
-            chosen = PEOPLE if kind == "people" else {kind: 1.0}
-            self.families, self._shares = tuple(chosen), _shares(chosen)
-            turns = [(None, np.ones(len(chosen), dtype=bool))]
-        if difficulties is not None:
-            sizes = np.sqrt(_difficulties(difficulties, dimension))
-            turns = [(np.diag(sizes) if T is None else T * sizes, own) for T, own in turns]
-        #: T, by which `A ∝ TᵀBT` has what was learnt and how hard columns are said to be, and the families it is for.
-        self._turns: list[tuple[Array | None, Bools]] = turns
+    latents: Array
+    powers: Array
+    lapses: Array
+    interaction: Array
+    narrow: Bools
+    weights: Array
+    liked: Array
+    beside: Array
+    factor: Array
 
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Ints]:
-        """Draw the latents `(n, d+1, d)` and families `(n,)` of n people; with rows for weights beside, where there are any."""
-        shape = n, self.dimension + 1 + self.further, self.dimension
-        precision: Any = (
-            np.float32
-        )  # half the memory and time of doubles, and digits enough for what is known of an effort
-        return rng.standard_normal(shape, dtype=precision), self.draw_families(n, rng)
+    def __len__(self) -> int:
+        return len(self.powers)
 
-    def draw_families(self, n: int, rng: np.random.Generator) -> Ints:
-        """Draw n families `(n,)`, as positions in `families`."""
-        return rng.choice(len(self.families), size=n, p=self._shares)
+    @cached_property
+    def sharpness(self) -> Array:
+        """κ of each person (n,)."""
+        return np.exp(self.latents[:, -1])
 
-    def matrices(self, latents: Array, families: Ints, columns: Ints | None = None) -> Array:
-        """Turn latents `(n, d+1, d)` and families `(n,)` into effort matrices `(n, d, d)` of trace d.
+    def take(self, people: Ints) -> Self:
+        """Return some of the people, given in ascending order."""
+        dense = np.cumsum(self.interaction > 0) - 1
+        some = {name: getattr(self, name)[people] for name in _EACH}
+        return replace(self, **some, factor=self.factor[:, dense[people[self.interaction[people] > 0]]])
 
-        With columns beside: `(n, d+e, d+e)`, block-diagonal. With latents of some columns (k,) alone (``flat``) `(n, k+e, k+e)`.
-        """
-        d, k = self.dimension, self.dimension if columns is None else len(columns)
-        precision = float if columns is None else latents.dtype
-        whole = np.zeros((len(latents), k + self.beside, k + self.beside), dtype=precision)
-        for of, factor, turn in self._people(latents, families, columns):
-            A = factor._replace(rows=factor.rows.astype(precision, copy=False)).matrices()
-            if columns is None:
-                A = A if turn is None else turn.T @ A @ turn  # in other coordinates; no effort
-                A *= (d / np.einsum("nii->n", A))[:, None, None]  # to trace d
-            else:
-                t = self._sizes(turn)
-                A *= (d / factor.weighted_trace(columns, t**2))[:, None, None] * np.outer(
-                    t[columns], t[columns]
-                )
-            whole[of, :k, :k] = A
-        if self.beside:
-            r = self._minded(latents)
-            whole[:, np.arange(k, k + self.beside), np.arange(k, k + self.beside)] = r
-            whole /= (1 + r.sum(axis=1))[:, None, None]
-        return whole
+    def ask(self, V: Array) -> tuple[Array, Array]:
+        """Return what changes V (m, k + e) ask of each person, what is welcome counted as 0, and that itself, (n, m) each."""
+        k = self.weights.shape[1]
+        asked, glad = np.empty((2, len(self), len(V)))
+        touched = np.flatnonzero(V[:, :k].any(axis=0))
+        plain, liked = self.weights[:, touched], self.liked[:, touched]
+        known = 0
+        for p in np.unique(self.powers):
+            own = slice(*np.searchsorted(self.powers, [p - 1e-9, p + 1e-9]))
+            F = effort.curved(V[:, touched], p) * TYPICAL ** (1 - p)
+            asked[own], glad[own] = plain[own] @ (F * F).T, liked[own] @ (F * F).T
+            dense = own.start + np.flatnonzero(self.interaction[own])
+            some = self.factor[touched, known : known + len(dense)]
+            known += len(dense)
+            if some.size:
+                seen = (F.astype(some.dtype) @ some.reshape(len(touched), -1)).reshape(len(V), len(dense), -1)
+                asked[dense] += np.einsum("mqg,mqg->qm", seen, seen)
+        if self.beside.shape[1]:
+            size = 1 + self.beside.sum(axis=1, keepdims=True)
+            return (asked + self.beside @ np.square(V[:, k:]).T) / size, glad / size
+        return asked, glad
 
-    def efforts(self, latents: Array, families: Ints, V: Array, columns: Ints | None = None) -> Array:
-        """Return `vᵀAv` `(n, m)` of changes `(m, d+e)` for the same people, without their matrices.
+    def efforts(self, columns: Ints, dimension: int) -> effort.Efforts:
+        """Return these people as engines take them; a column that cannot move asks 1."""
+        A = np.tile(np.eye(dimension), (len(self), 1, 1))
+        own = self.weights[:, :, None] * np.eye(len(columns))
+        F = self.factor.transpose(1, 0, 2).astype(float)
+        own[self.interaction > 0] += F @ F.transpose(0, 2, 1)
+        A[:, columns[:, None], columns] = own
+        share = 1 / (1 + self.beside.sum(axis=1))
+        A *= (share * TYPICAL ** (2 - 2 * self.powers))[:, None, None]
+        beside = [*(self.beside * share[:, None]).T, *np.zeros((2, len(self)))][:2]
+        return effort.Efforts.of(A, self.powers, *beside)
 
-        With latents of some columns alone, those in which V moves (``touched``).
-        """
-        return self.weighed(self.own_efforts(latents, families, V, columns), latents, V)
-
-    def own_efforts(self, latents: Array, families: Ints, V: Array, columns: Ints | None = None) -> Array:
-        """Return the same without what the columns beside count: it does not depend on their weights."""
-        d = self.dimension
-        found = np.empty((len(latents), len(V)))
-        for of, factor, turn in self._people(latents, families, columns):
-            if columns is None:
-                turned = V[:, :d] if turn is None else V[:, :d] @ turn.T
-                size = factor.trace() if turn is None else factor.efforts(turn.T).sum(axis=1)
-            else:
-                t = self._sizes(turn)
-                turned, size = V[:, columns] * t[columns], factor.weighted_trace(columns, t**2)
-            found[of] = factor.efforts(turned) * (d / size)[:, None]
-        return found
-
-    def weighed(self, own: Array, latents: Array, V: Array) -> Array:
-        """Return efforts `(n, m)` with the columns beside, from those without them."""
-        if not self.beside:
-            return own
-        r = self._minded(latents)
-        return np.asarray((own + r @ (V[:, self.dimension :] ** 2).T) / (1 + r.sum(axis=1))[:, None])
-
-    def expected(self, latents: Array, families: Ints, columns: Ints) -> Array:
-        """Return the average diagonal `(d,)` of the matrices, of people whose latents are known in some columns; 0 in these."""
-        d, total = self.dimension, np.zeros(self.dimension)
-        share = d / (1 + self._minded(latents).sum(axis=1)) / len(latents)
-        for of, factor, turn in self._people(latents, families, columns):
-            assert factor.others is not None
-            squares = self._sizes(turn) ** 2
-            diagonal = (factor.others + factor.ridge[:, None]) * squares
-            total += (share[of] / factor.weighted_trace(columns, squares)) @ diagonal
-        total[columns] = 0.0
-        return total
-
-    def touched(self, V: Array) -> Ints | None:
-        """Return the columns (k,) whose latents alone say what changes `(m, d+e)` cost; None: all of them, or they are few."""
-        tied = any(turn is not None and np.count_nonzero(turn) > self.dimension for turn, _ in self._turns)
-        if self.dimension < WIDE or tied:
-            return None
-        return np.flatnonzero((V[:, : self.dimension] != 0).any(axis=0))
-
-    def minded(self, latents: Array) -> Array:
-        """Return how many columns beside each person minds at all `(e,)`, as a share."""
-        return np.asarray((self._minded(latents) > 0).mean(axis=0))
-
-    def _sizes(self, turn: Array | None) -> Array:
-        """Return the diagonal `(d,)` of T, where it is no more than that."""
-        return np.ones(self.dimension) if turn is None else np.diagonal(turn)
-
-    def _people(
-        self, latents: Array, families: Ints, columns: Ints | None = None
-    ) -> Iterator[tuple[Ints, Factor, Array | None]]:
-        """Yield people who share T, `A ∝ TᵀBT`: their places, family by family, their factors B, and T."""
-        n, d = len(latents), self.dimension
-        k = d if columns is None else len(columns)
-        flat = latents.reshape(n, -1)
-        order = np.argsort(families, kind="stable")
-        for turn, own in self._turns:
-            of = order if own.all() else order[own[families[order]]]
-            if len(of):
-                drawn = flat[of, : d * k].reshape(len(of), d, k)
-                split = Latents(drawn, flat[of, d * k : d * k + d], columns)
-                yield of, mixed(self.families, split, families[of]), turn
-
-    def _minded(self, latents: Array) -> Array:
-        """Return the weights `(n, e)` of the columns beside; their latents stand last."""
-        flat = latents.reshape(len(latents), -1)
-        more = flat[:, flat.shape[1] - self.further * self.dimension :]
-        return weight(more[:, : self.beside], self._absent, self._heavy)
+    def mean(self, shares: Array) -> Array:
+        """Return the expected matrix (k + e, k + e), of people as common as shares (n,) say."""
+        k, e = self.weights.shape[1], self.beside.shape[1]
+        shares = shares / (1 + self.beside.sum(axis=1))
+        mean = np.zeros((k + e, k + e))
+        F = self.factor.reshape(k, -1)
+        each = np.repeat(shares[self.interaction > 0], self.factor.shape[2]).astype(F.dtype)
+        mean[:k, :k] = (F * each) @ F.T
+        mean[np.arange(k), np.arange(k)] += shares @ self.weights
+        mean[np.arange(k, k + e), np.arange(k, k + e)] = shares @ self.beside
+        return (mean + mean.T) / 2
 
 
-def weight(latents: Array, absent: float | Array = ABSENT, heavy: float | Array = 0.0) -> Array:
-    """Return the weights of columns beside, on the scale of a typical change: 0 for most people, else log-normal.
+#: What a bank has of each person.
+_EACH = ("latents", "powers", "lapses", "interaction", "narrow", "weights", "liked", "beside")
 
-    `u = (Φ(z) − p₀)/(1 − p₀)`; `r = 0` where u ≤ 0, else `exp(μ + Φ⁻¹(u))`: one latent z, so that a Crank–Nicolson step keeps it.
-    Past sessions teach the share ``absent`` p₀ and ``heavy`` μ.
 
-    Examples
-    --------
-    >>> weight(np.array([0.0, 1.5, 3.0])).round(2).tolist()
-    [0.0, 0.65, 9.13]
+@dataclass(frozen=True, eq=False)
+class Population:
+    """What people are like of whom nothing is known: normal latents, and how common the rest is.
+
+    Parameters
+    ----------
+    mean, root : (k + 1,), (k + 1, k + 1)
+        Logarithms of the weights of k columns and of κ are ``mean + root z``, z standard normal.
+    level : float
+        The same for those who weigh columns together, with this share of the spread of weights.
+    powers, lapses, interaction : (3,)
+        Shares of ``POWERS``, of those who weigh columns one by one, of ``LAPSES`` and of ``INTERACTION``.
+    welcome : (k,)
+        How often a change of each column is welcome.
+    minded, heavy : (e,)
+        Share of people who mind what stands beside, and the mean logarithm of what it counts for them: `r = exp(heavy + z)`.
     """
-    u = (ndtr(latents) - absent) / (1 - np.asarray(absent))
-    minded = u > 0  # few are, and what follows takes longest
-    r = np.zeros(np.shape(u))
-    shift = np.broadcast_to(heavy, r.shape)[minded]
-    r[minded] = np.exp(shift + ndtri(np.clip(u[minded], 1e-12, 1 - 1e-12)))
-    return r
 
+    mean: Array
+    root: Array
+    level: float
+    powers: Array
+    lapses: Array
+    interaction: Array
+    welcome: Array
+    minded: Array
+    heavy: Array
 
-def opened(kind: PriorLike) -> str | Difficulties | LearnedPrior:
-    """Return a prior, read where a file of a learnt one is named."""
-    if isinstance(kind, Path) or (isinstance(kind, str) and kind.endswith(".json")):
-        return learned_prior(kind)
-    return kind
-
-
-def _learnt(learned: LearnedPrior, dimension: int) -> tuple[tuple[str, ...], Bools, Array]:
-    """Return families, which of them were learnt, and their shares: those learnt, then, rare, those of the default."""
-    if len(learned.columns) != dimension:
-        raise InputError(
-            f"the prior was learnt for {len(learned.columns)} columns that can move; here are {dimension}."
+    @classmethod
+    def default(cls, k: int, beside: int = 0) -> Self:
+        """Return people of whom nothing is known, over k columns."""
+        return cls(
+            np.append(np.zeros(k), np.log(SHARPNESS)),
+            np.diag(np.append(np.full(k, SPREAD), SHARPNESS_SPREAD)),
+            LEVEL / SPREAD,
+            np.array(POWER_SHARES),
+            np.array(LAPSE_SHARES),
+            np.array(INTERACTION_SHARES),
+            np.full(k, WELCOME),
+            np.full(beside, MINDED),
+            np.zeros(beside),
         )
-    for name in learned.families:
-        if name not in FAMILIES:
-            raise unknown("family of people in the prior", name, FAMILIES)
-    if learned.learnt == "nothing":
-        return tuple(PEOPLE), np.zeros(len(PEOPLE), dtype=bool), _shares(PEOPLE)
-    names = (*learned.families, *PEOPLE)
-    shares = np.append((1 - PLAIN) * _shares(learned.families), PLAIN * _shares(PEOPLE))
-    return names, np.arange(len(names)) < len(learned.families), shares
+
+    def minding(self, beside: int) -> Self:
+        """Return the same people with so many columns beside; as by default where other ones were learnt."""
+        if len(self.minded) == beside:
+            return self
+        return replace(self, minded=np.full(beside, MINDED), heavy=np.zeros(beside))
+
+    def draw(self, n: int, rng: np.random.Generator) -> dict[str, Any]:
+        """Draw n people, in any order: what ``banked`` makes a bank of."""
+        k, e = len(self.welcome), len(self.minded)
+        z = rng.standard_normal((n, k + 1)) @ self.root.T
+        interaction = rng.choice(INTERACTION, n, p=self.interaction / self.interaction.sum())
+        z[:, :k] *= np.where(interaction > 0, self.level, 1.0)[:, None]
+        mind = rng.random((n, e)) < self.minded
+        return {
+            "latents": self.mean + z,
+            "powers": np.where(
+                interaction > 0, 1.0, rng.choice(POWERS, n, p=self.powers / self.powers.sum())
+            ),
+            "lapses": rng.choice(LAPSES, n, p=self.lapses / self.lapses.sum()),
+            "interaction": interaction,
+            "narrow": rng.random(n) < NARROW,
+            "welcome": rng.random((n, k)) < self.welcome,
+            "beside": np.where(mind, np.exp(self.heavy + rng.standard_normal((n, e))), 0.0),
+        }
 
 
-def _shares(weights: Mapping[str, float]) -> Array:
-    return np.array(list(weights.values())) / sum(weights.values())
+def banked(drawn: dict[str, Any], rng: np.random.Generator, difficulties: Array | None = None) -> Bank:
+    """Return people drawn as a bank, each scaled so that A has trace k before anything is welcome.
+
+    ``difficulties`` (k,): how hard columns are said to be, as factors.
+    """
+    order = np.lexsort((drawn["interaction"] > 0, drawn["powers"]))
+    person = {name: values[order] for name, values in drawn.items()}
+    welcome, latents = person.pop("welcome"), person["latents"]
+    k = welcome.shape[1]
+    g, dense = min(k, RANK), person["interaction"] > 0
+    rho = person["interaction"] * np.sqrt(g / k)
+    single: Any = np.float32
+    G = rng.standard_normal((k, int(dense.sum()), g), dtype=single)
+    G *= np.sqrt(rho[dense] / g)[:, None].astype(single)
+    w = np.exp(latents[:, :k] - latents[:, :k].max(axis=1, keepdims=True))
+    w = w if difficulties is None else w * difficulties
+    squares = np.tile(1 - rho[:, None], (1, k))
+    squares[dense] += np.einsum("kqg,kqg->qk", G, G)
+    w *= (k / (w * squares).sum(axis=1))[:, None]
+    person["liked"] = np.where(welcome, w * squares, 0.0)
+    w[welcome] = 0.0
+    G *= np.sqrt(w[dense]).T[:, :, None].astype(single)
+    return Bank(**person, weights=w * (1 - rho)[:, None], factor=G)
 
 
-def _difficulties(stated: Difficulties, dimension: int) -> Array:
+def factors(stated: Difficulties, dimension: int) -> Array:
     """Return stated difficulties as positive factors `(d,)`."""
     words = [value for value in stated if isinstance(value, str)]
     for word in words:
         if word not in DIFFICULTIES:
             raise unknown("difficulty", word, DIFFICULTIES)
-    factors = np.array([DIFFICULTIES[s] if isinstance(s, str) else s for s in stated], dtype=float)
-    if factors.shape != (dimension,):
+    made = np.array([DIFFICULTIES[s] if isinstance(s, str) else s for s in stated], dtype=float)
+    if made.shape != (dimension,):
         raise InputError(
-            f"the prior has difficulties of shape {factors.shape}; "
+            f"the prior has difficulties of shape {made.shape}; "
             f"give one positive number for each of the {dimension} columns."
         )
-    if not (np.isfinite(factors).all() and (factors > 0).all()):
-        raise InputError(f"the prior has the difficulty {factors.min():g}; all must be positive and finite.")
-    return factors
+    if not (np.isfinite(made).all() and (made > 0).all()):
+        raise InputError(f"the prior has the difficulty {made.min():g}; all must be positive and finite.")
+    return made

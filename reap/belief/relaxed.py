@@ -17,9 +17,8 @@ from reap._clock import deadline
 from reap._errors import InputError
 from reap._typing import Array, Bools
 from reap.belief import centers
+from reap.belief.centers import Center, Solutions
 from reap.belief.cuts import Reduced, parallel
-from reap.belief.results import RelaxedCenter
-from reap.belief.solutions import Solutions
 
 #: Gains of radius under this are none.
 TOLERANCE = 1e-8
@@ -35,6 +34,22 @@ BATCH, GROUPS = 32, 256
 TENSION = 1e-6
 
 Answers = frozenset[int]
+
+
+@dataclass(frozen=True)
+class RelaxedCenter(Center):
+    """The largest ball when some answers may be wrong.
+
+    Parameters
+    ----------
+    dropped : indices of the answers left out.
+    nodes : how many subsets the search solved.
+    proven : whether no other subset is better; else time ran out, and `bound` says how much larger a ball can be.
+    """
+
+    dropped: tuple[int, ...] = ()
+    nodes: int = 1
+    proven: bool = True
 
 
 def allowed(violations: int | float, answers: int) -> int:

@@ -6,6 +6,7 @@ Weak duality certifies it: for any ``u ≥ 0``, ``max ⟨A, C⟩ ≤ ε·u + tr(
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,12 +14,49 @@ from reap import effort
 from reap._arrays import symmetric, transpose
 from reap._typing import Array, Bools
 from reap.belief.cuts import Reduced, check_size
-from reap.belief.path import Solution, follow
-from reap.belief.results import WorstCasePlan, WorstCases
-from reap.belief.spectral import Problems
+from reap.belief.spectral import Problems, Solution, follow
 
 #: Relative duality gap of worst cases.
 GAP = 1e-7
+
+
+@dataclass(frozen=True)
+class WorstCases:
+    """Worst-case efforts of n separate directions.
+
+    Parameters
+    ----------
+    costs : ``max vᵀAv`` over the set (n,), each reached by `matrix`.
+    bounds : certified upper bounds (n,).
+    """
+
+    costs: Array
+    bounds: Array
+    _lift: Callable[[int], Array] = field(repr=False)
+
+    @property
+    def gaps(self) -> Array:
+        """How far each cost may be from the true maximum (n,)."""
+        out: Array = np.maximum(self.bounds - self.costs, 0.0)
+        return out
+
+    def matrix(self, i: int) -> Array:
+        """Return a matrix (d, d) of the set at which direction i asks what `costs` says."""
+        return self._lift(i)
+
+
+@dataclass(frozen=True)
+class WorstCasePlan:
+    """Worst-case effort of a whole plan: the matrix (d, d) that reaches it and a certified upper bound."""
+
+    cost: float
+    bound: float
+    matrix: Array
+
+    @property
+    def gap(self) -> float:
+        """How far the cost may be from the true maximum."""
+        return max(0.0, self.bound - self.cost)
 
 
 def without_cuts(V: Array) -> WorstCases:

@@ -55,8 +55,8 @@ def learn(
 ) -> None:
     """Learn from past sessions what people find hard, as a prior for the next ones: `reap serve --prior`.
 
-    The file has no row and no answer of anybody. The same sessions give the same file. An interrupted run goes on where it
-    stopped. People whose sessions were deleted are left out the next time.
+    The file has no row and no answer of anybody. The same sessions give the same file. People whose sessions were deleted are
+    left out the next time.
     """
     if (database is None) == (exports is None):
         raise InputError("give --database or --exports, one of them: where the past sessions are")
@@ -87,8 +87,7 @@ def learn(
 
     if report is not None:
         check_format(report)
-    keep = output.with_name(output.name + ".partial")
-    prior = learnt(sessions, rules, least=least, random_state=seed, keep=keep, verbose=True)
+    prior = learnt(sessions, rules, least=least, random_state=seed, verbose=True)
     part = output.with_name(output.name + ".part")
     prior.save(part)
     part.replace(output)

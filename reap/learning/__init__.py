@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from reap.learning.checking import Drift, check
-from reap.learning.fairness import fairness
-from reap.learning.learning import PEOPLE, learn
+from reap.learning.learning import PEOPLE, Drift, check, learn
 from reap.learning.reading import Session, read_sessions
-from reap.learning.report import describe, gain, plot
+from reap.learning.report import describe, fairness, gain, plot
 
 __all__ = [
     "PEOPLE",

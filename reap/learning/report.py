@@ -1,22 +1,41 @@
-"""What was learnt, for people who decide whether to use it: words, the gain in one line, a picture."""
+"""What was learnt, for people who decide whether to use it: words, a picture, and whom it serves.
+
+Whom it serves is a table of groups (``fairness``): answers needed and excess, with the default and with what was learnt. What is
+true of a person nobody knows, so what all their answers say in the end stands for it: the efforts that both beliefs, default and
+learnt, expect after the last answer, which favours neither. Against it stand the plans each would have recommended
+earlier, among the plans that the session knew, the number of changes and waiting included. A prior that suits the many may suit
+a few less: this table shows it before it is used.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from reap._errors import InputError
-from reap.belief import LearnedPrior
+from reap._errors import InputError, unknown
+from reap._typing import Array, Frame
+from reap.belief import LearnedPrior, Posterior
+from reap.belief.prior import LAPSES
+from reap.elicitation import Elicitation
+from reap.elicitation.learned import FACTORS
+from reap.elicitation.pool import beside
 from reap.language import N_, _, ngettext
+from reap.learning.reading import Session, replayed
+from reap.space import ActionSpace
 
-#: Directions that are listed, the strongest first, and how many standard deviations from zero they must be.
-_PAIRS, _SURE = 8, 2.0
+#: A plan within this share of the best counts as found.
+NEAR = 0.05
+#: Groups of fewer people are put together: their figures would say more about single people than about the prior.
+LEAST = 10
+#: Pairs of columns that are listed, the strongest first, and how strongly they must go together.
+_PAIRS, _STRONG = 8, 0.3
 #: How the name of a picture may end.
 _PICTURES = (".png", ".svg", ".pdf")
-_KINDS = (N_("careful"), N_("middling"), N_("careless"))
-#: What people mind beside the changes themselves: as the columns of ``reap.elicitation.minds``.
+#: What people mind beside the changes themselves: as the columns of ``reap.elicitation.pool.beside``.
 _BESIDE = (N_("the number of changes"), N_("waiting"))
 
 
@@ -24,7 +43,7 @@ def gain(prior: LearnedPrior) -> str:
     """Return what a prior gains on people who were held out, in a sentence: for an operator."""
     who = ngettext("{n} person", "{n} people", prior.people).format(n=prior.people)
     figures = prior.figures
-    if prior.learnt == "nothing" and not prior.minders:
+    if prior.learnt == "nothing":
         return _(
             "Nothing was learnt from {who}: people who were held out were not predicted better than by the default."
         ).format(who=who)
@@ -44,56 +63,58 @@ def gain(prior: LearnedPrior) -> str:
 
 
 def describe(prior: LearnedPrior) -> str:
-    """Return the report of a prior as text: what was learnt, with 95 % intervals, and what it is worth."""
+    """Return the report of a prior as text: what was learnt, how much people differ in it, and what it is worth."""
     lines = [gain(prior), ""]
     if prior.learnt != "nothing":
-        lines.append(_("How hard each column is to change, times the average (95 % interval):"))
+        lines.append(_("How hard each column is to change, times the average (from … to: 95 % of people):"))
         width = max(map(len, prior.names))
-        for i in np.argsort(-prior.scales, kind="stable"):
-            low, middle, high = np.exp(prior.scales[i] + 1.96 * prior.scales_sd[i] * np.array([-1, 0, 1]))
+        scales, spread = _scales(prior)
+        for i in np.argsort(-scales, kind="stable"):
+            low, middle, high = np.exp(scales[i] + 1.96 * spread[i] * np.array([-1, 0, 1]))
             lines.append(f"  {prior.names[i]:<{width}}  {middle:6.2f}  [{low:.2f}, {high:.2f}]")
         pairs = _pairs(prior)
         if pairs:
-            lines += ["", _("Columns that are harder (+) or easier (−) together than apart:")]
-            lines += [f"  {one} · {two}  {value:+.2f} ± {1.96 * sd:.2f}" for one, two, value, sd in pairs]
-    if prior.minders:
-        lines += ["", _("What people mind beside the changes themselves (95 % intervals):")]
-        lines += [_minded(prior, j) for j in range(len(prior.minders))]
-    if prior.kinds_sd:
-        spread = zip(_KINDS, prior.kinds, prior.kinds_sd, strict=False)
-        shares = ", ".join(f"{_(name)} {_interval(share, sd)}" for name, share, sd in spread)
-        lines += ["", _("How carefully people answer: {shares}.").format(shares=shares)]
-        guessing = _interval(prior.guessing, prior.guessing_sd)
-        lines.append(_("Named an option without looking: {share}.").format(share=guessing))
+            lines += ["", _("Columns that the same people find hard (+), or different people (−):")]
+            lines += [f"  {one} · {two}  {value:+.2f}" for one, two, value in pairs]
+        if prior.minded.size:
+            lines += ["", _("What people mind beside the changes themselves:")]
+            lines += [_minded(prior, j) for j in range(len(prior.minded))]
+        careful = 100 * (prior.lapses @ LAPSES)
+        lines += ["", _("Answers given at random: {share} %.").format(share=f"{careful:.0f}")]
+        lines.append(
+            _("Named an option without looking: {share} of people.").format(share=_percent(prior.guessing))
+        )
     lines.append(_("Hash {hash}.").format(hash=prior.hash))
     return "\n".join(lines)
 
 
+def _scales(prior: LearnedPrior) -> tuple[Array, Array]:
+    """Return the mean logarithm of each column's weight, against their average, and its spread over people, (k,) each."""
+    k = len(prior.names)
+    return prior.mean[:k] - prior.mean[:k].mean(), np.sqrt(np.diag(prior.covariance)[:k])
+
+
 def _minded(prior: LearnedPrior, j: int) -> str:
     """Return how many people mind one of the columns beside, and how much those do."""
-    low, middle, high = np.exp(prior.weights[j] + 1.96 * prior.weights_sd[j] * np.array([-1, 0, 1]))
     return "  " + _("{what}: {share} of people, for whom it counts {weight} times a typical change").format(
-        what=_(_BESIDE[j]),
-        share=_interval(prior.minders[j], prior.minders_sd[j]),
-        weight=f"{middle:.2f} [{low:.2f}, {high:.2f}]",
+        what=_(_BESIDE[j]), share=_percent(prior.minded[j]), weight=f"{np.exp(prior.heavy[j]):.2f}"
     )
 
 
-def _interval(share: float, sd: float) -> str:
-    """Return a share with its 95 % interval."""
-    low, high = max(share - 1.96 * sd, 0.0), min(share + 1.96 * sd, 1.0)
-    return f"{_percent(share)} [{100 * low:.0f}, {100 * high:.0f}]"
+def _correlation(prior: LearnedPrior) -> Array:
+    """Return how the weights of columns go together over people, (k, k)."""
+    k = len(prior.names)
+    size = np.sqrt(np.diag(prior.covariance)[:k])
+    return np.asarray(prior.covariance[:k, :k] / (size[:, None] * size))
 
 
-def _pairs(prior: LearnedPrior) -> list[tuple[str, str, float, float]]:
-    """Return the directions that stand out, strongest first."""
+def _pairs(prior: LearnedPrior) -> list[tuple[str, str, float]]:
+    """Return the pairs of columns that go together most, strongest first."""
     rows, columns = np.triu_indices(len(prior.names), 1)
-    values, spread = prior.directions[rows, columns], prior.directions_sd[rows, columns]
-    sure = np.flatnonzero((np.abs(values) > _SURE * spread) & (values != 0))
-    order = sure[np.argsort(-np.abs(values[sure]), kind="stable")][:_PAIRS]
-    return [
-        (prior.names[rows[i]], prior.names[columns[i]], float(values[i]), float(spread[i])) for i in order
-    ]
+    values = _correlation(prior)[rows, columns]
+    strong = np.flatnonzero(np.abs(values) > _STRONG)
+    order = strong[np.argsort(-np.abs(values[strong]), kind="stable")][:_PAIRS]
+    return [(prior.names[rows[i]], prior.names[columns[i]], float(values[i])) for i in order]
 
 
 def check_format(path: str | Path) -> None:
@@ -113,7 +134,7 @@ def check_format(path: str | Path) -> None:
 
 
 def plot(prior: LearnedPrior, path: str | Path | None = None) -> Any:
-    """Draw the scales with their 95 % intervals, and the directions where any were learnt.
+    """Draw how hard columns are, with the range of 95 % of people, and which of them the same people find hard.
 
     Returns the figure; with a path it is also written there, as PNG, SVG or PDF.
     """
@@ -121,30 +142,28 @@ def plot(prior: LearnedPrior, path: str | Path | None = None) -> Any:
 
     if path is not None:
         check_format(path)
-    order = np.argsort(prior.scales, kind="stable")
+    scales, spread = _scales(prior)
+    order = np.argsort(scales, kind="stable")
     names = [prior.names[i] for i in order]
     figure = Figure(figsize=(11, 1.2 + 0.28 * len(names)), layout="constrained")
-    directed = prior.learnt == "directions"
-    left = figure.add_subplot(1, 2 if directed else 1, 1)
-    factors, spread = prior.scales[order], 1.96 * prior.scales_sd[order]
+    left, right = figure.subplots(1, 2)
+    middle, wide = scales[order], 1.96 * spread[order]
     left.errorbar(
-        np.exp(factors),
+        np.exp(middle),
         np.arange(len(names)),
         fmt="o",
         capsize=3,
-        xerr=(np.exp(factors) - np.exp(factors - spread), np.exp(factors + spread) - np.exp(factors)),
+        xerr=(np.exp(middle) - np.exp(middle - wide), np.exp(middle + wide) - np.exp(middle)),
     )
     left.axvline(1.0, linestyle=":", color="grey")
     left.set(xscale="log", yticks=np.arange(len(names)), yticklabels=names)
-    left.set_xlabel(_("times as hard as the average (95 % interval)"))
-    if directed:
-        K = prior.directions[np.ix_(order, order)]
-        most = max(float(np.abs(K).max(initial=0.0)), 0.1)
-        right = figure.add_subplot(1, 2, 2)
-        image = right.imshow(K, cmap="PuOr", vmin=-most, vmax=most, origin="lower")
-        right.set(yticks=[], xticks=[])
-        right.set_xlabel(_("which columns are harder (+) or easier (−) together"), fontsize=8)
-        figure.colorbar(image, ax=right)
+    left.set_xlabel(_("times as hard as the average (95 % of people)"))
+    image = right.imshow(
+        _correlation(prior)[np.ix_(order, order)], cmap="PuOr", vmin=-1, vmax=1, origin="lower"
+    )
+    right.set(yticks=[], xticks=[])
+    right.set_xlabel(_("which columns the same people find hard (+), or different people (−)"), fontsize=8)
+    figure.colorbar(image, ax=right)
     figure.suptitle(gain(prior), fontsize=9, wrap=True)
     if path is not None:
         figure.savefig(path, dpi=120)
@@ -153,3 +172,93 @@ def plot(prior: LearnedPrior, path: str | Path | None = None) -> Any:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
+
+
+def fairness(
+    prior: LearnedPrior, sessions: Iterable[Session], space: ActionSpace, by: str, *, least: int = LEAST
+) -> Frame:
+    """Return answers needed and excess before any answer, for each group of people, with the default and with the prior.
+
+    Parameters
+    ----------
+    prior : LearnedPrior
+    sessions : iterable of sessions
+        As for ``learn``; those that taught the prior would flatter it.
+    space : ActionSpace
+    by : str
+        The feature whose values are the groups; a number is cut at its median.
+    least : int
+        Groups of fewer people are put together as "other".
+
+    Returns
+    -------
+    DataFrame
+        A row a group and one for all: people, then for both priors the mean answers until the plan is within 5 % of the
+        best, and the excess of the first plan, as a ratio of sums.
+    """
+    prior.fits(space.digest)
+    names = [feature.name for feature in space.features]
+    if by not in names:
+        raise unknown("feature", by, names)
+    rows = [_row(prior, state, space, by) for state in _answering(sessions, space)]
+    if not rows:
+        raise InputError("nobody answered a question in these sessions, so there are no groups to compare")
+    frame = pd.DataFrame(rows)
+    if space.feature(by).is_number:
+        middle = frame["group"].median()
+        frame["group"] = np.where(frame["group"] <= middle, f"up to {middle:g}", f"above {middle:g}")
+    sizes = frame["group"].map(frame["group"].value_counts())
+    frame["group"] = frame["group"].astype(str).where(sizes >= least, "other")
+    groups = [(name, part) for name, part in frame.groupby("group", sort=True)]
+    return pd.DataFrame([_summary(str(name), part) for name, part in [*groups, ("all", frame)]])
+
+
+def _answering(sessions: Iterable[Session], space: ActionSpace) -> Iterable[Elicitation]:
+    """Yield the sessions with an answer and a choice between plans."""
+    for session in sessions:
+        state = replayed(session, space)
+        if state is not None and state.answers and len(state.pool) > 1:
+            yield state
+
+
+def _row(prior: LearnedPrior, state: Elicitation, space: ActionSpace, by: str) -> dict[str, Any]:
+    pool = np.array([plan.moves.sum(axis=0) for plan in state.pool])
+    assert state.pool.sizes is not None  # set by the first answer
+    pool = np.hstack([pool, beside(space, list(state.pool), state.pool.sizes)])
+    factors = np.ones(space.dimension)
+    for name, level in state.difficulties.items():
+        factors[space.slices[name]] = FACTORS[level]
+    shown = {
+        name: _shown(given, state, space, factors, pool)
+        for name, given in (("default", "people"), ("learnt", prior))
+    }
+    true = (shown["default"][-1] + shown["learnt"][-1]) / 2
+    row: dict[str, Any] = {"group": state.events[0].payload["subject"][by], "best": float(true.min())}
+    for name, each in shown.items():
+        asked = np.array([true[int(np.argmin(expected))] for expected in each])
+        near = asked <= (1 + NEAR) * true.min() + 1e-12
+        row[f"{name}_first"] = float(asked[0])
+        row[f"{name}_needed"] = int(near.argmax()) if near.any() else len(near)
+    return row
+
+
+def _shown(
+    given: str | LearnedPrior, state: Elicitation, space: ActionSpace, factors: Array, pool: Array
+) -> list[Array]:
+    """Return the expected efforts of the plans after 0, 1, … answers."""
+    more = pool.shape[1] - space.dimension
+    belief = Posterior(space.dimension, given, difficulties=factors, columns=space.legal.movable, beside=more)
+    found = [belief.expected(pool)]
+    for answer in state.answers:
+        answer.teach(belief)
+        found.append(belief.expected(pool))
+    return found
+
+
+def _summary(name: str, part: Frame) -> dict[str, Any]:
+    best = float(part["best"].sum())
+    row: dict[str, Any] = {"group": name, "people": len(part)}
+    for prior in ("default", "learnt"):
+        row[f"answers needed, {prior}"] = round(float(part[f"{prior}_needed"].mean()), 2)
+        row[f"first excess, {prior}"] = round(float(part[f"{prior}_first"].sum()) / best - 1, 3)
+    return row

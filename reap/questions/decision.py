@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reap._typing import Array, Ints, Seed
-from reap.belief.belief import Sampled
+from reap.belief import Sampled
 from reap.questions.greedy import SHORTLIST, Askable, drawn, promising
 from reap.questions.options import Options
 from reap.questions.strategy import Burden, Choice, Moves, check_number, check_options, samples_of

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import entr
 
 from reap._typing import Array, Ints, Seed
-from reap.belief.belief import Sampled
+from reap.belief import Sampled
 from reap.questions.greedy import SHORTLIST, Askable, promising
 from reap.questions.options import Options
 from reap.questions.strategy import Burden, Choice, Moves, check_number, check_options, samples_of

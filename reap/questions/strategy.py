@@ -12,7 +12,7 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array, Bools, Ints, Seed
-from reap.belief.belief import Sampled
+from reap.belief import Sampled
 
 if TYPE_CHECKING:
     from reap.belief import Belief

@@ -16,8 +16,9 @@ import numpy as np
 from reap import effort
 from reap._errors import unknown
 from reap._typing import Array, Ints, Seed
-from reap.belief import Belief, Posterior
-from reap.belief.answers import choice_probability, pair_probabilities, people
+from reap.belief import Posterior, Sampled
+from reap.belief.answers import choice_probabilities, choice_probability
+from reap.belief.answers import people as kinds_of_people
 from reap.belief.learning import Comparison
 from reap.elicitation.pool import noticed
 from reap.questions import Decision
@@ -26,7 +27,6 @@ from reap.research import costs
 KINDS = ("scales", "directions", "clusters", "none")
 #: Share of answers that are slips: the other option is named.
 SLIP = 0.05
-_DEFAULT = people()
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class Drawn:
     def __init__(self, matrices: Array) -> None:
         self._flat = matrices.reshape(len(matrices), -1)
         self.dimension = matrices.shape[1]
-        self._logs = np.tile(np.log(people().share), (len(matrices), 1))
+        self._logs = np.tile(np.log(kinds_of_people().share), (len(matrices), 1))
 
     @property
     def weights(self) -> Array:
@@ -96,7 +96,7 @@ class Drawn:
     def update(self, chosen: Array, others: Array | Sequence[Array]) -> None:
         """Learn that one option was preferred to another."""
         options = np.stack([np.ravel(chosen), np.ravel(np.asarray(others))])
-        self._logs = self._logs + np.log(choice_probability(self.efforts(options), people()))
+        self._logs = self._logs + np.log(choice_probability(self.efforts(options), kinds_of_people()))
 
     def update_same(self, options: Sequence[Array]) -> None:
         """Learn nothing: these people always have a preference."""
@@ -106,21 +106,22 @@ class Drawn:
         grams = effort.grams(np.asarray(options)).reshape(len(options), -1)
         return np.asarray(np.maximum(self._flat @ grams.T, 1e-12))
 
+    def estimate(self) -> Array:
+        """Return the expected matrix `(k, k)`."""
+        return np.asarray((self.weights @ self._flat).reshape(self.dimension, self.dimension))
+
     def sample(self, n: int, random_state: Seed | None = None) -> Array:
-        """Draw n of the matrices `(n, k, k)` by their weights."""
-        drawn = np.random.default_rng(random_state).choice(len(self._flat), n, p=self.weights)
-        return self._flat[drawn].reshape(n, self.dimension, self.dimension)
+        """Draw n matrices (n, k, k) by their weights."""
+        picked = np.random.default_rng(random_state).choice(len(self._flat), n, p=self.weights)
+        return self._flat[picked].reshape(n, self.dimension, self.dimension)
 
     def answer_probabilities(
         self, efforts: Array, people: Ints | None = None, *, slips: bool = True
     ) -> Array:
-        """Return how likely each answer is `(s, q, 2)`; everybody is of each kind as the default says."""
-        who = _DEFAULT if slips else _DEFAULT._replace(slip=np.zeros_like(_DEFAULT.slip))
-        return pair_probabilities(efforts, who)
-
-    def estimate(self) -> Array:
-        """Return the expected matrix `(k, k)`."""
-        return np.asarray((self.weights @ self._flat).reshape(self.dimension, self.dimension))
+        """Return how likely each option of questions is to be chosen, (s, q, k) from efforts (s, q, k): alike for everybody."""
+        who = kinds_of_people()
+        who = who if slips else who._replace(slip=np.zeros(len(who.share)))
+        return np.asarray(choice_probabilities(efforts, who) @ who.share)
 
     def copy(self) -> Self:
         """Return an independent copy."""
@@ -150,7 +151,7 @@ class Course:
 def hold(
     pool: Array,
     matrix: Array,
-    belief: Belief,
+    belief: Sampled,
     rng: np.random.Generator,
     *,
     answers: int = 5,
@@ -169,7 +170,7 @@ def hold(
     said: list[Comparison] = []
     recommended: list[float] = []
     for step in range(answers + 1):
-        recommended.append(float(true[int(np.argmin(effort.of_change(belief.estimate(), pool)))]))
+        recommended.append(float(true[int(np.argmin(belief.weights @ belief.efforts(pool)))]))
         if step == answers:
             break
         choice = strategy.choose(pool, belief, asked=asked, random_state=rng) if len(pool) > 1 else None
@@ -202,7 +203,7 @@ def pools(engine: Any, subjects: Any, samples: int, most: int, seed: int) -> lis
     columns = np.array(space.legal.movable)
     found = []
     for i in range(len(subjects)):
-        drawn = Posterior(space.dimension, columns=columns, particles=samples, random_state=seed + i)
+        drawn = Posterior(space.dimension, columns=columns, random_state=seed + i).sample(samples)
         plans = [plan for plan in engine.plans(subjects.iloc[[i]], drawn.matrices) if plan.status == "ok"]
         moves = np.array([effort.changes(plan.path[-1], plan.path[0]) for plan in plans])
         if len(moves):

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from reap._typing import Array, Bools
-from reap.belief import Belief, ConfidenceSet, Posterior
+from reap.belief import Belief, ConfidenceSet, LearnedPrior, Posterior
+from reap.belief.learning import Comparison, Past, fit
 from reap.effort import of_change
 from reap.research.choices import Respondent
 
@@ -225,6 +226,26 @@ def posterior(belief: Posterior) -> Predictor:
         return np.asarray(found / found.sum(axis=1, keepdims=True))
 
     return _after(belief, chances)
+
+
+def prior_of(people: Sequence[Respondent], random_state: int = 0) -> LearnedPrior:
+    """Return what other people's answers teach, as ``reap learn`` would, but with no gate."""
+    said = []
+    for who in people:
+        answers = []
+        for question in range(len(who.changes)):
+            options, chosen = who.question(question)
+            order = [chosen or 0, *(i for i in range(len(options)) if i != (chosen or 0))]
+            answers.append(Comparison(tuple(options[i][None] for i in order), chosen is None))
+        said.append(answers)
+    d = people[0].changes.shape[2]
+    past = Past.of(said, d)
+    found = fit(past, seed=random_state)
+    names = tuple(map(str, range(d)))
+    about = {"people": len(past), "answers": past.answers, "guessing": found.guessing}
+    return LearnedPrior.of(
+        found.population, "weights", space="", dimension=d, columns=tuple(range(d)), names=names, **about
+    )
 
 
 def confidence_set(dimension: int) -> Predictor:

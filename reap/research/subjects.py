@@ -15,7 +15,7 @@ import numpy as np
 from reap import effort
 from reap._errors import InputError
 from reap._typing import Array, Seed
-from reap.belief.cuts import as_moves
+from reap.belief.answers import as_moves
 from reap.research import costs
 from reap.research.person import Person
 

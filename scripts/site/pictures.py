@@ -147,7 +147,7 @@ def belief(plt: Any) -> Any:
             )
             known.update(easier, [harder])
         said = answers
-        A = known.sample(2000)
+        A = known.sample(2000).matrices
         ratio = np.log2(A[:, 0, 0] / A[:, 1, 1])
         tied = A[:, 0, 1] / np.sqrt(A[:, 0, 0] * A[:, 1, 1])
         axes.scatter(ratio, tied, s=4, color=BLUE, alpha=0.18, lw=0, rasterized=True)
@@ -173,10 +173,8 @@ def belief(plt: Any) -> Any:
 def question(plt: Any) -> Any:
     """What an answer decides: among the people who remain, whose effort is less with A, whose with B."""
     figure, axes = plt.subplots(figsize=(6, 3.6))
-    A = Posterior(2, random_state=0).sample(600)
-    first, second = np.array([[-0.55, 0.0]]), np.array([[-0.1, -0.35]])
-    one = np.array([effort.of_moves(matrix, first) for matrix in A])
-    two = np.array([effort.of_moves(matrix, second) for matrix in A])
+    plans = np.array([[-0.55, 0.0], [-0.1, -0.35]])
+    one, two = Posterior(2, random_state=0).sample(600).ask(plans).T
     for chosen, colour, words in ((one < two, BLUE, "would say A"), (one >= two, ORANGE, "would say B")):
         axes.scatter(
             one[chosen],

@@ -204,7 +204,7 @@ def quick():
     """Ten thousand replays learn with fewer particles: what is learnt has no part in whether a file is sound."""
     with pytest.MonkeyPatch.context() as patch:
         if SESSIONS > 1000:
-            patch.setattr(presets, "Posterior", functools.partial(presets.Posterior, particles=20))
+            patch.setattr(presets, "Posterior", functools.partial(presets.Posterior, bank=40))
         yield
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from reap import InputError
 from reap.belief import ConfidenceSet, solve_centers
-from reap.belief.solutions import Solutions
+from reap.belief.centers import Solutions
 from tests.belief.test_confidence_set import instance
 
 

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from reap import ConfidenceSet, InputError, Posterior, _clock
+from reap import ConfidenceSet, InputError, _clock
 
 #: Seconds by which a call may run over its limit: one Newton step of the largest problem here, on a busy machine.
 SLACK = 1.0
@@ -85,55 +85,7 @@ def test_a_problem_of_which_one_step_takes_minutes_is_refused() -> None:
         belief.center(time_limit=1.0)
 
 
-def test_particles_that_take_gigabytes_are_refused() -> None:
-    with pytest.raises(InputError, match="name the columns that can change"):
-        Posterior(1000)
-    assert Posterior(1000, columns=range(5)).mean.shape == (1000, 1000)
-
-
-def taught(answers: int, d: int, **settings: float) -> list[float]:
-    """Seconds of processor time that a posterior takes to learn from each of so many answers."""
-    rng, spent = np.random.default_rng(2), []
-    belief = Posterior(d, **settings)
-    for _ in range(answers):
-        begin = time.process_time()
-        belief.update(*rng.normal(size=(2, d)))
-        spent.append(time.process_time() - begin)
-    assert np.isfinite(belief.mean).all()
-    assert belief.mean.trace() == pytest.approx(d)
-    return spent
-
-
-def test_a_posterior_over_two_hundred_columns_learns_in_the_time_given() -> None:
-    assert max(taught(2, 200, time_limit=1.0)) < 1.0 + SLACK
-
-
-@pytest.mark.long
-def test_a_posterior_over_two_hundred_columns_learns_from_twenty_answers_in_the_time_given() -> None:
-    assert max(taught(20, 200, time_limit=1.0)) < 1.0 + SLACK
-
-
-def test_a_posterior_that_ends_in_time_is_the_same_with_and_without_a_limit() -> None:
-    rng = np.random.default_rng(3)
-    free, bounded = Posterior(4), Posterior(4, time_limit=100.0)
-    for _ in range(4):
-        a, b = rng.normal(size=(2, 4))
-        free.update(a, b)
-        bounded.update(a, b)
-    np.testing.assert_array_equal(free.matrices, bounded.matrices)
-
-
-def test_a_posterior_that_was_cut_short_still_goes_by_the_answers() -> None:
-    belief = Posterior(3, time_limit=1e-9)
-    for _ in range(4):
-        belief.update([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
-    assert belief.mean[0, 0] < belief.mean[1, 1]
-    assert belief.probability_best([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])[0] > 0.9
-
-
 def test_whoever_answers_for_a_request_can_end_what_takes_too_long() -> None:
-    with _clock.until(time.monotonic() - 1), pytest.raises(_clock.LateError):
-        Posterior(3).update([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
     with _clock.until(time.monotonic() - 1), pytest.raises(_clock.LateError):
         scattered(3, 4, 0.5).center()
     assert not _clock.late()
@@ -145,5 +97,3 @@ def test_a_limit_is_positive(limit: float) -> None:
         ConfidenceSet(2).relaxed_center(1, time_limit=limit)
     with pytest.raises(InputError, match="time_limit"):
         contradictory(1, d=2).center(time_limit=limit)
-    with pytest.raises(InputError, match="time_limit"):
-        Posterior(2, time_limit=limit)

@@ -7,14 +7,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import reap
-from reap import Elicitation, InputError, Posterior
+from reap import Elicitation, InputError
 from reap.batch import answers_of
 from reap.batch.answers import read
-from reap.belief.prior import ABSENT, Prior, weight
 from reap.elicitation.pool import counted as counted_by_us
 from reap.elicitation.pool import minded
 from reap.research.humans import Minding, Reader, counted
@@ -29,61 +26,15 @@ def session(german_engine, german_rejected):
     return session
 
 
-@given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 99))
-@settings(max_examples=25, deadline=None)
-def test_weights_stand_apart_from_the_matrix(d, e, seed):
-    prior = Prior(d, beside=e)
-    A = prior.matrices(*prior.draw(20, np.random.default_rng(seed)))
-    assert A.shape == (20, d + e, d + e)
-    assert not A[:, :d, d:].any()
-    assert (np.einsum("nii->ni", A) >= 0).all()
-    weights = np.einsum("nii->ni", A)[:, d:]
-    assert np.allclose(A[:, :d, :d].trace(axis1=1, axis2=2) * (1 + _relative(weights, d, A)), d)
-
-
-def _relative(weights, d, A):
-    """The sum of the relative weights r, from r / (1 + Σ r)."""
-    share = weights.sum(axis=1)
-    return share / (1 - share)
-
-
-def test_most_people_mind_neither():
-    latents = np.random.default_rng(0).standard_normal(4000)
-    assert (weight(latents) == 0).mean() == pytest.approx(ABSENT, abs=0.03)
-    assert np.median(weight(latents)[weight(latents) > 0]) == pytest.approx(1.0, abs=0.15)
-
-
-def test_answers_teach_the_weights():
-    belief = Posterior(3, beside=2)
-    rng = np.random.default_rng(0)
-    for _ in range(6):  # always the plan with one change, though it is the harder one
-        few, many = rng.normal(size=(2, 3))
-        belief.update(np.r_[2 * few, 1.0, 0.3], [np.r_[0.5 * many, np.sqrt(3), 0.3]])
-    counts, waits = belief.minds
-    assert counts > 0.9
-    assert waits < 0.4
-    assert belief.dimension == 5
-
-
-def test_without_columns_beside_nothing_changes_to_the_bit():
-    one, other = Posterior(3), Posterior(3, beside=0)
-    for belief in (one, other):
-        belief.update([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
-    assert (one.matrices == other.matrices).all()
-    assert one.minds.shape == (0,)
-
-
 def test_a_plan_is_priced_with_its_changes_and_its_time(session):
     plan = session.recommend()
     k, t = counted_by_us(session.space, [plan])[0]
     assert (k, t) == (len(plan.changes), plan.months / session.space.horizon)
     A, d = session.belief.estimate(), session.space.dimension
     whole = plan.moves[0]
-    by_hand = (
-        whole @ A[:d, :d] @ whole
-        + A[d, d] * session.pool.sizes[0] * k
-        + A[d + 1, d + 1] * session.pool.sizes[1] * t**2
-    )
+    beside = np.sqrt(session.pool.sizes) * [np.sqrt(k), t]
+    by_hand = session.belief.expected(np.r_[whole, beside][None])[0]
+    assert by_hand > session.belief.expected(np.r_[whole, 0.0, 0.0][None])[0]
     assert session.effort(plan) == pytest.approx(by_hand)
     assert plan.effort == pytest.approx(by_hand)
     assert (session.matrix == A[:d, :d]).all()

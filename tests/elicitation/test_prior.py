@@ -12,7 +12,6 @@ from sklearn.pipeline import make_pipeline
 
 import reap
 from reap.belief import LearnedPrior
-from reap.belief.families import PEOPLE
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +35,15 @@ def learnt(engine, scales, **changed):
         "dimension": space.dimension,
         "columns": tuple(space.legal.movable),
         "names": space.columns,
-        "learnt": "scales",
-        "scales": scales,
-        "scales_sd": np.zeros(k),
-        "directions": np.zeros((k, k)),
-        "directions_sd": np.zeros((k, k)),
-        "families": PEOPLE,
-        "kinds": (0.6, 0.3, 0.1),
+        "learnt": "weights",
+        "mean": [*scales, np.log(8.0)],
+        "covariance": 0.25 * np.eye(k + 1),
+        "powers": [0.0, 0.0, 1.0],
+        "lapses": [1.0, 0.0, 0.0],
+        "interaction": [1.0, 0.0, 0.0],
+        "welcome": np.zeros(k),
+        "minded": [],
+        "heavy": [],
         "people": 30,
         "answers": 150,
         **changed,
@@ -67,7 +68,7 @@ def test_a_session_replays_with_its_prior(engine, tmp_path):
     session.constrain("hours", difficulty=5)
     assert json.loads(session.to_json())["events"][0]["prior"] == prior.hash
     back = reap.Elicitation.from_json(session.to_json(), engine, prior=str(tmp_path / "prior.json"))
-    assert back.belief.matrices.tobytes() == session.belief.matrices.tobytes()
+    assert back.belief.mean.tobytes() == session.belief.mean.tobytes()
     assert str(back.recommend()) == str(session.recommend())
 
 

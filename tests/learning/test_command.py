@@ -17,11 +17,6 @@ from tests.learning.people import HARD, scaled, session, space
 RULES = space()
 
 
-@pytest.fixture(autouse=True)
-def _fewer_matrices(monkeypatch):
-    monkeypatch.setattr(learning.learn, "__kwdefaults__", {**learning.learn.__kwdefaults__, "matrices": 90})
-
-
 @pytest.fixture
 def rules(tmp_path):
     RULES.save(tmp_path / "space.toml")

@@ -10,7 +10,6 @@ from sklearn.pipeline import make_pipeline
 
 import reap
 from reap.belief import LearnedPrior
-from reap.belief.families import PEOPLE
 from reap.belief.learned_prior import WIDEST
 
 NAMES = ["hours", "savings", "courses"]
@@ -29,19 +28,21 @@ def engine():
 @pytest.fixture(scope="module")
 def against(engine):
     """The strongest prior there can be: the first column a hundred times as hard as by default, the last a hundredth."""
-    space, flat = engine.space, np.zeros((3, 3))
+    space = engine.space
     return LearnedPrior(
         space.digest,
         space.dimension,
         (0, 1, 2),
         tuple(NAMES),
-        "scales",
-        [WIDEST, 0.0, -WIDEST],
-        np.full(3, 0.1),
-        flat,
-        flat,
-        dict(PEOPLE),
-        (0.6, 0.3, 0.1),
+        "weights",
+        [WIDEST, 0.0, -WIDEST, np.log(8.0)],
+        0.25 * np.eye(4),
+        [0.0, 0.0, 1.0],
+        [1.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        np.zeros(3),
+        [],
+        [],
         people=1000,
         answers=5000,
     )

@@ -161,7 +161,7 @@ def test_with_the_posterior_answers_lead_to_the_best_plan():
     for run in range(6):
         moves, truth = rng.normal(size=(25, 4)), spd(4, rng)
         efforts = np.einsum("nd,de,ne->n", moves, truth, moves)
-        belief, asked = Posterior(4, particles=200, random_state=run), []
+        belief, asked = Posterior(4, random_state=run), []
         for number in range(8):
             choice = Decision(options=3).choose(moves, belief, asked, random_state=number)
             if choice is None:

@@ -113,7 +113,7 @@ def test_lists_and_arrays_are_the_same(strategy):
 @every
 def test_works_with_the_posterior(strategy):
     rng = np.random.default_rng(4)
-    moves, belief = plans(12, 4, rng), Posterior(4, particles=60)
+    moves, belief = plans(12, 4, rng), Posterior(4, bank=500)
     choice = strategy.choose(moves, belief)
     chosen, *others = choice.options
     belief.update(moves[chosen], [moves[i] for i in others])

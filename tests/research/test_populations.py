@@ -33,7 +33,7 @@ def test_a_session_over_a_pool_ends_near_the_best():
     pool = np.vstack([np.eye(4), 0.7 * np.array(pairs)])  # one feature alone, or two, each less far
     first = last = best = 0.0
     for i in range(15):
-        course = hold(pool, crowd.draw(rng), Posterior(4, particles=200, random_state=i), rng)
+        course = hold(pool, crowd.draw(rng), Posterior(4, random_state=i), rng)
         assert course.efforts.shape == (6,)
         assert (course.efforts >= course.best - 1e-12).all()
         assert len(course.answers) <= 5

@@ -55,7 +55,7 @@ def test_every_predictor_states_chances_of_what_is_offered():
     offered = who.offered.copy()
     offered[4, 2] = False
     less = Respondent(who.name, who.changes, offered, who.answers, who.seen, np.array([3, 4]))
-    ways = predicting.confidence_set(2), predicting.posterior(Posterior(2, particles=100))
+    ways = predicting.confidence_set(2), predicting.posterior(Posterior(2, bank=500))
     for predict in (*ways, predicting.own(np.zeros(2), 1.0), predicting.same_for_all(np.zeros(2))):
         for chance in predict(less).values():
             assert chance.sum(axis=1) == pytest.approx(1.0)

@@ -7,7 +7,6 @@ import pytest
 
 import reap
 from reap.belief import LearnedPrior
-from reap.belief.families import PEOPLE
 from reap.service import acts, exports
 from reap.service.desk import Desk
 from reap.service.settings import Settings
@@ -24,13 +23,15 @@ def learnt(rules, path, **changed):
             "dimension": rules.dimension,
             "columns": tuple(rules.legal.movable),
             "names": tuple(rules.columns[i] for i in rules.legal.movable),
-            "learnt": "scales",
-            "scales": np.linspace(-1.0, 1.0, k),
-            "scales_sd": np.zeros(k),
-            "directions": np.zeros((k, k)),
-            "directions_sd": np.zeros((k, k)),
-            "families": PEOPLE,
-            "kinds": (0.6, 0.3, 0.1),
+            "learnt": "weights",
+            "mean": np.linspace(-1.0, 1.0, k + 1),
+            "covariance": 0.25 * np.eye(k + 1),
+            "powers": [0.0, 0.0, 1.0],
+            "lapses": [1.0, 0.0, 0.0],
+            "interaction": [1.0, 0.0, 0.0],
+            "welcome": np.zeros(k),
+            "minded": [],
+            "heavy": [],
             "people": 30,
             "answers": 150,
             **changed,
@@ -52,7 +53,9 @@ def test_sessions_under_way_outlive_a_change_of_the_prior(
     case, store, german, german_rejected, talkative, tmp_path
 ):
     first = learnt(german.space, tmp_path / "first.json")
-    second = learnt(german.space, tmp_path / "second.json", scales=np.linspace(1.0, -1.0, len(first.columns)))
+    second = learnt(
+        german.space, tmp_path / "second.json", mean=np.linspace(1.0, -1.0, len(first.columns) + 1)
+    )
     z = german.space.vector(german_rejected.iloc[[talkative[0]]])
     desk = Desk(case, store, Settings(questions=2, prior=str(tmp_path / "first.json")))
     token = desk.start(z)

@@ -47,6 +47,7 @@ METHODS = (
     "hierarchical-Bayes logit",
     "the paper's confidence set",
     "ours",
+    "ours, taught by others",
 )
 #: What release 0.2 reached, replayed once: its posterior is no longer part of the package.
 RECORDED, COMMIT = "posterior of 0.2, recorded", "536f067"
@@ -106,6 +107,9 @@ def predictor(
         ),
         "the paper's confidence set": lambda: predicting.confidence_set(d),
         "ours": lambda: predicting.posterior(Posterior(d, random_state=seed)),
+        "ours, taught by others": lambda: predicting.posterior(
+            Posterior(d, predicting.prior_of(others(), seed), random_state=seed)
+        ),
     }
     predict: Predictor = made[method]()
     return predict
@@ -179,7 +183,7 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
     ran = runs["humans"]
     gone = sorted(set(ran.loc[ran["method"] == ABSENT, "dataset"]))
     made = pd.concat([figures(ran[ran["method"] != ABSENT]), recorded()], ignore_index=True)
-    order = {name: i for i, name in enumerate((*METHODS[:-1], RECORDED, *METHODS[-1:]))}
+    order = {name: i for i, name in enumerate((*METHODS[:-2], RECORDED, *METHODS[-2:]))}
     made = made.sort_values("method", key=lambda names: names.map(order), kind="stable")
     remarks = [
         "People of the reported halves, each with at least three answers held out; fewer people gave many answers, so compare "

@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 
 from reap._typing import Array, Frame
-from reap.belief import LearnedPrior, Posterior
+from reap.belief import LearnedPrior, Posterior, Sampled
 from reap.belief.learning import Past
-from reap.belief.learning.fitting import MATRICES
 from reap.learning.learning import PEOPLE, learn_past
 from reap.research.experiments.measures import excess
 from reap.research.experiments.results import Result, between
@@ -31,8 +30,8 @@ NEEDS = ("population",)
 PAST, ANSWERS = (300, 100, 30, 1000), (0, 1, 3, 5)
 #: Subjects whose pools are made, matrices to make them with, plans of a pool at most.
 SUBJECTS, SAMPLES, PLANS = 30, 60, 60
-#: Matrices of the belief of a past session, and of those who are judged.
-ASKING, JUDGING = 400, 1000
+#: Matrices of the population's own prior.
+JUDGING = 1000
 #: A person is served once the plan is within this share of their best.
 NEAR = 0.05
 #: What is drawn from the seed: each has a stream of its own, so that nobody who is judged taught.
@@ -51,7 +50,6 @@ def cells(scope: Scope) -> list[dict[str, Any]]:
             "people": 4 if small else scope.subjects or 200,
             "subjects": 6 if small else SUBJECTS,
             "samples": 40 if small else SAMPLES,
-            "matrices": scope.matrices or (45 if small else MATRICES),
         }
         for past in (PAST[2:3] if small else PAST)
         for kind in (KINDS[:1] if small else KINDS)
@@ -67,7 +65,6 @@ def run(
     people: int,
     subjects: int,
     samples: int,
-    matrices: int,
     **bench: Any,
 ) -> Frame:
     """Return one row a person, prior and number of answers."""
@@ -80,14 +77,14 @@ def run(
     begin = time.process_time()
     sessions = [_session(*given, i) for i in range(past)]
     held = time.process_time()
-    prior = _prior(Past.of([each.answers for each in sessions], k), space, matrices)
+    prior = _prior(Past.of([each.answers for each in sessions], k), space)
     learnt = time.process_time()
     courses = {name: _courses(*given, people, name) for name in ("default", "population")}
     courses["learnt"] = courses["default"]
     if prior.learnt != "nothing":
-        drawn = Posterior(k, alone(prior), particles=JUDGING, random_state=seed + _PRIOR).matrices
+        belief = Posterior(k, alone(prior), random_state=seed + _PRIOR)
         crowd = Population(population, k, seed)
-        courses["learnt"] = [_held(rooms, crowd, drawn, i) for i in range(people)]
+        courses["learnt"] = [_held(rooms, crowd, belief, i) for i in range(people)]
     about = {
         "dataset": bench["dataset"],
         "population": population,
@@ -131,10 +128,10 @@ def _pools(out: Path, subjects: int, samples: int, bench: Bench) -> list[Array]:
         return [kept[name] for name in kept.files]
 
 
-def _prior(past: Past, space: ActionSpace, matrices: int) -> LearnedPrior:
+def _prior(past: Past, space: ActionSpace) -> LearnedPrior:
     """Return what was learnt; the default where too few had anything to answer."""
     if len(past) >= PEOPLE:
-        return learn_past(past, space, matrices=matrices)
+        return learn_past(past, space)
     columns = tuple(space.legal.movable or ())
     names = tuple(space.columns[i] for i in columns)
     about = {"people": len(past), "answers": 0, "figures": {"gate_t": 0.0}}
@@ -146,7 +143,7 @@ def _session(out: Path, subjects: int, samples: int, bench: Bench, population: s
     """Hold the i-th past session, with the default prior."""
     rooms, seed = _pools(out, subjects, samples, bench), dict(bench)["seed"]
     crowd = Population(population, rooms[0].shape[1], seed)
-    return _held(rooms, crowd, _default(crowd.columns, ASKING, seed), i, _SESSION)
+    return _held(rooms, crowd, _default(crowd.columns, seed), i, _SESSION)
 
 
 @lru_cache(maxsize=64)
@@ -156,24 +153,24 @@ def _courses(
     """Return the sessions of people never seen with a prior that nothing was learnt for."""
     rooms, seed = _pools(out, subjects, samples, bench), dict(bench)["seed"]
     crowd = Population(population, rooms[0].shape[1], seed)
-    drawn = _default(crowd.columns, JUDGING, seed)
+    belief: Sampled = _default(crowd.columns, seed)
     if name == "population":
         rng = np.random.default_rng([seed, _CROWD])
-        drawn = np.stack([crowd.draw(rng) for _ in range(JUDGING)])
-    return [_held(rooms, crowd, drawn, i) for i in range(people)]
+        belief = Drawn(np.stack([crowd.draw(rng) for _ in range(JUDGING)]))
+    return [_held(rooms, crowd, belief, i) for i in range(people)]
 
 
-def _held(rooms: list[Array], crowd: Population, drawn: Array, i: int, stream: int = _PERSON) -> Course:
+def _held(rooms: list[Array], crowd: Population, belief: Sampled, i: int, stream: int = _PERSON) -> Course:
     """Hold a session with the i-th person of a stream: the same person, room and slips whatever the prior."""
     rng = np.random.default_rng([crowd.seed, i, stream])
     room, matrix = rooms[int(rng.integers(len(rooms)))], crowd.draw(rng)
-    return hold(room, matrix, Drawn(drawn), rng)
+    return hold(room, matrix, belief.copy(), rng)
 
 
 @lru_cache(maxsize=16)
-def _default(columns: int, count: int, seed: int) -> Array:
-    """Return matrices of the default prior."""
-    return np.asarray(Posterior(columns, particles=count, random_state=seed + _PRIOR).matrices)
+def _default(columns: int, seed: int) -> Posterior:
+    """Return the belief that nobody has taught."""
+    return Posterior(columns, random_state=seed + _PRIOR)
 
 
 def alone(prior: LearnedPrior) -> LearnedPrior:
