@@ -192,15 +192,16 @@ def _pairs(near: Ints, here: Ints, two: Array) -> tuple[Ints, Array]:
     return np.where(np.isfinite(added)[:, :, None], pairs, here[:, None]), added
 
 
-def climb(problem: Problem, steps: LadderSteps, starts: Ints, rounds: int = 3) -> Ints:
+def climb(problem: Problem, steps: LadderSteps, starts: Ints, *, wide: bool = True, rounds: int = 3) -> Ints:
     """Return accepted places (n, f), found by climbing from starts (s, f) for a few rounds; empty where there is none.
 
-    In each round every row tries steps on every ladder, and the highest that are not accepted go on.
+    In each round every row tries steps on every ladder, or on those that it changes (not ``wide``), and the highest that are not
+    accepted go on.
     """
     here, best, found = starts, problem.logits(starts), [starts[:0]]
     for _ in range(rounds if len(starts) else 0):
         near, scores, fine = _tried(
-            problem, here[_highest(problem, here, best)], partial(_steps_of, problem, steps)
+            problem, here[_highest(problem, here, best)], partial(_steps_of, problem, steps, wide)
         )
         found.append(near[fine])
         if problem.late or not (~fine).any() or scores[~fine].max() <= best.max() + 1e-12:
@@ -253,8 +254,8 @@ def _tried(problem: Problem, here: Ints, around: Callable[[Ints], Ints]) -> tupl
     return near, scores, fine
 
 
-def _steps_of(problem: Problem, steps: LadderSteps, here: Ints) -> Ints:
-    return _near(problem, steps, here, wide=True)[0].reshape(-1, here.shape[1])
+def _steps_of(problem: Problem, steps: LadderSteps, wide: bool, here: Ints) -> Ints:
+    return _near(problem, steps, here, wide)[0].reshape(-1, here.shape[1])
 
 
 def _rungs_of(options: list[Ints], here: Ints) -> Ints:

@@ -275,7 +275,7 @@ class Reachable:
         if len(places) > _CELLS:
             places = places[_spread(problem, places, _CELLS)]
         asked = problem.ask(people, places)
-        efforts, found = asked.copy(), [known]
+        efforts, found, missed = asked.copy(), [known], [known[:0]]
         count = min(_WAVE, len(places))
         for _ in range(_WAVES):
             efforts[efforts >= _SLACK * bound[:, None]] = np.inf
@@ -283,11 +283,18 @@ class Reachable:
             some = np.unique(top[np.isfinite(np.take_along_axis(efforts, top, axis=1))])
             if len(some) == 0 or problem.late:
                 break
-            fine = some[problem.judge(places[some]) >= problem.goal]
+            enough = problem.judge(places[some]) >= problem.goal
+            fine = some[enough]
+            missed.append(places[some[~enough]])
             efforts[:, some] = np.inf
             if len(fine):
                 found.append(places[fine])
                 bound = np.minimum(bound, asked[:, fine].min(axis=1))
+        if problem.edges is not None:
+            # a forest may accept a value next to one that it refuses (others descend): without this SBA's asks for 3.5 % more
+            near = np.concatenate(missed)
+            near = near[(problem.ask(people, near) < bound[:, None]).any(axis=0)]
+            found.append(climb(problem, self._steps, near, wide=False, rounds=2))
         return np.concatenate(found)
 
     # lending -------------------------------------------------------------------------------------------
