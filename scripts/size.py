@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SMALL = 80
 #: What must not grow: (lines, files) of packages that were rebuilt.
 LIMITS: dict[str, tuple[int, int]] = {
-    "recourse": (5_735, 22),
+    "recourse": (5_725, 22),
     "models": (4_350, 35),
     "elicitation": (2_850, 8),
     "questions": (1_200, 9),
