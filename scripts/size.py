@@ -26,6 +26,9 @@ LIMITS: dict[str, tuple[int, int]] = {
     ".": (2_280, 15),
     "belief": (3_080, 12),
     "learning": (640, 4),
+    "cli": (2_030, 11),
+    "batch": (1_545, 8),
+    "auditing": (1_125, 6),
 }
 #: Public attributes, parameters and levels of inheritance of what users hold, where that was made small.
 FACES: dict[str, tuple[int, int, int]] = {"Recourse": (20, 12, 1), "ActionSpace": (30, 10, 0)}

@@ -7,6 +7,7 @@ to new processes, a few times. On a cluster the scheduler does that by itself.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import itertools
 import os
 import pickle
@@ -34,8 +35,6 @@ from reap.batch.tables import Chunk
 
 #: After how many deaths of its workers a chunk is given up; a Dask scheduler has the same number by default.
 _DEATHS = 4
-#: Engines keep caches that the threads of a worker must not share.
-_lock = threading.Lock()
 
 Done = Iterator[tuple[Chunk, Frame]]
 
@@ -65,9 +64,15 @@ def pack(thing: Any) -> bytes:
 
 
 def work(planner: Planner, *chunk: Any) -> Frame:
-    """Plan for one chunk in a worker; linear algebra runs in one thread, because every core has a worker."""
-    with _lock, threadpoolctl.threadpool_limits(1):
-        return planner(*chunk)
+    """Plan for one chunk in a worker; linear algebra runs in one thread, because every core has a worker.
+
+    Freed memory goes back to the system, where it lets us: one hard row must not set the size of a worker for good.
+    """
+    with threadpoolctl.threadpool_limits(1):
+        table = planner(*chunk)
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+    return table
 
 
 def _ahead(
@@ -179,8 +184,9 @@ def _follow(parent: int) -> None:
 def _on_cluster(planner: Planner, chunks: Iterable[Chunk], address: str) -> Done:
     """Yield chunks done by the workers of a Dask scheduler, which gives those of a worker that dies to another.
 
-    The engine is the result of a task. So Dask hands it to the workers that need it, makes it again where all that had it are
-    gone, and forgets it when this client goes.
+    The engine, as bytes, is the result of a task. So Dask hands it to the workers that need it, makes it again where all that
+    had it are gone, and forgets it when this client goes. Every chunk unpacks its own: engines keep caches that threads of a
+    worker must not share.
     """
     try:
         import distributed
@@ -197,14 +203,15 @@ def _on_cluster(planner: Planner, chunks: Iterable[Chunk], address: str) -> Done
         ) from None
 
     def submit(chunk: Chunk) -> Future[Frame]:
-        future: Future[Frame] = pool.submit(work, engine, chunk.rows, chunk.answers, chunk.unread)
+        given = chunk.rows, chunk.answers, chunk.unread
+        future: Future[Frame] = pool.submit(_work_packed, __version__, engine, *given)
         return future
 
     with client:
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sending large graph")  # once, and there is no smaller way
-                engine = client.submit(_unpack, __version__, pack(planner), pure=False)
+                engine = client.submit(bytes, pack(planner), pure=False)
             pool = client.get_executor(pure=False)
             yield from _ahead(submit, chunks, lambda: max(1, len(client.nthreads())), (KilledWorker,))
         except (OSError, RuntimeError, CancelledError) as error:
@@ -216,11 +223,9 @@ def _on_cluster(planner: Planner, chunks: Iterable[Chunk], address: str) -> Done
             ) from error
 
 
-def _unpack(version: str, payload: bytes) -> Planner:
-    """Return the planner of a run on a worker of the same release."""
+def _work_packed(version: str, packed: bytes, *chunk: Any) -> Frame:
     if version != __version__:
         raise InputError(
             f"the worker has reap {__version__}, this run needs {version}; install the same release"
         )
-    planner: Planner = pickle.loads(payload)
-    return planner
+    return work(pickle.loads(packed), *chunk)

@@ -15,8 +15,17 @@ import pytest
 
 import reap
 from tests.batch import people
+from tests.batch.test_resume import Deadly, wait_for
 
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
+
+SCRIPT = """
+import sys
+import reap
+from tests.batch import people
+engine, X = people.nearest(delay=0.05)
+reap.batch.run(engine, X, output=sys.argv[1], scheduler=sys.argv[2], chunk_size=5)
+"""
 
 
 class Site:
@@ -110,6 +119,36 @@ def test_a_killed_worker_loses_nothing(engine, X, site, tmp_path):
     assert killed[0] < len(X) / 5, "it was killed after the end"
     assert site.workers[0].wait(timeout=10) == -signal.SIGKILL
     assert_same(engine, X, result)
+
+
+@pytest.mark.slow
+def test_a_killed_run_leaves_nothing_with_the_scheduler(site, tmp_path):
+    """Neither its engine nor its rows: a task is forgotten with the client that asked for it."""
+    output = tmp_path / "plans"
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(output), site.address], cwd=os.getcwd(), stderr=subprocess.DEVNULL
+    )
+    wait_for(lambda: list(output.glob("part-*.parquet")), process)
+    with distributed.Client(site.address, set_as_default=False) as client:
+        assert client.run_on_scheduler(tasks) > 0
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        wait_for(lambda: client.run_on_scheduler(tasks) == 0, seconds=60)
+
+
+def tasks(dask_scheduler):
+    return len(dask_scheduler.tasks)
+
+
+@pytest.mark.slow
+def test_rows_that_kill_every_worker_end_the_run_with_their_place(engine, X, tmp_path):
+    own = Site(tmp_path).hire(4)
+    try:
+        deadly = Deadly(engine.model, engine.space).fit(X)
+        with pytest.raises(ChildProcessError, match=r"died 4 times on rows 0 to 9.*resume"):
+            reap.batch.run(deadly, X.iloc[:10], scheduler=own.address, chunk_size=10)
+    finally:
+        own.close()
 
 
 def test_nobody_at_the_address(engine, X):
