@@ -31,7 +31,11 @@ LIMITS: dict[str, tuple[int, int]] = {
     "auditing": (1_125, 6),
 }
 #: Public attributes, parameters and levels of inheritance of what users hold, where that was made small.
-FACES: dict[str, tuple[int, int, int]] = {"Recourse": (20, 12, 1), "ActionSpace": (30, 10, 0)}
+FACES: dict[str, tuple[int, int, int]] = {
+    "Recourse": (20, 12, 1),
+    "Elicitation": (25, 9, 0),
+    "ActionSpace": (30, 10, 0),
+}
 #: Where the design wants to arrive: lines and files of the whole package.
 WANTED = {"reap": (32_000, 200)}
 

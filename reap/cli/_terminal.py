@@ -233,6 +233,7 @@ def _act(session: Elicitation, question: Question, reply: str, console: Console)
         return session.recommend()
     elif reply in ("n", "neither", "none"):
         session.answer("neither", impossible=_impossible(question, console))
+        console.print(session.history[-1].dropped, markup=False)
     elif reply in ("l", "limit"):
         _limit(session, console)
     elif len(reply) == 1 and reply.upper() in question.names:

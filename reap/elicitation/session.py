@@ -732,21 +732,22 @@ class Elicitation:
         """Let the engine answer for the belief of this round; return the plans that join the pool, and the pool with them."""
         assert isinstance(self.preset, Bayes)
         belief, rng = samples_of(self.belief, "a session"), np.random.default_rng([self._seed, self.revision])
-        drawn = Efforts.of(belief.sample(self.preset.samples, random_state=rng)).matrices
-        matrices = self._of_changes(np.concatenate([belief.estimate()[None], drawn]))
-        begins = belief.dimension > self.space.dimension and not len(self.pool)
-        asked = self._minding(matrices) if begins else matrices
+        drawn = Efforts.of(belief.sample(self.preset.samples, random_state=rng))
+        each = (self._of_changes(drawn.matrices), drawn.powers, drawn.per_change, drawn.per_wait)
+        asked = Efforts.joined([Efforts.of(self._of_changes(belief.estimate())[None]), Efforts.of(*each)])
+        if belief.dimension > self.space.dimension and not len(self.pool):
+            asked = self._minding(asked)
         joining = self.pool.new(self.engine.plans(self._x, asked, self.limits))
         return joining, self._with(joining)
 
-    def _minding(self, matrices: Array) -> Efforts:
-        """Return people with these matrices, and of the first few also who minds the number of changes, or waiting."""
-        some = matrices[:BEARABLE]
+    def _minding(self, people: Efforts) -> Efforts:
+        """Return people, and of the first few also who minds the number of changes, or waiting."""
+        some = people.matrices[:BEARABLE]
         size = np.trace(some, axis1=1, axis2=2) / self.space.dimension
         minded = [Efforts.of(some, per_change=h * size) for h in MINDED]
         if self.space.timed:
             minded.append(Efforts.of(some, per_wait=size))
-        return Efforts.joined([Efforts.of(matrices), *minded])
+        return Efforts.joined([people, *minded])
 
     # what it leads to --------------------------------------------------------------------------------------
 
