@@ -83,6 +83,10 @@ class Sampled(Belief, Protocol):
         """Return what each of m options asks of each of the n people, (n, m)."""
         ...
 
+    def expected(self, options: Sequence[Moves] | Array) -> Array:
+        """Return the expected effort of each of m options, (m,), as well as the belief knows it."""
+        ...
+
     def answer_probabilities(
         self, efforts: Array, people: Ints | None = None, *, slips: bool = True
     ) -> Array:

@@ -768,7 +768,7 @@ class Elicitation:
         belief, limits = self._consistent(), self.limits
         if self.preset.plans and len(pool):
             efforts, weights, worth = self._each(pool), self._weights, self._open(pool)
-            expected = weights @ efforts
+            expected = samples_of(belief, "a session").expected(pool.moves)
             best = int(worth[np.argmin(expected[worth])])
             shown = ~self._aside(pool)
             shown[worth] = True
@@ -848,8 +848,7 @@ class Elicitation:
         """Return what a plan asks of the person, as far as is known."""
         if not self.preset.plans:
             return of_moves(self.matrix, plan.moves)
-        belief = samples_of(self.belief, "a session")
-        return float((belief.weights @ belief.efforts(self.pool.priced([plan])))[0])
+        return float(samples_of(self.belief, "a session").expected(self.pool.priced([plan]))[0])
 
     @property
     def matrix(self) -> Array:

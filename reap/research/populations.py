@@ -106,6 +106,10 @@ class Drawn:
         grams = effort.grams(np.asarray(options)).reshape(len(options), -1)
         return np.asarray(np.maximum(self._flat @ grams.T, 1e-12))
 
+    def expected(self, options: Sequence[Array] | Array) -> Array:
+        """Return the expected efforts `(m,)` of changes `(m, k)`."""
+        return np.asarray(self.weights @ self.efforts(options))
+
     def estimate(self) -> Array:
         """Return the expected matrix `(k, k)`."""
         return np.asarray((self.weights @ self._flat).reshape(self.dimension, self.dimension))

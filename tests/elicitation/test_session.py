@@ -16,6 +16,7 @@ from reap import Elicitation, InputError
 from reap.elicitation import Bayes, Event, Paper, Question, learned
 from reap.plan import Plan
 from reap.recourse import Engine
+from reap.recourse.advice import possible, relaxations
 from reap.space.words import lowered
 
 ANSWERS = st.lists(
@@ -182,7 +183,9 @@ def test_impossible_wishes_say_what_to_relax_and_lose_nothing(german_engine, ger
     assert not plan.valid
     assert session.ask() is None
     assert not len(session.pool)
-    alone = [names[0] for names in german_engine.relaxations(german_rejected.iloc[0], session.limits)]
+    alone = [
+        names[0] for names in relaxations(session.limits, possible(german_engine, german_rejected.iloc[0]))
+    ]
     assert "duration" in alone
     for name in alone:
         session.release(name)

@@ -22,6 +22,9 @@ class Cloud:
         grams = np.array([v.T @ v for v in map(np.atleast_2d, options)])
         return np.einsum("pij,nij->pn", self.matrices, grams)
 
+    def expected(self, options):
+        return self.weights @ self.efforts(options)
+
     def estimate(self):
         return np.einsum("p,pij->ij", self.weights, self.matrices)
 
