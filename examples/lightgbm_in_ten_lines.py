@@ -42,10 +42,9 @@ session.recommend()
 
 # %% [markdown]
 # ## What was done with the model
-# A tree ensemble is read, not sampled; `describe` says how far. Whichever way a plan was found, it is accepted by the model
-# exactly as shown, and nothing in it can be left out.
+# The split thresholds of trees say which values the model can tell apart; all else is asked of the model itself. A plan is
+# accepted by it exactly as shown, and nothing in it can be left out.
 
 # %%
-print(engine.describe())
 plan = session.recommend()
 print(f"accepted: {bool(model.predict(plan.target.to_frame().T.astype(data.X.dtypes))[0])}")

@@ -62,7 +62,9 @@ for months in (1, 3, 24):
 # agree, and by so much that nine in ten of those to come can be expected to: see [durability](../durability.md).
 
 # %%
-durable = reap.Recourse(model, data.space, durability=0.9, refits=20, random_state=0).fit(data.X, data.y)
+durable = reap.Recourse(model, data.space, durability=reap.Durability(0.9, refits=20), random_state=0).fit(
+    data.X, data.y
+)
 plan = durable.plans(person, alike)[0]
 print(plan)
 
