@@ -67,6 +67,7 @@ pictures: $(VENV)/.docs
 
 # What a release must pass: sdist and wheel, and the wheel alone in an environment that knows nothing of this folder.
 release-check: $(VENV)/.release
+	$(BIN)/python -m scripts.install_names
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist . > build-release.log 2>&1 || (cat build-release.log; exit 1)
 	rm -f build-release.log

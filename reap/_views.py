@@ -89,7 +89,9 @@ def plan_figure(plan: Plan, axes: Any = None) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise InputError("plots need matplotlib; install it with pip install 'reap[plots]'") from None
+        raise InputError(
+            "plots need matplotlib; install it with pip install 'reap-recourse[plots]'"
+        ) from None
     changes = plan.changes
     if axes is None:
         height = max(2.6, 0.55 * len(changes) + 1.4)

@@ -1,7 +1,7 @@
 """The language in use: messages, plurals, numbers and dates, in and out.
 
 English is in the code and needs nothing. Other languages are catalogues, ``reap/locale/<language>.po``: text, read on first
-use with Babel, which comes with ``reap[web]``. The language belongs to the task at hand (a context variable), so that one
+use with Babel, which comes with ``reap-recourse[web]``. The language belongs to the task at hand (a context variable), so that one
 process speaks to many people at once, and a library user says::
 
     with reap.language.speaking("de"):
@@ -83,7 +83,7 @@ def chosen(accepted: str) -> str | None:
 
 
 def _needs_babel(language: str) -> InputError:
-    return InputError(f"the language {language!r} needs Babel; pip install 'reap[web]'")
+    return InputError(f"the language {language!r} needs Babel; pip install 'reap-recourse[web]'")
 
 
 @lru_cache(maxsize=8)

@@ -37,7 +37,7 @@ def buttons(session: Elicitation, *, screening: bool = True, plans: int = 3) -> 
         import ipywidgets
     except ImportError:
         raise InputError(
-            "buttons need ipywidgets: pip install 'reap[notebook]'; "
+            "buttons need ipywidgets: pip install 'reap-recourse[notebook]'; "
             'or answer in cells, with session.ask() and session.answer("left")'
         ) from None
     return _Buttons(ipywidgets, session, screening, plans).box

@@ -99,5 +99,5 @@ def test_a_refusal_is_said_above_the_question(session):
 
 def test_without_ipywidgets_a_sentence_says_what_to_do(session, monkeypatch):
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
-    with pytest.raises(reap.InputError, match=r"pip install 'reap\[notebook\]'"):
+    with pytest.raises(reap.InputError, match=r"pip install 'reap-recourse\[notebook\]'"):
         notebook.buttons(session)

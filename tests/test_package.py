@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import reap
-from scripts import lock
+from scripts import install_names, lock
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -43,6 +43,14 @@ def test_the_version_stands_in_one_place():
     assert "version" in tomllib.loads(text)["project"]["dynamic"]
     assert 'path = "reap/__init__.py"' in text
     assert f"## {reap.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_nobody_is_told_to_install_the_package_of_somebody_else(tmp_path, capsys):
+    assert install_names.main() == 0, capsys.readouterr().out
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "reap-recourse"\n')
+    (tmp_path / "README.md").write_text("```sh\npip install --upgrade reap\n```\n")
+    assert install_names.main(tmp_path) == 1
+    assert "our package is reap-recourse" in capsys.readouterr().out
 
 
 def test_the_readme_example_runs(capsys):

@@ -116,5 +116,7 @@ def _skops() -> Any:
     try:
         import skops.io
     except ImportError:
-        raise InputError("model files need skops; install it with: pip install 'reap[cluster]'") from None
+        raise InputError(
+            "model files need skops; install it with: pip install 'reap-recourse[cluster]'"
+        ) from None
     return skops.io

@@ -131,7 +131,9 @@ def test_scores_of_regressions_and_margins_are_read():
 @pytest.mark.extras
 @pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise", "Lossguide"])
 def test_catboost_is_read_where_it_splits_on_numbers(policy):
-    pytest.importorskip("catboost", reason="CatBoost is a wheel of 97 MB: pip install reap[catboost]")
+    pytest.importorskip(
+        "catboost", reason="CatBoost is a wheel of 97 MB: pip install reap-recourse[catboost]"
+    )
     X, y = people()
     X.loc[::7, "income"] = np.nan
     space = reap.ActionSpace.from_frame(X, missing=["income"])

@@ -49,7 +49,9 @@ def test_few_rows_have_all_others_as_neighbours(n, most, seed):
 def test_without_the_package_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "voyager", None)
     world = random_world(3)
-    with pytest.raises(reap.InputError, match=r"pip install 'reap\[neighbors\]', or leave approximate=False"):
+    with pytest.raises(
+        reap.InputError, match=r"pip install 'reap-recourse\[neighbors\]', or leave approximate=False"
+    ):
         GraphRecourse(world.model, world.space, approximate=True).fit(world.X)
 
 

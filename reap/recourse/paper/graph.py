@@ -67,7 +67,7 @@ class GraphRecourse(Engine):
         of at least k of them, scored again by the model. Plans then ask a little more. This hides records, it does not
         protect against somebody who asks for plans many times.
     approximate : bool
-        Find nearly all neighbours instead of all, for hundreds of thousands of rows; needs ``reap[neighbors]``.
+        Find nearly all neighbours instead of all, for hundreds of thousands of rows; needs ``reap-recourse[neighbors]``.
     random_state : int
         For approximate neighbours; nothing else is random.
     time_limit : float, optional

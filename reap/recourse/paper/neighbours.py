@@ -85,7 +85,7 @@ def approximate_neighbors(near: Array, most: int, seed: int) -> Ints:
     except ImportError:
         raise InputError(
             "approximate=True needs the package voyager, which is not installed; "
-            "run pip install 'reap[neighbors]', or leave approximate=False"
+            "run pip install 'reap-recourse[neighbors]', or leave approximate=False"
         ) from None
     n = len(near)
     most = min(most, n - 1)

@@ -79,7 +79,7 @@ def package() -> Any:
             import dice_ml
     except ImportError:
         raise InputError(
-            "DiCE needs the package dice-ml; install it with: pip install 'reap[baselines]'"
+            "DiCE needs the package dice-ml; install it with: pip install 'reap-recourse[baselines]'"
         ) from None
     return dice_ml
 

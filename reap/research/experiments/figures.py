@@ -20,7 +20,9 @@ def pyplot() -> Any:
     try:
         import matplotlib
     except ImportError:
-        raise InputError("pictures need matplotlib; install it with: pip install 'reap[plots]'") from None
+        raise InputError(
+            "pictures need matplotlib; install it with: pip install 'reap-recourse[plots]'"
+        ) from None
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 

@@ -122,7 +122,7 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
     ]
     said += fewer(frame, "ours")
     if len(runs["dice"]) == 0:
-        said.append("DiCE was not run: it needs dice-ml (pip install 'reap[baselines]').")
+        said.append("DiCE was not run: it needs dice-ml (pip install 'reap-recourse[baselines]').")
     else:
         said.append("DiCE takes seconds a subject: 20 subjects a data set.")
     return [Result(TITLE, pd.DataFrame(rows), verdict(below), said)]

@@ -101,5 +101,5 @@ def check_parquet() -> None:
         import pyarrow  # noqa: F401
     except ImportError:
         raise InputError(
-            "runs are kept as Parquet files, which need pyarrow; install it with: pip install 'reap[cluster]'"
+            "runs are kept as Parquet files, which need pyarrow; install it with: pip install 'reap-recourse[cluster]'"
         ) from None
