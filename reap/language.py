@@ -1,8 +1,8 @@
 """The language in use: messages, plurals, numbers and dates, in and out.
 
 English is in the code and needs nothing. Other languages are catalogues, ``reap/locale/<language>.po``: text, read on first
-use with Babel, which comes with ``reap-recourse[web]``. The language belongs to the task at hand (a context variable), so that one
-process speaks to many people at once, and a library user says::
+use with Babel, which comes with ``reap-recourse[web]``. The language belongs to the task at hand (a context variable), so that
+one process speaks to many people at once, and a library user says::
 
     with reap.language.speaking("de"):
         print(plan)

@@ -60,6 +60,12 @@ class Durability:
         """Return a share as durability, durability as it is."""
         return given if isinstance(given, cls) else cls(given)  # type: ignore[arg-type]  # it is a share then
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What of it decides which plans are accepted, by name: not how the retrainings are made."""
+        more = {"refits": self.refits, "models": None if self.models is None else len(self.models)}
+        return {"durability": self.share} | {name: value for name, value in more.items() if value is not None}
+
 
 @dataclass(frozen=True, eq=False)
 class Acceptance:

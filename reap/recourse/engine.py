@@ -329,11 +329,12 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
     def _identified(self) -> dict[str, Any]:
         settings = dict[str, Any]()
         for name, given in sorted(self.get_params(deep=False).items()):
-            value = plain(given.share if isinstance(given, Durability) else given)
-            if name not in _SILENT:
-                settings[name] = (
-                    value if isinstance(value, str | int | float | None) else type(value).__name__
-                )
+            said = given.settings if isinstance(given, Durability) else {name: given}
+            for key, value in said.items():
+                if key not in _SILENT:
+                    value = plain(value)
+                    known = isinstance(value, str | int | float | None)
+                    settings[key] = value if known else type(value).__name__
         rounded = np.round(self.classifier_.probability(_probes(self.space)), _DIGITS) + 0.0  # no minus zero
         digest = hashlib.sha256(repr(rounded.tolist()).encode()).hexdigest()
         return {"kind": type(self).__name__, "settings": settings, "model": digest}

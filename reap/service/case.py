@@ -12,8 +12,6 @@ from reap.language import _
 from reap.recourse import Engine
 from reap.scores import Scale
 
-#: Settings of an engine that change no plan, and what the fingerprints cover in other ways.
-_SILENT = ("model", "space", "verbose", "n_jobs")
 #: People whose score is remembered.
 _KEPT = 1_024
 
@@ -47,11 +45,7 @@ class Case:
     def of(cls, engine: Engine, X: Frame, rejected: Frame, title: str = "") -> Case:
         """Return the case of an engine that was fitted on ``X``."""
         scores = engine.classifier_.score(engine.space.encode(X))
-        settings = {
-            name: value if isinstance(value, str | int | float | None) else type(value).__name__
-            for name, value in engine.get_params(deep=False).items()
-            if name not in _SILENT
-        }
+        settings = engine.fingerprint()["settings"]
         return cls(
             engine,
             rejected.iloc[:50],

@@ -583,7 +583,7 @@ def test_priors(german):
 
     def judge(made):
         assert made.hash == prior.hash
-        assert np.isfinite(made.root).all()
+        assert np.isfinite(made.population.root).all()
 
     text = prior.to_json()
     outcomes = trial(text, json.loads(text), dumped, LearnedPrior.from_json, judge)

@@ -40,7 +40,25 @@ def test_another_setting_or_another_engine_is_another_model(people):
     assert case_of(people, random_state=7).model != known
     assert case_of(people, threshold=0.6).model != known
     assert case_of(people, engine=reap.GraphRecourse).model != known
-    assert case_of(people, verbose=True).model == known
+    assert case_of(people, margin=0.1).model != known
+    assert case_of(people, time_limit=60.0).model == known
+
+
+def test_who_must_agree_is_part_of_an_engine_s_fingerprint(people):
+    X, space = people
+    engines = [
+        reap.Recourse(first, space, durability=d).fit(X)
+        for d in (
+            reap.Durability(0.9, models=[first]),
+            reap.Durability(0.8, models=[first]),
+            reap.Durability(0.9, models=[first, first]),
+            reap.Durability(0.9, models=[first], n_jobs=2),
+        )
+    ]
+    known, share, more, quicker = (engine.fingerprint()["settings"] for engine in engines)
+    assert known != share
+    assert known != more
+    assert known == quicker
 
 
 def test_a_model_that_differs_only_for_the_last_person_is_another_model(people):

@@ -38,7 +38,11 @@ def sessions(engine, rejected, count, questions, samples):
     for i in range(count):
         person = Mahalanobis.random(engine.space.dimension, np.random.default_rng(i))
         session = reap.Elicitation(
-            engine, rejected.iloc[i % len(rejected)], questions=questions, samples=samples, random_state=i
+            engine,
+            rejected.iloc[i % len(rejected)],
+            questions=questions,
+            preset=reap.Bayes(samples=samples),
+            random_state=i,
         )
         while question := session.ask():
             plans += question.options
