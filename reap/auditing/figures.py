@@ -169,7 +169,8 @@ def relative_medians(
 ) -> dict[str, Frame]:
     """Return, for each grouping, each group's median effort over everybody's, (matrices, groups).
 
-    The plans stay; the effort they are measured with changes. At most 20,000 people, drawn at random.
+    The plans stay; the effort they are measured with changes. At most 20,000 people, drawn at random. A matrix under which half
+    of the plans ask nothing, because their changes are welcome, is no measure and is left out.
     """
     kept = np.sort(rng.permutation(len(people.V))[:_MEASURED])
     V = people.V[kept]
@@ -179,7 +180,9 @@ def relative_medians(
     lines: dict[str, list[Array]] = {name: [] for name in groupings}
     for A in matrices:
         effort = of_change(A, V)
-        whole = max(float(np.median(effort)), np.finfo(float).tiny)
+        whole = float(np.median(effort))
+        if not whole > 0:
+            continue
         for name, (code, names) in codes.items():
             lines[name].append(np.array([np.median(effort[code == k]) for k in range(len(names))]) / whole)
     return {name: pd.DataFrame(lines[name], columns=list(names)) for name, (_, names) in codes.items()}

@@ -24,7 +24,7 @@ class Person(ABC):
         Share of answers given at random among the options.
     noise : float, optional
         Sharpness κ of a logistic answer, as in `Posterior`: of two options the first is chosen with chance
-        `σ(κ (c_2−c_1)/(c_2+c_1))`; smaller is noisier. By default the easiest option is always found.
+        `σ(κ (c_2−c_1)/c̄)`, c̄ the mean of both; smaller is noisier. By default the easiest option is always found.
     epsilon : float, default 0
         The answer is "same" where the efforts of all options lie within this; 0 is for exact ties.
     random_state : int or Generator, default 0

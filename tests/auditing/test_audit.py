@@ -132,6 +132,8 @@ def test_dependence_on_the_matrix(found, plans, engine, rejected):
     ratios = []
     for A in matrices:
         effort = pd.Series(np.einsum("ni,ij,nj->n", moves, A, moves), planned.index)
+        if effort.median() <= 0:  # half of the plans are welcome: no measure
+            continue
         ratios.append(effort.groupby(planned["sex"]).median() / effort.median())
     ratios = pd.DataFrame(ratios)
     np.testing.assert_allclose(found["sex"].relative, ratios, rtol=1e-9)

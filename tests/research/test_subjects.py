@@ -136,7 +136,7 @@ def test_lapses_are_the_share_of_random_answers():
 def test_noise_is_logistic_in_the_relative_difference():
     person = subjects.Mahalanobis(np.eye(1), noise=5.0, random_state=0)
     answers = [person.answer([[1.0], [1.2]]) for _ in range(4000)]
-    expected = 1 / (1 + np.exp(-5 * (1.44 - 1) / (1.44 + 1)))
+    expected = 1 / (1 + np.exp(-5 * (1.44 - 1) / ((1.44 + 1) / 2)))
     assert np.mean(np.array(answers) == 0) == pytest.approx(expected, abs=0.03)
 
 
