@@ -54,7 +54,7 @@ while sum(session.answered > 0 for session in past) < 40:
 # row or an answer. A gate refuses a prior that does not predict held-out people better than the default.
 
 # %%
-prior = reap.learn([session.to_json() for session in past], space, matrices=90)
+prior = reap.learn([session.to_json() for session in past], space)
 print(describe(prior))
 
 # %% [markdown]

@@ -161,7 +161,7 @@ def test_the_other_engines_speak_in_points_too(kind):
         "gradient": lambda: reap.GradientRecourse(model, space, **how),
         "pool": lambda: reap.PoolRecourse(X, model, space, **how),
     }[kind]().fit(X)
-    x = X[model.predict(X) < 540].iloc[[0]]
+    x = X[model.predict(X) < 540].iloc[[1]]  # somebody who has a choice
     plan = engine.plans(x, np.eye(space.dimension))[0]
     assert plan.valid
     assert plan.score > 560

@@ -159,11 +159,24 @@ class Mixture(Smooth):
 def smooth(scorer: Estimator) -> Smooth | None:
     """Return a fitted estimator as a function with a gradient; None where it has none, or not exactly."""
     rng, space = np.random.default_rng(1), scorer.space
-    if not scorer.raw:  # affine in any vector, perhaps
+    if not scorer.raw and not _takes_gaps(scorer):  # affine in any vector, perhaps
         found = _agreed(scorer, rng.uniform(-1, 2, (16, space.dimension)), _of_vectors)
         if found is not None:
             return found
     return _agreed(scorer, rows_at_random(space, rng, _ROWS), _of_rows)
+
+
+def _takes_gaps(scorer: Estimator) -> bool:
+    """Return whether an estimator answers for values that are missing, so that something in it fills them in."""
+    gaps = [scorer.space.slices[f.name].start for f in scorer.space.features if f.missing and f.is_number]
+    if not gaps:
+        return False
+    row = rows_at_random(scorer.space, np.random.default_rng(0), 1)
+    row[:, gaps] = np.nan
+    try:
+        return bool(np.isfinite(scorer.score(row)).all())
+    except (ValueError, TypeError):
+        return False
 
 
 #: From the steps before a network to that network as a function of vectors.

@@ -148,6 +148,7 @@ def belief(plt: Any) -> Any:
             known.update(easier, [harder])
         said = answers
         A = known.sample(2000).matrices
+        A = A[(np.einsum("nii->ni", A) > 0).all(axis=1)]  # to a few people one of the changes is welcome
         ratio = np.log2(A[:, 0, 0] / A[:, 1, 1])
         tied = A[:, 0, 1] / np.sqrt(A[:, 0, 0] * A[:, 1, 1])
         axes.scatter(ratio, tied, s=4, color=BLUE, alpha=0.18, lw=0, rasterized=True)
