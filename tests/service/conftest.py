@@ -48,6 +48,7 @@ SAID = ((0, 1, "same", 0, 0), (0,) * 5, (1,) * 5)
 def _asked(engine, person, said):
     """How many questions somebody is asked who skips the screening and answers so."""
     session = engine.elicit(person, questions=5)
+    session.ask()  # as a page does before it asks what could change
     session.screen(None)
     count = 0
     for choice in said:
@@ -60,14 +61,14 @@ def _asked(engine, person, said):
 
 @pytest.fixture(scope="session")
 def talkative(german, brief_engine, german_rejected):
-    """The places of six rejected people who are asked five questions: near the boundary one plan is best for everybody."""
+    """The places of six rejected people who are asked four questions or more: near the boundary one plan is best for everybody."""
     places = []
     for i in range(len(german_rejected)):
-        if all(_asked(brief_engine, german_rejected.iloc[[i]], said) == 5 for said in SAID):
+        if all(_asked(brief_engine, german_rejected.iloc[[i]], said) >= 4 for said in SAID):
             places.append(i)
         if len(places) == 6:
             return places
-    raise AssertionError("fewer than six of the rejected people are asked five questions")
+    raise AssertionError("fewer than six of the rejected people are asked four questions")
 
 
 # databases ----------------------------------------------------------------------------------------------
