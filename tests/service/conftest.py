@@ -61,7 +61,7 @@ def _asked(engine, person, said):
 
 @pytest.fixture(scope="session")
 def talkative(german, brief_engine, german_rejected):
-    """The places of six rejected people who are asked four questions or more: near the boundary one plan is best for everybody."""
+    """The places of six rejected people who are asked four questions or more; near the boundary one plan is best for all."""
     places = []
     for i in range(len(german_rejected)):
         if all(_asked(brief_engine, german_rejected.iloc[[i]], said) >= 4 for said in SAID):
