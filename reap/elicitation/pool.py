@@ -19,7 +19,7 @@ from reap._arrays import row_keys
 from reap._typing import Array, Bools, Ints
 from reap.belief import Belief
 from reap.plan import Plan, date
-from reap.questions import Burden, Choice, Strategy
+from reap.questions import Choice, Strategy
 from reap.recourse import Candidates
 from reap.recourse.reduce import asks_no_more, undominated
 from reap.space import ActionSpace, Limits
@@ -454,21 +454,20 @@ class Pool:
 
     def _tries(
         self, shown: Iterable[Iterable[bytes]], most: int | None, parts: PlanParts | None
-    ) -> Iterator[tuple[Burden, float]]:
+    ) -> Iterator[tuple[Array, float]]:
         """Yield who may stand beside whom, parts after plans, and the least gain: as the rules say, then what may help else."""
         compared, limit = self._compared(), np.inf if most is None else most
         if any(plan.along for plan in self.plans):
-            yield Burden(np.where(compared.rows == 0, np.inf, compared.rows)), 0.0
-            yield Burden(compared.rows), 0.0
+            yield np.where(compared.rows == 0, np.inf, compared.rows), 0.0
+            yield compared.rows, 0.0
             return
         known = self._known(shown)
         for rows, least in ((limit, 0.0), (limit + 1, WORTH_A_ROW)):
             whole = compared.burden(rows, known)
             if parts is None or parts.compared is None:
-                yield Burden(whole, [compared.apart], rows), least
+                yield whole, least
             else:
-                both = _block(whole, parts.burden(limit, known))
-                yield Burden(both, [compared.apart, parts.compared.apart], rows), least
+                yield _block(whole, parts.burden(limit, known)), least
 
     def covered(self, less: Sequence[Plan], *, alike: bool = False) -> Bools:
         """Return which plans (n,) ask for all that one of other plans asks for; a path only for all of itself.

@@ -7,10 +7,9 @@ from reap.questions.exhaustive import Exhaustive
 from reap.questions.information import Information
 from reap.questions.random_pair import Random
 from reap.questions.similar_cost import SimilarCost
-from reap.questions.strategy import Burden, Choice, Strategy
+from reap.questions.strategy import Choice, Strategy, Task
 
 __all__ = [
-    "Burden",
     "Choice",
     "Decision",
     "Exhaustive",
@@ -18,4 +17,5 @@ __all__ = [
     "Random",
     "SimilarCost",
     "Strategy",
+    "Task",
 ]

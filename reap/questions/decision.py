@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reap._typing import Array, Ints, Seed
+from reap._typing import Array, Ints
 from reap.belief import Sampled
-from reap.questions.greedy import SHORTLIST, Askable, drawn, promising
-from reap.questions.options import Options
-from reap.questions.strategy import Burden, Choice, Moves, check_number, check_options, samples_of
-
-if TYPE_CHECKING:
-    from reap.belief import Belief
+from reap.questions.greedy import SHORTLIST, best_question, promising
+from reap.questions.strategy import Choice, Strategy, Task, check_number, check_options, samples_of
 
 #: The largest number of plans that are asked about, and of parts of plans.
 PLANS, PARTS = 40, 80
-#: People on whom all pairs are looked at, and how many of the best pairs are then looked at on everybody.
-FEW, BEST = 200, 64
+#: People on whom all pairs are looked at first.
+FEW = 200
 #: What a question about parts counts beside one about plans: people see at once what plans lead to.
 PART = 0.9
 #: What is left of a question's worth for every row beyond two in which its options differ: people attend to about two.
@@ -28,7 +22,7 @@ ROW = 0.7
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(Strategy):
     """The question whose answer is worth most: it leads to the least expected effort of the plan recommended after it.
 
     With efforts ``c_i`` of the plans and answers ``a`` as likely as the belief says, each meant as it is given, the worth is
@@ -73,38 +67,33 @@ class Decision:
         check_number("min_gain", self.min_gain, 0.0)
         check_number("tolerance", self.tolerance, 0.0)
 
-    def choose(
-        self,
-        moves: Moves,
-        belief: Belief | Array,
-        asked: Iterable[Sequence[int]] = (),
-        burden: Array | Burden | None = None,
-        *,
-        plans: int | None = None,
-        random_state: Seed = 0,
-    ) -> Choice | None:
-        """Return the question that saves most, or None where none saves `min_gain`; see `Strategy.choose`."""
-        known, every = samples_of(belief, "Decision"), Options(moves)
-        count = len(every) if plans is None else plans
-        shown, reading = every.asked(asked), Burden.of(burden, len(every))
-        if count < 2:
+    def best(self, task: Task) -> Choice | None:
+        """Return the question that saves most, or None where none saves `min_gain`."""
+        known = samples_of(task.belief, "Decision")
+        if task.plans < 2:
             return None
-        rng = np.random.default_rng(random_state)
-        weights, efforts = known.weights, np.asarray(known.efforts(moves), dtype=float)
-        distinct = every.distinct(rng, count)
-        kept = promising(efforts, weights, distinct, SHORTLIST)
+        weights, efforts = known.weights, np.asarray(known.efforts(task.options.moves), dtype=float)
+        kept = promising(efforts, weights, task.options.distinct(task.rng, task.plans), SHORTLIST)
         single = float((weights @ efforts[:, kept]).min())
         if single <= 0.0:
             return None  # a plan is free for everybody: nothing to save
-        parts = np.arange(count, min(len(every), count + PARTS))
+        parts = np.arange(task.plans, min(len(task.options), task.plans + PARTS))
         places = np.concatenate([kept[:PLANS], parts])
-        table = Askable(places, every.labels[places], shown, reading, places >= count)
-        share = np.where(table.parts, PART, 1.0) * _readable(reading.between(places[:, None], places))
-        value = _Saving(known, efforts[:, kept], efforts[:, places])
-        found = table.best(value, self.options, self.tolerance, rng, share)
-        if found is None or found.value < self.min_gain:
+        counts = np.where(places >= task.plans, PART, 1.0) * _readable(task.rows(places[:, None], places))
+        plans, asked = efforts[:, kept] * weights[:, None], efforts[:, places]
+        some = _drawn(weights, FEW)
+        found = best_question(
+            task,
+            places,
+            lambda questions: _saved(known, plans, asked, questions),
+            size=self.options,
+            tolerance=self.tolerance,
+            share=counts,
+            rough=lambda questions: _saved(known, efforts[some][:, kept], asked[some], questions, some),
+        )
+        if found is None or found.worth < self.min_gain:
             return None
-        return Choice(found.options, (1 - found.value) * single, found.examined, found.value)
+        return Choice(found.options, (1 - found.worth) * single, found.examined, found.worth)
 
 
 def _readable(rows: Array) -> Array:
@@ -112,42 +101,33 @@ def _readable(rows: Array) -> Array:
     return np.asarray(ROW ** np.maximum(np.where(np.isfinite(rows), rows, 0.0) - 2, 0))
 
 
-class _Saving:
-    """What answers are worth: the share of the expected effort that they save.
+def _saved(belief: Sampled, plans: Array, asked: Array, questions: Ints, some: Ints | None = None) -> Array:
+    """Return the share of the expected effort that answers to questions (q, k) save, (q,).
 
     Parameters
     ----------
     belief : Sampled
     plans : (n, p)
-        Effort of each plan that could be recommended, for each of n people.
-    costs : (n, m)
+        Effort of each plan that could be recommended for each of n people, times how much the person counts.
+    asked : (n, m)
         Effort of each option that could be asked about.
+    questions : (q, k)
+    some : (n,), optional
+        Which people these are; by default all of the belief's.
     """
+    shown = np.moveaxis(np.stack([asked[:, options] for options in questions.T]), 0, -1)  # (n, q, k)
+    chance = belief.answer_probabilities(shown, some, slips=False)
+    least = [(chance[..., a].T @ plans).min(axis=1) for a in range(shown.shape[-1])]
+    return np.asarray(1 - np.sum(least, axis=0) / plans.sum(axis=0).min())
 
-    def __init__(self, belief: Sampled, plans: Array, costs: Array) -> None:
-        self._belief, self._plans, self._costs = belief, plans, costs
-        self._weighted = plans * belief.weights[:, None]
 
-    def pairs(self, first: Ints, second: Ints, share: Array) -> Array:
-        """Worth (q,) of the most promising pairs, −inf of others."""
-        looked = np.arange(len(first))
-        if len(first) > BEST:
-            some = drawn(self._belief.weights, FEW)
-            rough = self._worth(np.column_stack([first, second]), some) * share
-            looked = np.argsort(-rough, kind="stable")[:BEST]
-        worth = np.full(len(first), -np.inf)
-        worth[looked] = self._worth(np.column_stack([first, second])[looked])
-        return worth
+def _drawn(weights: Array, count: int) -> Ints:
+    """Return people (count,) who stand for all of them: drawn evenly by their weights (n,), so that each counts the same.
 
-    def more(self, chosen: list[int], others: Ints) -> Array:
-        """Worth (m,) of `chosen` and one more."""
-        return self._worth(np.column_stack([np.tile(chosen, (len(others), 1)), others]))
-
-    def _worth(self, questions: Ints, some: Ints | None = None) -> Array:
-        """Worth (q,) of questions (q, k), as everybody sees them, or some who count the same."""
-        costs = self._costs if some is None else self._costs[some]
-        weighted = self._weighted if some is None else self._plans[some]
-        shown = np.moveaxis(np.stack([costs[:, options] for options in questions.T]), 0, -1)  # (s, q, k)
-        chance = self._belief.answer_probabilities(shown, some, slips=False)
-        least = np.stack([(chance[..., a].T @ weighted).min(axis=1) for a in range(shown.shape[-1])])
-        return np.asarray(1 - least.sum(axis=0) / weighted.sum(axis=0).min())
+    Examples
+    --------
+    >>> _drawn(np.array([0.5, 0.25, 0.25]), 4).tolist()
+    [0, 0, 1, 2]
+    """
+    at = np.searchsorted(np.cumsum(weights), (np.arange(count) + 0.5) / count * weights.sum())
+    return np.asarray(np.minimum(at, len(weights) - 1))

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reap._typing import Array, Ints, Seed
-from reap.questions.options import Asked, Options, best_unasked, first_above
-from reap.questions.strategy import Burden, Choice, Moves, check_number, matrix_of
-
-if TYPE_CHECKING:
-    from reap.belief import Belief
+from reap._typing import Ints
+from reap.questions.strategy import Choice, Strategy, Task, check_number, first_above
 
 #: Pairs bounded at a time, and how many of them are measured before the others.
 _BLOCK, _FIRST = 1 << 14, 256
 
 
 @dataclass(frozen=True)
-class Exhaustive:
+class Exhaustive(Strategy):
     """The best of all pairs: the smallest distance ``|⟨A, M_ij⟩| / ‖M_ij‖_F`` of the estimate A to a cut.
 
     The paper measures all N² pairs. Here options are sorted by effort s, and
@@ -50,33 +44,18 @@ class Exhaustive:
     def __post_init__(self) -> None:
         check_number("min_gap", self.min_gap, 0.0)
 
-    def choose(
-        self,
-        moves: Moves,
-        belief: Belief | Array,
-        asked: Iterable[Sequence[int]] = (),
-        burden: Array | Burden | None = None,
-        *,
-        plans: int | None = None,
-        random_state: Seed = 0,
-    ) -> Choice | None:
-        """Return the nearest pair, or None where every pair was asked; see `Strategy.choose`."""
-        options = Options(moves)
-        shown, reading = options.asked(asked), Burden.of(burden, len(options))
-        if len(options) < 2:
-            return None
-        rng = np.random.default_rng(random_state)
-        return _Search(options, matrix_of(belief, options.dimension), shown, reading, rng).run(self.min_gap)
+    def best(self, task: Task) -> Choice | None:
+        """Return the nearest pair, or None where every pair was asked."""
+        return _Search(task).run(self.min_gap)
 
 
 class _Search:
     """The nearest unasked pair so far, among options in ascending order of effort."""
 
-    def __init__(
-        self, options: Options, matrix: Array, asked: Asked, burden: Burden, rng: np.random.Generator
-    ) -> None:
-        self.options, self.matrix, self.asked, self.burden = options, matrix, asked, burden
-        self.order, self.efforts = options.ascending(matrix, rng)
+    def __init__(self, task: Task) -> None:
+        self.task, self.options, self.matrix = task, task.options, task.matrix
+        options, matrix = self.options, self.matrix
+        self.order, self.efforts = options.ascending(matrix, task.rng)
         self.sizes = options.sizes[self.order]
         # Below this a distance is nothing but rounding: no pair can be better, no bound tighter.
         self.floor = 4 * options.dimension * np.finfo(float).eps * float(np.linalg.norm(matrix))
@@ -129,8 +108,8 @@ class _Search:
         i, j = self.order[i], self.order[j]
         scores = self.options.distances(self.matrix, i, j)
         self.examined += len(scores)
-        scores[self.burden.clash(np.column_stack([i, j]))] = np.inf
-        labels = self.options.labels
-        k = best_unasked(scores, np.column_stack([labels[i], labels[j]]), self.asked)
+        pairs = np.column_stack([i, j])
+        scores[self.task.clash(pairs)] = np.inf
+        k = self.task.lowest(scores, pairs)
         if k is not None and scores[k] < self.best:
             self.best, self.pair = float(scores[k]), (int(i[k]), int(j[k]))

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import entr
 
-from reap._typing import Array, Ints, Seed
+from reap._typing import Array, Ints
 from reap.belief import Sampled
-from reap.questions.greedy import SHORTLIST, Askable, promising
-from reap.questions.options import Options
-from reap.questions.strategy import Burden, Choice, Moves, check_number, check_options, samples_of
-
-if TYPE_CHECKING:
-    from reap.belief import Belief
+from reap.questions.greedy import SHORTLIST, best_question, promising
+from reap.questions.strategy import Choice, Strategy, Task, check_number, check_options, samples_of
 
 #: Numbers that are made at once.
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Information:
+class Information(Strategy):
     """The question with the largest mutual information ``H(answer) − E_A[H(answer | A)]``, in bits.
 
     The chance of an answer given A is the belief's own model of people, who slip and who tell small
@@ -54,57 +48,34 @@ class Information:
         check_options(self.options)
         check_number("tolerance", self.tolerance, 0.0)
 
-    def choose(
-        self,
-        moves: Moves,
-        belief: Belief | Array,
-        asked: Iterable[Sequence[int]] = (),
-        burden: Array | Burden | None = None,
-        *,
-        plans: int | None = None,
-        random_state: Seed = 0,
-    ) -> Choice | None:
-        """Return the question that tells most, or None where none tells anything; see `Strategy.choose`."""
-        known, every = samples_of(belief, "Information"), Options(moves)
-        shown, reading = every.asked(asked), Burden.of(burden, len(every))
-        if len(every) < 2:
-            return None
-        rng = np.random.default_rng(random_state)
-        efforts = np.asarray(known.efforts(moves), dtype=float)
-        count = len(every) if plans is None else plans
-        kept = every.distinct(rng, count)
+    def best(self, task: Task) -> Choice | None:
+        """Return the question that tells most, or None where none tells anything."""
+        known = samples_of(task.belief, "Information")
+        efforts = np.asarray(known.efforts(task.options.moves), dtype=float)
+        kept = task.options.distinct(task.rng, task.plans)
         if len(kept) > SHORTLIST:
             kept = promising(efforts, known.weights, kept, SHORTLIST)
-        kept = np.concatenate([kept, np.arange(count, len(every))])
-        table = Askable(kept, every.labels[kept], shown, reading, kept >= count)
-        found = table.best(_Bits(known, efforts[:, kept]), self.options, self.tolerance, rng)
-        if found is None or found.value < 1e-9:
+        kept = np.concatenate([kept, np.arange(task.plans, len(task.options))])
+        shown = efforts[:, kept]
+        found = best_question(
+            task, kept, lambda q: _bits(known, shown, q), size=self.options, tolerance=self.tolerance
+        )
+        if found is None or found.worth < 1e-9:
             return None
-        return Choice(found.options, found.value, found.examined)
+        return Choice(found.options, found.worth, found.examined)
 
 
-class _Bits:
-    """Mutual information between an answer and the person, from the efforts (n, m) of options for each of n people."""
+def _bits(belief: Sampled, efforts: Array, questions: Ints) -> Array:
+    """Return the mutual information (q,) between the answers to questions (q, k) and the person.
 
-    def __init__(self, belief: Sampled, efforts: Array) -> None:
-        self._belief, self._efforts = belief, efforts
-
-    def pairs(self, first: Ints, second: Ints, share: Array) -> Array:
-        """Information of each pair (q,)."""
-        return self._information(np.column_stack([first, second]))
-
-    def more(self, chosen: list[int], others: Ints) -> Array:
-        """Information (m,) of `chosen` and one more."""
-        return self._information(np.column_stack([np.tile(chosen, (len(others), 1)), others]))
-
-    def _information(self, questions: Ints) -> Array:
-        """Information (q,) of questions (q, k)."""
-        weights, size = self._belief.weights, max(1, _BLOCK // (len(self._efforts) * questions.shape[1]))
-        bits = []
-        for begin in range(0, len(questions), size):
-            some = questions[begin : begin + size]
-            shown = np.moveaxis(np.stack([self._efforts[:, options] for options in some.T]), 0, -1)
-            chance = np.maximum(self._belief.answer_probabilities(shown), 0.0)  # (n, q, k)
-            mean = np.einsum("n,nqk->qk", weights, chance)
-            bits.append(entr(mean).sum(axis=-1) - weights @ entr(chance).sum(axis=-1))
-        return np.asarray(np.concatenate(bits) / np.log(2))
+    ``efforts`` (n, m) are those of the options for each of n people.
+    """
+    size = max(1, _BLOCK // (len(efforts) * questions.shape[1]))
+    bits = []
+    for begin in range(0, len(questions), size):
+        some = questions[begin : begin + size]
+        shown = np.moveaxis(np.stack([efforts[:, options] for options in some.T]), 0, -1)
+        chance = np.maximum(belief.answer_probabilities(shown), 0.0)  # (n, q, k)
+        mean = np.einsum("n,nqk->qk", belief.weights, chance)
+        bits.append(entr(mean).sum(axis=-1) - belief.weights @ entr(chance).sum(axis=-1))
+    return np.asarray(np.concatenate(bits) / np.log(2))

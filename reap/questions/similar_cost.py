@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reap._typing import Array, Ints, Seed
-from reap.questions.options import Options, best_unasked, first_above
-from reap.questions.strategy import Burden, Choice, Moves, check_number, check_options, matrix_of
-
-if TYPE_CHECKING:
-    from reap.belief import Belief
+from reap._typing import Array, Ints
+from reap.questions.strategy import Choice, Strategy, Task, check_number, check_options, first_above
 
 
 @dataclass(frozen=True)
-class SimilarCost:
+class SimilarCost(Strategy):
     """Neighbours in the order of effort, whose cut passes nearest to the estimate of the effort matrix.
 
     Options are sorted by their effort s under the estimate A; each window of k neighbours is scored by the
@@ -58,24 +53,10 @@ class SimilarCost:
         check_options(self.options)
         check_number("min_gap", self.min_gap, 0.0)
 
-    def choose(
-        self,
-        moves: Moves,
-        belief: Belief | Array,
-        asked: Iterable[Sequence[int]] = (),
-        burden: Array | Burden | None = None,
-        *,
-        plans: int | None = None,
-        random_state: Seed = 0,
-    ) -> Choice | None:
-        """Return the best window, or None where nothing is left to ask; see `Strategy.choose`."""
-        options = Options(moves)
-        shown, reading = options.asked(asked), Burden.of(burden, len(options))
-        if len(options) < 2:
-            return None
-        matrix = matrix_of(belief, options.dimension)
-        order, efforts = options.ascending(matrix, np.random.default_rng(random_state))
-        examined = 0
+    def best(self, task: Task) -> Choice | None:
+        """Return the best window, or None where nothing is left to ask."""
+        options, matrix, examined = task.options, task.matrix, 0
+        order, efforts = options.ascending(matrix, task.rng)
         for size in range(min(self.options, len(order)), 1, -1):
             for width, steps in enumerate(_steps(efforts, self.min_gap)):
                 windows = order[_windows(steps, size)]
@@ -84,8 +65,8 @@ class SimilarCost:
                 pairs = zip(windows.T[:-1], windows.T[1:], strict=True)
                 scores = np.mean([options.distances(matrix, i, j) for i, j in pairs], axis=0)
                 examined += len(scores)
-                scores[reading.clash(windows)] = np.inf
-                best = best_unasked(scores, options.labels[windows], shown)
+                scores[task.clash(windows)] = np.inf
+                best = task.lowest(scores, windows)
                 if best is not None:
                     return Choice(tuple(sorted(windows[best].tolist())), float(scores[best]), examined)
         return None

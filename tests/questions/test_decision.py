@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reap._errors import InputError
 from reap.belief import ConfidenceSet, Posterior
 from reap.belief.answers import choice_probabilities, people
-from reap.questions import Burden, Decision, Information
+from reap.questions import Decision, Information
 from reap.questions.decision import PART
 from tests.questions.helpers import Cloud, cloud, plans, spd
 
@@ -185,19 +185,6 @@ def test_says_which_strategies_work_without_samples(strategy):
         strategy.choose(np.eye(2), np.eye(2))
     with pytest.raises(InputError, match="was given ConfidenceSet"):
         strategy.choose(np.eye(2), ConfidenceSet(2))
-
-
-def test_four_options_show_no_more_rows_than_two():
-    plans = np.array([[1.0, 0, 0, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 1, 0], [1, 0, 0, 0, 1], [0, 1, 1, 0, 0]])
-    apart = plans[:, None] != plans[None]
-    rows = np.where(np.eye(5, dtype=bool), np.inf, apart.sum(axis=-1))
-    belief, ask = Posterior(5), Decision(options=4, min_gain=0.0)
-    free = ask.choose(plans, belief, burden=rows)
-    kept = ask.choose(plans, belief, burden=Burden(rows, [apart], most=4))
-    shown = [int((np.ptp(plans[list(one.options)], axis=0) > 0).sum()) for one in (free, kept)]
-    assert shown[0] == 5  # what pairs of four rows come to
-    assert shown[1] <= 4
-    assert len(kept.options) >= 2
 
 
 def test_people_count_by_their_weights():
