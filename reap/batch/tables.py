@@ -18,7 +18,7 @@ from reap._formats import CUT
 from reap._typing import Frame, Series
 from reap.batch.answers import Answers
 from reap.space import ActionSpace, Feature
-from reap.space.infer import read_amounts
+from reap.space.table import read_amounts
 
 #: The name of the column that numbers rows.
 ID = "row_id"

@@ -20,7 +20,7 @@ from reap.models.spread import Spread
 from reap.recourse import Engine
 from reap.scores import Scale
 from reap.space import ActionSpace, Feature, Limits
-from reap.space.grid import shown_step
+from reap.space.legal import shown_step
 
 #: Actions of a row beyond which they are left out one by one only, not in every combination.
 _MANY = 8

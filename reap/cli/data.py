@@ -57,7 +57,7 @@ def space(
     from reap.datasets import read_csv
     from reap.models.files import load_model
     from reap.space import draft
-    from reap.space.infer import plain_numbers
+    from reap.space.table import plain_numbers
     from reap.words import counted
 
     if (data is not None or model is not None) and not review:

@@ -12,7 +12,7 @@ from reap._errors import InputError, unknown
 from reap._formats import CUT
 from reap._typing import Frame, Series
 from reap.space import ActionSpace, draft
-from reap.space.infer import plain_numbers
+from reap.space.table import plain_numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,8 +19,9 @@ from reap._clock import LateError
 from reap._errors import InputError, InputWarning, said
 from reap._typing import Array, Bools, Ints
 from reap.models import Classifier
-from reap.space import ActionSpace, vocabulary
+from reap.space import ActionSpace
 from reap.space.encoding import as_frame
+from reap.space.table import sense, words_of
 
 #: Rows that are looked at. Fewer than the least say nothing about a model, and fewer of a class nothing about the labels.
 _ROWS, _LEAST, _CLASS = 1_000, 50, 10
@@ -32,11 +33,11 @@ _TELLS = 0.995
 _TURNED = -0.1
 #: Probabilities above it for everybody come from values that the model has never seen.
 _SURE = 0.999
-_BAD = vocabulary.words_of(
+_BAD = words_of(
     "default defaulted defaults bad fraud churn churned delinquent delinquency rejected refused denied declined failed "
     "failure bankrupt bankruptcy dropout overdue loss recidivism"
 )
-_NOT = vocabulary.words_of("no not non never without")
+_NOT = words_of("no not non never without")
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 _AMOUNT = re.compile(r"[\d,.]+")
 _SETTINGS = "check target= and threshold="
@@ -162,7 +163,7 @@ def _of_target(classifier: Classifier, name: Any) -> Iterator[str]:
     """
     target, scale = classifier.target, classifier.scale
     classes = list(getattr(classifier.model, "classes_", ()))
-    words = vocabulary.words_of(next((text for text in (target, name) if isinstance(text, str)), ""))
+    words = words_of(next((text for text in (target, name) if isinstance(text, str)), ""))
     if words & _BAD and not words & _NOT and (isinstance(target, str) or target == 1):
         what = repr(target) if isinstance(target, str) else f"{target!r} of {name!r}"
         yield f"target is {what}, which looks like the bad outcome; say target= with the label of the good one"
@@ -261,7 +262,7 @@ def _of_direction(classifier: Classifier, codes: Array, scores: Array) -> Iterat
     """Yield whether scores fall with what people call better, as those of a model for the bad outcome do."""
     agreement = dict[str, float]()
     for feature, code in zip(classifier.space.features, codes.T, strict=True):
-        way = vocabulary.sense(feature)  # by its name: "may only rise" is also said of an age
+        way = sense(feature)  # by its name: "may only rise" is also said of an age
         known = ~np.isnan(code)
         if way is None or min(len(np.unique(code[known])), len(np.unique(scores[known]))) < 2:
             continue

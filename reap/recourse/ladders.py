@@ -13,7 +13,7 @@ import numpy as np
 
 from reap._typing import Array, Bools, Ints
 from reap.space import ActionSpace, Feature
-from reap.space.grid import Levels, Numbers
+from reap.space.legal import Levels, Numbers
 
 #: Rungs to each side of the start where a model has no thresholds, and where features depend on each other.
 _RUNGS, _TIED = 64, 200

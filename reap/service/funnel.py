@@ -17,7 +17,7 @@ from reap.service.desk import Desk
 from reap.service.log import Entry
 from reap.service.store import Store
 from reap.service.tables import EVENTS, SESSIONS
-from reap.space.vocabulary import doubtful
+from reap.space.table import doubtful
 
 #: Days of which the sessions are counted one by one.
 _DAYS = 30

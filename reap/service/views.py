@@ -18,7 +18,7 @@ from reap.service.live import Live
 from reap.service.refusals import TrialsError
 from reap.service.wishes import sentences
 from reap.space import Feature
-from reap.space.vocabulary import doubtful
+from reap.space.table import doubtful
 from reap.space.words import lowered
 
 

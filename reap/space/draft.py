@@ -12,12 +12,25 @@ import pandas as pd
 
 from reap._errors import InputError, unknown
 from reap._typing import Frame, Series
-from reap.space import files, infer, vocabulary
+from reap.space import files
 from reap.space.encoding import as_frame
 from reap.space.feature import Clock, Feature
-from reap.space.review import relations
 from reap.space.space import ActionSpace
-from reap.space.vocabulary import label_of, unit_of
+from reap.space.table import (
+    features_of,
+    happened,
+    label_of,
+    long_tail,
+    multiple_of,
+    passing,
+    plain_numbers,
+    protected,
+    read_amounts,
+    relations,
+    sense,
+    unit_of,
+    words_of,
+)
 
 #: Words in their order, least first.
 _ORDERS = (
@@ -32,8 +45,8 @@ _ORDERS = (
     "junior mid middle senior lead principal",
     "child teenager young adult middle_aged senior elderly",
 )
-_CODES = vocabulary.words_of("code codes type class category zip zipcode postcode postal sector")
-_NAMES = vocabulary.words_of("id ids nr uuid guid key ref reference iban ssn email phone")
+_CODES = words_of("code codes type class category zip zipcode postcode postal sector")
+_NAMES = words_of("id ids nr uuid guid key ref reference iban ssn email phone")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( .*)?")
 
 
@@ -108,9 +121,7 @@ def draft(
     if not made:
         said = "; ".join(f"{name!r}: {why}" for name, why in left_out.items())
         raise InputError(f"no column of the table can be a feature ({said})")
-    for relation in relations(
-        infer.plain_numbers(table), [feature.name for feature in made if feature.is_number]
-    ):
+    for relation in relations(plain_numbers(table), [feature.name for feature in made if feature.is_number]):
         others = " and ".join(relation.others)
         checks[relation.name].append(
             f'follows from {others}? Then say derived = "{relation.formula}"'
@@ -129,7 +140,7 @@ def _no_feature(column: Series) -> str | None:
         return "it is empty"
     if column.dtype.kind in "mM":
         return _dated(column)
-    words = vocabulary.words_of(str(column.name))
+    words = words_of(str(column.name))
     try:
         different = known.nunique()
     except TypeError:
@@ -146,7 +157,7 @@ def _no_feature(column: Series) -> str | None:
     texts = known.astype(str).str.strip()
     if texts.str.fullmatch(_DATE).mean() > 0.9:
         return _dated(column)
-    if different > 50 and different > len(known) / 2 and infer.read_amounts(column) is None:
+    if different > 50 and different > len(known) / 2 and read_amounts(column) is None:
         return f"it has {different:,} different texts in {len(known):,} rows, like a name"
     return None
 
@@ -164,8 +175,8 @@ def _dated(column: Series) -> str:
 def _feature(column: Series, fixed: bool) -> tuple[Feature, list[str]]:
     """Return one feature and what was guessed about it."""
     name = str(column.name)
-    words, guesses = vocabulary.words_of(name), []
-    amount = infer.read_amounts(column)
+    words, guesses = words_of(name), []
+    amount = read_amounts(column)
     if amount is not None:
         column = amount.values
         guesses.append(amount.said)
@@ -180,15 +191,15 @@ def _feature(column: Series, fixed: bool) -> tuple[Feature, list[str]]:
     elif words & _CODES and pd.api.types.is_numeric_dtype(column.dtype) and column.nunique() <= 50:
         said["kind"] = "categorical"
         guesses.append("taken for codes without an order")
-    made = infer.features(column.to_frame(), {name: said})[0]
+    made = features_of(column.to_frame(), {name: said})[0]
     facts: dict[str, Any] = {"label": label_of(name), "unit": unit_of(words)}
     if made.is_number:
         if made.step is not None and made.step > 1:
-            exact = infer.multiple_of(column.dropna().to_numpy(dtype=float)) == made.step
+            exact = multiple_of(column.dropna().to_numpy(dtype=float)) == made.step
             guesses.append(
                 f"{'nearly all rows are multiples of' if exact else 'said in steps of'} {made.step:,.10g}"
             )
-        if (said_of := vocabulary.long_tail(made)) is not None:
+        if (said_of := long_tail(made)) is not None:
             guesses.append(said_of.rstrip("."))
         if amount is not None and amount.unit:
             facts["unit"] = amount.unit
@@ -201,24 +212,20 @@ def _feature(column: Series, fixed: bool) -> tuple[Feature, list[str]]:
 def _directed(made: Feature, fixed: bool, guesses: list[str]) -> tuple[Feature, list[str]]:
     if fixed:
         return replace(made, actionable=False), guesses
-    if vocabulary.passing(made):
-        unit: Clock = (
-            "months" if made.unit == "months" or vocabulary.words_of(made.name) & {"month", "m"} else "years"
-        )
+    if passing(made):
+        unit: Clock = "months" if made.unit == "months" or words_of(made.name) & {"month", "m"} else "years"
         guesses.append(f"goes by itself, in {unit}? It moves only once some feature has a pace")
         return replace(made, clock=unit), guesses
-    if vocabulary.protected(made):
+    if protected(made):
         guesses.append("looks like a protected trait, so nobody is told to change it")
         return replace(made, actionable=False), guesses
-    if vocabulary.happened(made):
+    if happened(made):
         guesses.append("looks like something nobody can change")
         return replace(made, actionable=False), guesses
-    sense = vocabulary.sense(made)
-    if sense is not None:
-        guesses.append(
-            f"more of it is {'better' if sense == 'up' else 'worse'}, so it may only {_GOES[sense]}"
-        )
-        made = replace(made, direction=sense)
+    way = sense(made)
+    if way is not None:
+        guesses.append(f"more of it is {'better' if way == 'up' else 'worse'}, so it may only {_GOES[way]}")
+        made = replace(made, direction=way)
     else:
         guesses.append("may change either way; does all of it make sense?")
     guesses.append('how long does it take? pace = "…" or when = "application"')

@@ -1,25 +1,29 @@
 """What is legal: whether a change may be made, what one person could become, and the legal row nearest to a wish.
 
-What each feature may do on its own stands in ``reach.py``, what must hold across them in ``rules.py``, time in ``time.py``.
+Three views of the same: each feature on its own (``Reach``), one person with all that follows (``OnePerson``), and the
+space for everybody (``Legal``). What must hold across features stands in ``rules.py``, time in ``time.py``. Work is done on
+codes (n, f), see ``encoding.py``.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+import heapq
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.optimize import nnls
 
 from reap._errors import InputError, unknown
 from reap._typing import Array, Bools, Ints
 from reap.space.encoding import Encoding
-from reap.space.grid import Levels, Numbers, grid
+from reap.space.feature import Feature
 from reap.space.limits import Limits
-from reap.space.nearest import NearestRow
-from reap.space.reach import Reach, Room
-from reap.space.rules import SAME, Derived, Implication, Rule
+from reap.space.rules import SAME, Derived, Domain, Implication, LinearRule, Rule
 from reap.space.time import Clocks
 
 #: People for whom it is known what is legal: those whose sessions a server holds at the same time, in a batch a chunk of them.
@@ -261,6 +265,355 @@ class Legal:
     def slowest(self, z0: Array, Z: Array) -> Bools:
         """Return, for vectors (n, d) on the grid, the actions (n, f) whose time all of the change takes."""
         return self.clocks.slowest(self._person(z0).gaps(self.encoding.checked(Z)))
+
+
+# each feature on its own ---------------------------------------------------------------------------
+
+_NONE = np.zeros(0, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Room:
+    """What is open to every feature: an interval of values for a number, a set of levels otherwise.
+
+    Parameters
+    ----------
+    low, high : (f,)
+        The ends for numbers; not read for features with levels.
+    levels : tuple of (levels,) bool or None
+        Which levels are open, None for a number.
+    """
+
+    low: Array
+    high: Array
+    levels: tuple[Bools | None, ...]
+
+    @cached_property
+    def open(self) -> list[Ints]:
+        """The indices of the levels open to each feature; none for a number."""
+        return [np.flatnonzero(levels) if levels is not None else _NONE for levels in self.levels]
+
+    def meet(self, i: int, domain: Domain) -> Room:
+        """Return the room with feature ``i`` also restricted to a domain."""
+        low, high, levels = self.low.copy(), self.high.copy(), list(self.levels)
+        low[i], high[i] = max(low[i], domain.low), min(high[i], domain.high)
+        own = levels[i]
+        if own is not None and domain.levels is not None:
+            levels[i] = own & np.isin(np.arange(len(own)), list(domain.levels))
+        return Room(low, high, tuple(levels))
+
+
+class Reach:
+    """What every feature may become, given where it starts.
+
+    Parameters
+    ----------
+    encoding : Encoding
+    limits : Limits
+        A person's own limits; unlike the space's bounds they must hold even where nothing changes.
+    months : float
+        Time there is for any action: a feature with a pace goes no farther than it gets in it.
+
+    Examples
+    --------
+    >>> age = Feature("age", "integer", range=(18, 80), direction="up")
+    >>> reach = Reach(Encoding([age]), Limits(at_most={"age": 40}))
+    >>> reach.allows(np.array([[30.0]]), np.array([[29.0], [35.0], [41.0]]))
+    array([False,  True, False])
+    """
+
+    def __init__(self, encoding: Encoding, limits: Limits, months: float = np.inf) -> None:
+        self.encoding, self.limits, self.months = encoding, limits, months
+        self.features = encoding.features
+        self.free = [i for i, f in enumerate(self.features) if f.derived is None and f.clock is None]
+        self.numbers = np.array([i for i in self.free if self.features[i].is_number], dtype=np.intp)
+        self.graded = [i for i in self.free if not self.features[i].is_number]
+        self.tables = {i: _transitions(self.features[i], limits, months) for i in self.graded}
+        self._lookup()
+        numbers = [self.features[i] for i in self.numbers]
+        self.scale = encoding.scale[self.numbers]
+        self.tolerance = SAME * self.scale
+        self.declared = np.array([f.bounds is not None for f in numbers], dtype=bool)
+        ends = np.array([f.bounds or f.range for f in numbers], dtype=float).reshape(-1, 2)
+        self.least, self.most = ends.T
+        self.fixed = np.array([not f.actionable or f.name in limits.fixed for f in numbers], dtype=bool)
+        self.up = np.array([f.direction == "up" for f in numbers], dtype=bool)
+        self.down = np.array([f.direction == "down" for f in numbers], dtype=bool)
+        self.far = np.array([_far(f, months) for f in numbers], dtype=float)
+        self.hard_low = np.array([limits.at_least.get(f.name, -np.inf) for f in numbers], dtype=float)
+        self.hard_high = np.array([limits.at_most.get(f.name, np.inf) for f in numbers], dtype=float)
+        self.stepped = np.array([f.step is not None for f in numbers], dtype=bool)
+        self.step = np.array([f.step or 1.0 for f in numbers])
+        self._power = 10.0 ** np.array([f.decimals or 0 for f in numbers], dtype=float)
+
+    def _lookup(self) -> None:
+        """Lay every transition table, with one more level for "missing", end to end for one look-up."""
+        parts, offsets, sizes, start = [np.zeros(0, dtype=bool)], [], [], 0
+        for table in self.tables.values():
+            size = len(table) + 1
+            wide = np.zeros((size, size), dtype=bool)
+            wide[:-1, :-1], wide[-1, -1] = table, True  # what is missing stays missing
+            parts.append(wide.ravel())
+            offsets.append(start)
+            sizes.append(size)
+            start += size * size
+        self._flat = np.concatenate(parts)
+        self._offsets, self._sizes = np.array(offsets, dtype=np.intp), np.array(sizes, dtype=np.intp)
+
+    # many changes -------------------------------------------------------------------------------------
+
+    def allows(self, before: Array, after: Array) -> Bools:
+        """Return whether each feature's change is legal on its own, for codes (n or 1, f) and (n, f)."""
+        legal = np.ones(len(after), dtype=bool)
+        if len(self.numbers):
+            legal &= self._numbers_allow(before[:, self.numbers], after[:, self.numbers]).all(axis=1)
+        if self.graded:
+            last = self._sizes - 1.0
+            old, new = before[:, self.graded], after[:, self.graded]
+            old, new = np.where(np.isnan(old), last, old), np.where(np.isnan(new), last, new)
+            legal &= self._flat[self._offsets + (old * self._sizes + new).astype(np.intp)].all(axis=1)
+        return legal
+
+    def _numbers_allow(self, old: Array, new: Array) -> Bools:
+        low, high = self.interval(old)
+        inside = (new >= low - self.tolerance) & (new <= high + self.tolerance)
+        # float32 rounds more than 1e-6
+        inside &= ~self.stepped | (np.abs(new / self.step - np.rint(new / self.step)) <= 1e-4)
+        legal = inside & ~self.fixed | (np.abs(new - old) <= self.tolerance)
+        legal &= (new >= self.hard_low - self.tolerance) & (new <= self.hard_high + self.tolerance)
+        return np.where(np.isnan(old), np.isnan(new), legal)
+
+    def interval(self, start: Array) -> tuple[Array, Array]:
+        """Return the lowest and highest value (n, m) that the numbers may move to from ``start`` (n, m).
+
+        Without declared bounds that is the range seen in data, stretched to where the person stands now.
+        """
+        low = np.where(self.declared, self.least, np.minimum(start, self.least))
+        high = np.where(self.declared, self.most, np.maximum(start, self.most))
+        low, high = np.maximum(low, start - self.far), np.minimum(high, start + self.far)
+        low = np.where(self.fixed, start, np.where(self.up, np.maximum(low, start), low))
+        high = np.where(self.fixed, start, np.where(self.down, np.minimum(high, start), high))
+        return np.maximum(low, self.hard_low), np.minimum(high, self.hard_high)
+
+    # one person ---------------------------------------------------------------------------------------
+
+    def room(self, start: Array) -> Room:
+        """Return all that is open to a person with codes (f,): what may be moved to, and staying.
+
+        The interval of a number is the hull of both: a person outside the bounds may stay there or move inside.
+        """
+        low, high = np.full(len(self.features), np.nan), np.full(len(self.features), np.nan)
+        own = start[self.numbers]
+        first, last = self.interval(own)
+        empty = ~(first <= last)
+        first, last = np.where(empty, np.inf, first), np.where(empty, -np.inf, last)
+        stays = (own >= self.hard_low - self.tolerance) & (own <= self.hard_high + self.tolerance)
+        low[self.numbers] = np.where(stays, np.minimum(first, own), first)
+        high[self.numbers] = np.where(stays, np.maximum(last, own), last)
+        levels: list[Bools | None] = [None] * len(self.features)
+        for i, table in self.tables.items():
+            levels[i] = np.zeros(len(table), dtype=bool) if np.isnan(start[i]) else table[int(start[i])]
+        return Room(low, high, tuple(levels))
+
+    def tidy(self, grid: Array) -> Array:
+        """Return steps (…, m) times their length as the numbers people write (0.3, not 0.30000000000000004)."""
+        return np.asarray(np.rint(grid * self.step * self._power) / self._power)
+
+    def closed(self, room: Room, start: Array) -> Iterator[Feature]:
+        """Yield the features for which nothing is open, not even staying."""
+        for i in self.free:
+            levels = room.levels[i]
+            shut = not levels.any() if levels is not None else not room.low[i] <= room.high[i]
+            if shut and not np.isnan(start[i]):
+                yield self.features[i]
+
+
+def _far(feature: Feature, months: float) -> float:
+    """Return how far a number (in units) or an ordered level may move in a time."""
+    far = np.inf if feature.max_change is None else feature.max_change
+    if feature.pace is None:
+        return far
+    pace = float(feature.pace)
+    return min(far, pace * months if feature.is_number else np.floor(months / pace + 1e-6))
+
+
+def _transitions(feature: Feature, limits: Limits, months: float) -> Bools:
+    """Return whether level ``a`` may become level ``b`` in a time, (levels, levels)."""
+    count = len(feature.levels)
+    table = np.ones((count, count), dtype=bool)
+    if feature.direction == "up":
+        table = np.triu(table)
+    elif feature.direction == "down":
+        table = np.tril(table)
+    far, place = _far(feature, months), np.arange(count)
+    if feature.kind == "ordinal":
+        table &= np.abs(place[:, None] - place) <= far
+    elif far < 1:  # any other change takes as long as one level
+        table[:] = False
+    for a, b in feature.forbidden:
+        table[feature.levels.index(a), feature.levels.index(b)] = False
+    if not feature.actionable or feature.name in limits.fixed:
+        table[:] = False
+    np.fill_diagonal(table, True)
+    for level in limits.exclude.get(feature.name, ()):
+        table[:, feature.levels.index(level)] = False
+    if feature.name in limits.at_least:
+        table[:, : feature.levels.index(limits.at_least[feature.name])] = False
+    if feature.name in limits.at_most:
+        table[:, feature.levels.index(limits.at_most[feature.name]) + 1 :] = False
+    return table
+
+
+# the grid --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The m movable columns that hold grids: numbers, ordered levels, and the leading clock, for waiting. All arrays (m,).
+
+    A grid point k is ``k · unit`` in the person's units, and ``(k · unit − base) / scale`` encoded.
+    """
+
+    columns: Ints
+    feature: Ints  # which feature each column belongs to
+    start: Array  # encoded
+    stays: Bools  # whether the start itself may be kept
+    first: Array  # least and greatest grid point
+    last: Array
+    unit: Array
+    power: Array  # 10 to the decimals of the unit: 0.3 is 3 / 10, not 3 · 0.1
+    base: Array
+    scale: Array
+
+    @cached_property
+    def step(self) -> Array:
+        """The encoded distance of two grid points."""
+        return self.unit / self.scale
+
+    @cached_property
+    def lower(self) -> Array:
+        """The least encoded value."""
+        return self.encoded(self.first)
+
+    @cached_property
+    def upper(self) -> Array:
+        """The greatest encoded value."""
+        return self.encoded(self.last)
+
+    def encoded(self, place: Array, of: Ints | slice = slice(None)) -> Array:
+        """Return the encoded values of grid points, whose last axis is that of the m columns, or of those named by ``of``."""
+        units = np.rint(place * self.unit[of] * self.power[of]) / self.power[of]
+        return (units - self.base[of]) / self.scale[of]
+
+    def snap(self, U: Array, of: Ints | slice = slice(None)) -> Array:
+        """Return values moved to the nearest grid point; the start counts as one.
+
+        ``U`` ends with the axis of the m columns, or with that of the columns named by ``of``.
+        """
+        start, value = self.start[of], self.on_grid(U, of)
+        keep = self.stays[of] & (np.abs(U - start) <= np.abs(U - value) + 1e-12)
+        return np.where(keep, start, value)
+
+    def on_grid(self, U: Array, of: Ints | slice = slice(None)) -> Array:
+        """Return values moved to the nearest grid point."""
+        place = np.rint((U * self.scale[of] + self.base[of]) / self.unit[of])
+        return self.encoded(np.clip(place, self.first[of], self.last[of]), of)
+
+    def values(self, j: int) -> Array:
+        """Return all encoded values of one column."""
+        places = np.arange(self.first[j], self.last[j] + 1)
+        values = self.encoded(places, np.full(len(places), j))
+        if self.stays[j] and np.abs(values - self.start[j]).min() > 1e-9:
+            values = np.append(values, self.start[j])
+        return values
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A feature whose levels are not on a ladder: its columns, and the blocks (k, width) it may take."""
+
+    feature: int
+    columns: Ints
+    options: Array
+    own: int  # which option is the subject's own; −1 where limits exclude it
+
+
+def grid(
+    encoding: Encoding, room: Room, z0: Array, lower: Array, upper: Array
+) -> tuple[Numbers, list[Levels]]:
+    """Return what a person (d,) may become: numbers and ordered levels on ladders, other levels as they are.
+
+    Parameters
+    ----------
+    encoding : Encoding
+    room : Room
+        What is open to every feature.
+    z0 : (d,)
+    lower, upper : (d,)
+        The person's box.
+    """
+    rows: list[tuple[float, ...]] = []
+    choices = []
+    for i, feature in enumerate(encoding.features):
+        start, width = int(encoding.starts[i]), feature.width
+        columns = np.arange(start, start + width)
+        known = not np.isnan(z0[start]) and (feature.kind != "categorical" or z0[columns].any())
+        if feature.derived is not None or not known:
+            continue
+        if feature.is_number:
+            layout = encoding.origin[i], encoding.scale[i]
+            row = _grid(feature, lower[start], upper[start], z0[start], *layout)
+            if row is not None:
+                rows.append((start, i, z0[start], *row))
+            continue
+        levels = room.open[i].tolist()
+        even = levels == list(range(levels[0], levels[-1] + 1))
+        if feature.kind == "ordinal" and even and len(levels) > 1:
+            top = len(feature.levels) - 1
+            stays = round(z0[start] * top) in levels
+            rows.append((start, i, z0[start], stays, levels[0], levels[-1], 1, 1, 0, top))
+            continue
+        count = len(feature.levels)
+        table = np.eye(count) if feature.kind == "categorical" else np.linspace(0.0, 1.0, count)[:, None]
+        options = table[levels]
+        own = np.flatnonzero((np.abs(options - z0[columns]) < 1e-9).all(axis=1))
+        if len(levels) > 1 or len(own) == 0:
+            choices.append(Levels(i, columns, options, int(own[0]) if len(own) else -1))
+    column, index, begin, kept, *ends = np.array(rows, dtype=float).reshape(-1, 10).T
+    numbers = Numbers(column.astype(np.intp), index.astype(np.intp), begin, kept.astype(bool), *ends)
+    return numbers, choices
+
+
+def _grid(
+    feature: Feature, low: float, high: float, start: float, base: float, scale: float
+) -> tuple[float, ...] | None:
+    """Return (stays, first, last, unit, power, base, scale) of a number's grid; None where it can only stay."""
+    unit = feature.step or shown_step(feature)
+    decimals = feature.decimals if feature.decimals is not None else max(0, -round(np.log10(unit)))
+    first = np.ceil((base + low * scale) / unit - 1e-6)
+    last = np.floor((base + high * scale) / unit + 1e-6)
+    stays = low - 1e-9 <= start <= high + 1e-9
+    if first > last or (stays and high - low <= 1e-9):
+        return None
+    return stays, first, last, unit, 10.0**decimals, base, scale
+
+
+def shown_step(feature: Feature) -> float:
+    """Return the step in which a number without one is shown: four digits, whole from 1,000.
+
+    Examples
+    --------
+    >>> shown_step(Feature("share", range=(0, 1))), shown_step(Feature("amount", range=(0, 20000)))
+    (0.0001, 1.0)
+    """
+    low, high = feature.range or (0.0, 1.0)
+    top = max(abs(low), abs(high), 1e-12)
+    step = min(10.0 ** (np.floor(np.log10(top * (1 - 1e-9))) - 3), 1.0)
+    finest = 10.0 ** np.floor(np.log10(((high - low) or 1.0) / 200))
+    return float(min(step, finest))
+
+
+# one person --------------------------------------------------------------------------------
 
 
 class OnePerson:
@@ -574,3 +927,238 @@ def simplex(block: Array, allowed: Any) -> Array:
     out = np.zeros_like(block)
     out[:, allowed] = np.maximum(part - threshold[:, None], 0.0)
     return out
+
+
+# the nearest legal row where rules tie features together ---------------------------------------------
+
+#: Nodes looked at in order of their bound; after that we dive for any legal row, and at last give up.
+_NODES, _DIVE = 5_000, 5_000
+#: A value this near to a step (in steps) may be meant to be on it.
+_NEAR = 1e-7
+
+
+@dataclass(frozen=True)
+class _Branch:
+    room: Room
+    moving: frozenset[int] = frozenset()  # features already counted as changed
+
+
+class NearestRow:
+    """Search for the legal row nearest to a wanted one, for one person.
+
+    Parameters
+    ----------
+    person : what is legal for one person
+    rules : sequence of Rule
+    max_changes : int, optional
+    """
+
+    def __init__(self, person: OnePerson, rules: Sequence[Rule], max_changes: int | None) -> None:
+        self.person, self.max_changes = person, max_changes
+        self.reach, self.start = person.reach, person.start
+        self.implications = [rule for rule in rules if isinstance(rule, Implication)]
+        # a rule on something unknown is not held against anybody
+        self.linear = [
+            rule
+            for rule in rules
+            if isinstance(rule, LinearRule) and not any(np.isnan(self.start[i]) for i, _ in rule.weights)
+        ]
+        self.tied = sorted({i for rule in self.linear for i, _ in rule.weights})
+        self._scale = self.reach.encoding.scale[self.tied]
+        self._place = {int(i): k for k, i in enumerate(self.reach.numbers)}
+        self._G = np.zeros((len(self.linear), len(self.tied)))
+        for row, rule in zip(self._G, self.linear, strict=True):
+            for i, weight in rule.weights:
+                row[self.tied.index(i)] += weight
+        self._h = np.array([rule.limit for rule in self.linear])
+
+    def __call__(self, z: Array) -> Array | None:
+        """Return the codes (f,) nearest to vector ``z`` (d,), or None where no row is legal."""
+        counter = itertools.count()  # keeps the heap from comparing nodes
+        heap: list[tuple[float, int, _Branch, Array]] = []
+        push, pop = heapq.heappush, heapq.heappop
+        fresh: Iterable[_Branch] = [_Branch(self.person.room)]
+        for tried in range(_NODES + _DIVE):
+            for node in fresh:
+                found = self._bound(node, z)
+                if found is not None:
+                    push(heap, (found[0], next(counter), node, found[1]))
+            if not heap:
+                return None
+            # past the limit the newest node first: a legal row soon, if not the nearest
+            newest = None if tried < _NODES else max(range(len(heap)), key=lambda k: heap[k][1])
+            _, _, node, codes = pop(heap) if newest is None else heap.pop(newest)
+            answer = self._branch(node, codes)
+            if isinstance(answer, np.ndarray):
+                return answer
+            fresh = answer
+        raise InputError(
+            "no legal row was found in a long search: the rules leave very few; relax one of them"
+        )
+
+    # bound --------------------------------------------------------------------------------------------
+
+    def _bound(self, node: _Branch, z: Array) -> tuple[float, Array] | None:
+        codes, distance = self.person.nearest(z[None], node.room)
+        codes, distance = codes[0], distance[0]
+        if np.isinf(distance).any():
+            return None
+        if self.tied:
+            codes[self.tied] = wanted = self._wanted(z)
+            values = self._project(node, wanted)
+            if values is None:
+                return None
+            codes[self.tied] = values
+            distance[self.tied] = ((values - wanted) / self._scale) ** 2
+        return float(distance.sum()), codes
+
+    def _wanted(self, z: Array) -> Array:
+        encoding = self.reach.encoding
+        return np.asarray(encoding.origin[self.tied] + z[encoding.starts[self.tied]] * self._scale)
+
+    def _project(self, node: _Branch, wanted: Array) -> Array | None:
+        """Project the tied features on their intervals and the linear rules, in encoded units."""
+        low, high = np.array([self._hull(node.room, i) for i in self.tied]).T
+        clipped: Array = np.clip(wanted, low, high)
+        if (self._G @ clipped <= self._h).all():
+            return clipped
+        # in y = (value − wanted)/scale: min |y| with A y ≥ b, the least-distance problem
+        eye = np.diag(self._scale)
+        A = np.vstack([-self._G * self._scale, eye, -eye])
+        b = np.concatenate([self._G @ wanted - self._h, low - wanted, wanted - high])
+        size = np.linalg.norm(A, axis=1)
+        if (b[size == 0] > SAME).any():
+            return None
+        y = least_distance(A[size > 0] / size[size > 0, None], b[size > 0] / size[size > 0])
+        if y is None:
+            return None
+        value = np.clip(wanted + self._scale * y, low, high)
+        return value if self._obeys(value, 1e-7) else None
+
+    def _obeys(self, value: Array, tolerance: float = SAME) -> bool:
+        slack = tolerance * (1 + np.abs(self._h) + np.abs(self._G) @ np.abs(value))
+        return bool((self._G @ value <= self._h + slack).all())
+
+    def _hull(self, room: Room, i: int) -> tuple[float, float]:
+        """Return the least and greatest value open to a tied feature, steps included."""
+        levels = room.levels[i]
+        if levels is not None:
+            open_ = np.flatnonzero(levels)
+            return float(open_[0]), float(open_[-1])
+        low, high, first, last, stays = (ends[self._place[i]] for ends in self.person.ends(room))
+        if self.reach.features[i].step is not None:
+            low, high = (self._value(i, first), self._value(i, last)) if first <= last else (np.inf, -np.inf)
+        elif low > high:
+            low, high = np.inf, -np.inf
+        own = self.start[i]
+        return (min(low, own), max(high, own)) if stays else (low, high)
+
+    def _value(self, i: int, steps: float) -> float:
+        grid = np.zeros(len(self.reach.numbers))
+        grid[self._place[i]] = steps
+        return float(self.reach.tidy(grid)[self._place[i]])
+
+    # branch -------------------------------------------------------------------------------------------
+
+    def _branch(self, node: _Branch, codes: Array) -> Array | Iterable[_Branch]:
+        """Return the children that exclude what is wrong with the bound's answer, or the answer if nothing is."""
+        settled = codes.copy()
+        for i in self.tied:
+            value = self._settle(node.room, i, codes[i])
+            if value is None:
+                return self._split_step(node, i, codes[i])
+            settled[i] = value
+        if not self._obeys(settled[self.tied]):  # what was nearly on a step was not meant to be
+            off = [abs(codes[i] - settled[i]) / s for i, s in zip(self.tied, self._scale, strict=True)]
+            worst = int(np.argmax(off))
+            return self._split_step(node, self.tied[worst], codes[self.tied[worst]]) if off[worst] > 0 else ()
+        for rule in self.implications:
+            if not rule.allows(self.start[None], settled[None])[0]:
+                return [
+                    _Branch(node.room.meet(i, domain), node.moving)
+                    for i, domain in rule.alternatives(self.start)
+                ]
+        if self.max_changes is not None:
+            changed = [i for i in self.reach.free if self._moves(i, settled[i])]
+            if len(changed) > self.max_changes:
+                return self._split_count(node, changed, settled)
+        return settled
+
+    def _moves(self, i: int, value: float) -> bool:
+        return bool(abs(value - self.start[i]) > SAME * self.reach.encoding.scale[i])
+
+    def _settle(self, room: Room, i: int, value: float) -> float | None:
+        """Return the legal value of a tied feature that the bound's answer stands for, or None."""
+        levels = room.levels[i]
+        if levels is not None:
+            level = round(value)
+            return float(level) if abs(value - level) <= _NEAR and levels[level] else None
+        low, high, first, last, stays = (ends[self._place[i]] for ends in self.person.ends(room))
+        if stays and not self._moves(i, value):
+            return float(self.start[i])
+        step = self.reach.features[i].step
+        if step is None:
+            return value if low <= value <= high else None
+        steps = float(np.rint(value / step))
+        near = abs(value / step - steps) <= _NEAR and first <= steps <= last
+        return self._value(i, steps) if near else None
+
+    def _split_step(self, node: _Branch, i: int, value: float) -> list[_Branch]:
+        """Return children below and above a value that cannot be; the person's own may lie between two steps."""
+        if node.room.levels[i] is not None:
+            whole = np.arange(len(self.reach.features[i].levels))
+            sides = [Domain(levels=frozenset(whole[whole <= value].tolist()))]
+            sides.append(Domain(levels=frozenset(whole[whole > value].tolist())))
+            return [_Branch(node.room.meet(i, side), node.moving) for side in sides]
+        step = self.reach.features[i].step
+        below = above = value
+        if step is not None:
+            below, above = self._value(i, np.floor(value / step)), self._value(i, np.ceil(value / step))
+        sides = [Domain(high=below), Domain(low=above)]
+        if below < self.start[i] < above:
+            sides.append(Domain(self.start[i], self.start[i]))
+        return [_Branch(node.room.meet(i, side), node.moving) for side in sides]
+
+    def _split_count(self, node: _Branch, changed: list[int], codes: Array) -> list[_Branch]:
+        """Return children in which the largest change is undone, and in which it is one of those made."""
+        undecided = [i for i in changed if i not in node.moving]
+        scale = self.reach.encoding.scale
+        pick = max(undecided, key=lambda i: abs(codes[i] - self.start[i]) / scale[i])
+        children = [_Branch(node.room.meet(pick, self._here(pick)), node.moving)]
+        moving, room = node.moving | {pick}, node.room
+        if len(moving) == self.max_changes:
+            for i in self.reach.free:
+                if i not in moving and not np.isnan(self.start[i]):
+                    room = room.meet(i, self._here(i))
+        return [*children, _Branch(room, moving)]
+
+    def _here(self, i: int) -> Domain:
+        if i in self.reach.tables:
+            return Domain(levels=frozenset({int(self.start[i])}))
+        return Domain(self.start[i], self.start[i])
+
+
+def least_distance(A: Array, b: Array) -> Array | None:
+    """Return the shortest ``y`` with ``A y ≥ b``, or None where there is none (Lawson and Hanson, chapter 23).
+
+    The multipliers say which rows bind; on those the shortest ``y`` with equality is computed once more, to
+    the last digits.
+
+    Examples
+    --------
+    >>> least_distance(np.array([[1.0, 1.0]]), np.array([2.0])).round(6)
+    array([1., 1.])
+    """
+    E = np.vstack([A.T, b])
+    f = np.zeros(len(E))
+    f[-1] = 1.0
+    weights, _ = nnls(E, f, maxiter=50 * E.shape[1])
+    rest = f - E @ weights
+    if rest[-1] <= 1e-12:
+        return None
+    rough = -rest[:-1] / rest[-1]
+    binding = weights > 0
+    if not binding.any():
+        return np.asarray(rough)
+    fine = np.linalg.lstsq(A[binding], b[binding], rcond=None)[0]
+    return np.asarray(fine if np.abs(fine - rough).max() <= 1e-5 * (1 + np.abs(rough).max()) else rough)

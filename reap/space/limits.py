@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from reap._errors import InputError, unknown, whole
-from reap.space.feature import Feature, plain
-from reap.space.phrases import united
+from reap.space.feature import Feature, plain, united
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ asking a model about some people the rest: small changes that decide, and reward
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,9 +15,9 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array, Bools, Frame, Ints
-from reap.space import vocabulary
 from reap.space.encoding import as_frame
 from reap.space.feature import Feature
+from reap.space.table import happened, long_tail, passing, protected, relations, sense
 
 if TYPE_CHECKING:
     from reap.space.space import ActionSpace
@@ -106,19 +105,19 @@ def _words(feature: Feature, timed: bool) -> Iterator[Finding]:
     def ask(about: str, text: str, note: bool = False) -> Finding:
         return Finding(feature.name, about, f"{feature.label} {text}", note)
 
-    if (tail := vocabulary.long_tail(feature)) is not None:
+    if (tail := long_tail(feature)) is not None:
         yield ask("scale", tail, note=True)
     if not feature.is_action:
         return
-    if vocabulary.protected(feature):
+    if protected(feature):
         fix = 'say clock = "years" if it goes by itself, else actionable = false.'
         yield ask("protected", f"looks like a protected trait and may be advised: {fix}")
         return
-    if vocabulary.happened(feature):
+    if happened(feature):
         yield ask("fixed", "looks like something nobody can change: say actionable = false, or rename it.")
-    if vocabulary.passing(feature):
+    if passing(feature):
         yield ask("clock", 'looks like it goes by itself: say clock = "months" or "years".')
-    makes_sense, way = vocabulary.sense(feature), feature.direction
+    makes_sense, way = sense(feature), feature.direction
     if makes_sense is not None and way != makes_sense:
         wrong = "rise" if makes_sense == "down" else "fall"
         yield ask(
@@ -209,122 +208,6 @@ def _of_model(space: ActionSpace, scores: Callable[[Frame], Array], table: Frame
             f"The model is a cliff for {len(stand)} of {len(people.rows)} people looked at: a change too small to notice "
             "decides about them; train a smoother one, or declare coarser steps.",
         )
-
-
-# columns that follow from others --------------------------------------------------------------------
-
-#: Rows looked at, and how far a column may be from a formula, of its spread.
-_ROWS, _EXACT = 1_000, 1e-6
-#: Rows on which two columns are tried first: most pairs fail on the first few.
-_FIRST = 8
-#: The correlation from which two columns are said to move together, and the share of rows that a formula must fit.
-_TOGETHER, _FITTING = 0.98, 0.99
-
-
-@dataclass(frozen=True)
-class Relation:
-    """One column, and what it follows from.
-
-    Parameters
-    ----------
-    name : str
-    others : tuple of str
-    formula : str
-        As a derived feature says it; empty where the columns only move together.
-    share : float
-        The share of rows in which the formula holds; of columns that move together, their correlation.
-    """
-
-    name: str
-    others: tuple[str, ...]
-    formula: str
-    share: float
-
-
-def relations(table: Frame, names: Sequence[str]) -> list[Relation]:
-    """Return which of some columns of numbers follow from others of them, each fact once.
-
-    Looked for are multiples of one other column, sums, differences, products and quotients of two, and columns that move
-    nearly alike.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> X = pd.DataFrame({"months": rng.integers(6, 60, 50), "amount": rng.integers(500, 9000, 50)})
-    >>> X = X.assign(days=30 * X["months"], rate=X["amount"] / X["months"])
-    >>> [(found.name, found.formula) for found in relations(X, list(X))]
-    [('days', '30 * months'), ('rate', 'amount / months')]
-    """
-    known = table[list(names)].dropna()
-    if len(known) > _ROWS:
-        known = known.iloc[np.sort(np.random.default_rng(0).choice(len(known), _ROWS, replace=False))]
-    V = known.to_numpy(dtype=float).T  # (columns, rows)
-    if V.shape[1] < 2 * _FIRST:
-        return []
-    varied = [i for i in range(len(V)) if np.ptp(V[i]) > 0 and np.isfinite(V[i]).all()]
-    found, named = list[Relation](), list[frozenset[int]]()
-    for i in reversed(varied):  # what is derived usually stands after what it is made of
-        others = [j for j in varied if j != i]
-        for some, formula, value in _formulas(V, names, i, others):
-            facts = frozenset((i, *some))
-            fits = _fits(V[i], value)
-            if fits >= _FITTING and facts not in named:
-                named.append(facts)
-                found.append(Relation(names[i], tuple(names[j] for j in some), formula, fits))
-                break
-    formed = {relation.name for relation in found}
-    found += _moving_together(V, names, [i for i in varied if names[i] not in formed])
-    return sorted(found, key=lambda relation: list(names).index(relation.name))
-
-
-def _formulas(
-    V: Array, names: Sequence[str], i: int, others: Sequence[int]
-) -> Iterator[tuple[tuple[int, ...], str, Array]]:
-    """Yield formulas that give a column in its first rows: the columns they are of, the words, the values (rows,)."""
-    for j in others:
-        slope = np.ptp(V[i]) / np.ptp(V[j]) * (1.0 if np.corrcoef(V[i], V[j])[0, 1] > 0 else -1.0)
-        shift = float(np.median(V[i] - slope * V[j]))
-        if abs(shift) <= _EXACT * np.ptp(V[i]):
-            shift = 0.0
-        slope, shift = float(f"{slope:.10g}"), float(f"{shift:.10g}")
-        if _begins(V[i], (value := slope * V[j] + shift)):
-            times = "" if slope == 1.0 else f"{slope:.10g} * "
-            plus = "" if shift == 0.0 else f" {'+' if shift > 0 else '-'} {abs(shift):.10g}"
-            yield (j,), f"{times}{_said(names[j])}{plus}", value
-    ways = {"+": np.add, "*": np.multiply, "-": np.subtract, "/": np.divide}
-    for sign, way in ways.items():
-        pairs = itertools.combinations(others, 2) if sign in "+*" else itertools.permutations(others, 2)
-        for j, k in pairs:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                if _begins(V[i], way(V[j, :_FIRST], V[k, :_FIRST])):
-                    yield (j, k), f"{_said(names[j])} {sign} {_said(names[k])}", way(V[j], V[k])
-
-
-def _begins(column: Array, value: Array) -> bool:
-    """Whether the first rows of a column are those of a formula, nearly all of them."""
-    return bool(_near(column, value[:_FIRST]).mean() >= 1 - 1.5 / _FIRST)
-
-
-def _fits(column: Array, value: Array) -> float:
-    return float(_near(column, value).mean())
-
-
-def _near(column: Array, value: Array) -> Bools:
-    gap = np.abs(column[: len(value)] - value)
-    return np.asarray(np.isfinite(gap) & (gap <= _EXACT * max(float(np.ptp(column)), 1e-300)))
-
-
-def _moving_together(V: Array, names: Sequence[str], some: Sequence[int]) -> Iterator[Relation]:
-    """Yield columns, out of some, that move nearly as one before them does."""
-    for place, i in enumerate(some):
-        alike = [(abs(float(np.corrcoef(V[i], V[j])[0, 1])), j) for j in some[:place]]
-        if alike and (best := max(alike))[0] >= _TOGETHER:
-            yield Relation(names[i], (names[best[1]],), "", best[0])
-
-
-def _said(name: str) -> str:
-    return name if name.isidentifier() else f"`{name}`"
 
 
 # asking a model about some people ---------------------------------------------------------------------
@@ -424,24 +307,24 @@ def cliffs(feature: Feature, people: Sample) -> FoundCliff | None:
 
 def rewarded(feature: Feature, people: Sample) -> str | None:
     """Return what to say of a number that the model rewards the wrong way, such as a lower income; None where it does not."""
-    sense = vocabulary.sense(feature)
-    if sense is None or not feature.is_action or not feature.is_number:
+    way = sense(feature)
+    if way is None or not feature.is_action or not feature.is_number:
         return None
     own = people.rows[feature.name].to_numpy(dtype=float)
     step = feature.step or 0.0
     far = max(round(_PART * feature.scale / step) * step if step else _PART * feature.scale, step)
     low, high = feature.range or (-np.inf, np.inf)
-    wrong = np.clip(own - far if sense == "up" else own + far, low, high)
+    wrong = np.clip(own - far if way == "up" else own + far, low, high)
     who = np.flatnonzero(np.isfinite(own) & (wrong != own))
     gain = people.score(feature, who, wrong[who]) - people.today[who]
     better, worse = int((gain > _MOVED).sum()), int((gain < -_MOVED).sum())
     if better <= worse or better < _MANY * len(people.rows):
         return None
-    less, falls = ("less", "falls") if sense == "up" else ("more", "rises")
+    less, falls = ("less", "falls") if way == "up" else ("more", "rises")
     return (
         f"{feature.label}: the model rewards {less} of it. Where it {falls} by {feature.show(far)}, the score rises for {better} "
         f"of {len(who)} people looked at and falls for {worse}: find out why, and say direction = "
-        f'"{sense}" so that nobody is advised that.'
+        f'"{way}" so that nobody is advised that.'
     )
 
 

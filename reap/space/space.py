@@ -16,13 +16,14 @@ from reap._errors import InputError, unknown, whole
 from reap._formats import read_text
 from reap._typing import Array, Bools, Frame
 from reap.language import current
-from reap.space import files, infer
+from reap.space import files
 from reap.space.encoding import Encoding, SpaceEncoder, as_frame, from_array, names_of, one_row
 from reap.space.feature import Feature
 from reap.space.legal import Legal
 from reap.space.limits import Limits, checked
 from reap.space.review import Finding, review
 from reap.space.rules import Derived, parse
+from reap.space.table import facts_of, features_of, kept_columns
 from reap.space.time import Clocks
 from reap.space.words import Change, Meaning, doubt, table
 
@@ -155,7 +156,7 @@ class ActionSpace:
         ``max_changes``, ``horizon``, ``title`` and ``meaning`` are of the space: make it from what was inferred,
         ``ActionSpace(inferred.features, horizon=12)``, or write them into its file.
         """
-        said = infer.facts_of(
+        said = facts_of(
             dict(features or {}),
             immutable=names_of(immutable),
             increasing=names_of(increasing),
@@ -164,7 +165,7 @@ class ActionSpace:
             bounds=dict(bounds or {}),
             ordinal=dict(ordinal or {}),
         )
-        made = infer.features(X, said, None if groups is None else dict(groups))
+        made = features_of(X, said, None if groups is None else dict(groups))
         return cls(made, rules=rules, encoded=groups is not None)
 
     @classmethod
@@ -205,7 +206,7 @@ class ActionSpace:
         if self.encoded:
             raise InputError("this space is of an encoded table; its columns are all there are")
         said = {name: getattr(self, name) for name in _SAID}
-        said["features"] = (*self.features, *infer.kept(X))
+        said["features"] = (*self.features, *kept_columns(X))
         return ActionSpace(**said, limits=self.legal.limits)
 
     @cached_property

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reap._errors import InputError, unknown
 from reap.language import LANGUAGES, _, current, listed, ngettext
-from reap.space.feature import Feature
-from reap.space.phrases import Counted, united
+from reap.space.feature import Counted, Feature, united
 from reap.space.rules import SAME
 from reap.space.time import whole_months
 

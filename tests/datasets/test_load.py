@@ -15,8 +15,8 @@ from reap.datasets.catalogue import find
 from reap.datasets.loading import curated
 from reap.language import LANGUAGES, speaking
 from reap.space import ActionSpace, Change
-from reap.space.infer import _percentiles
-from reap.space.phrases import NAMES, OWN_NAMES, Counted
+from reap.space.feature import NAMES, OWN_NAMES, Counted
+from reap.space.table import _percentiles
 
 
 def test_size_and_label_are_what_the_catalogue_says(name):

@@ -11,7 +11,7 @@ from reap.checks.worlds import random_world
 from reap.effort import Efforts
 from reap.recourse.problem import Problem
 from reap.recourse.reduce import reduced
-from reap.space.grid import shown_step
+from reap.space.legal import shown_step
 
 SEEDS = range(30)
 

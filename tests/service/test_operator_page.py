@@ -6,7 +6,7 @@ import json
 
 from reap.service import exports
 from reap.service.log import Entry
-from reap.space.vocabulary import doubtful
+from reap.space.table import doubtful
 
 from .conftest import ADMIN
 from .people import text_of

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import reap
 from reap import cli
 from reap.space import ActionSpace, draft
-from reap.space.infer import plain_numbers as plain
-from reap.space.infer import read_amounts as read
+from reap.space.table import plain_numbers as plain
+from reap.space.table import read_amounts as read
 
 
 @pytest.mark.parametrize(

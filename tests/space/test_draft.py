@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from reap._errors import InputError
 from reap.space import ActionSpace, draft
-from reap.space.infer import plain_numbers as plain
+from reap.space.table import plain_numbers as plain
 from tests.space.generators import random_space, seeds
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reap._errors import InputError
-from reap.space.phrases import read_pace, spell_pace
+from reap.space.feature import read_pace, spell_pace
 
 
 @pytest.mark.parametrize(

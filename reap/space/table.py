@@ -1,11 +1,16 @@
-"""Features inferred from a table: kinds, ranges, levels, steps; and numbers that it holds as text."""
+"""What a table shows of its columns: kinds, ranges, levels, steps; numbers that it holds as text; what its names suggest.
+
+A name is a guess, never a verdict: a label, a unit, words that a careful lender would stop at.
+"""
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,7 +19,6 @@ from reap._errors import InputError, unknown
 from reap._typing import Array, Frame, Series
 from reap.space.encoding import ORDERED, as_frame
 from reap.space.feature import Feature, Kind, plain
-from reap.space.vocabulary import label_of, unit_of
 
 #: Texts beyond which a column that stays as it is has one code for each of them instead of one column.
 _MANY = 50
@@ -65,7 +69,7 @@ def facts_of(features: Any, **lists: Any) -> dict[str, dict[str, Any]]:
     return said
 
 
-def features(X: Frame, said: Said, groups: Mapping[str, Sequence[str]] | None = None) -> list[Feature]:
+def features_of(X: Frame, said: Said, groups: Mapping[str, Sequence[str]] | None = None) -> list[Feature]:
     """Return one feature a column (or a group of columns)."""
     encoded = groups is not None
     X, groups = _table(X, encoded), groups or {}
@@ -116,7 +120,7 @@ def _feature(name: str, column: Series, facts: dict[str, Any], encoded: bool) ->
     return Feature(name, **{**inferred, **facts})
 
 
-def kept(X: Frame) -> list[Feature]:
+def kept_columns(X: Frame) -> list[Feature]:
     """Return columns as features that nobody changes; a text with many values, such as an ID, takes one encoded column."""
     X = _table(X, encoded=False)
     said: dict[str, dict[str, Any]] = {}
@@ -127,7 +131,7 @@ def kept(X: Frame) -> list[Feature]:
         if not pd.api.types.is_numeric_dtype(column.dtype) and texts.nunique() > _MANY:
             levels = sorted(texts.unique(), key=lambda value: (str(type(value)), value))
             facts |= {"kind": "ordinal", "levels": tuple(levels)}
-    return features(X, said)
+    return features_of(X, said)
 
 
 def _table(X: Any, encoded: bool) -> Frame:
@@ -420,3 +424,270 @@ def _number(match: re.Match[str], mark: str) -> float:
     digits = re.sub(rf"[{mark} '’]", "", match["digits"]).replace(",", ".")
     minus = any(match[side] in ("-", "−") for side in ("sign", "sign2")) or match["bracket"]
     return -float(digits) if minus else float(digits)
+
+
+# what names suggest --------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def words_of(text: str) -> frozenset[str]:
+    """Return the words in a name, in lower case.
+
+    Examples
+    --------
+    >>> sorted(words_of("MSinceOldestTrade_open"))
+    ['m', 'oldest', 'open', 'since', 'trade']
+    """
+    return frozenset(part.lower() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text))
+
+
+#: Traits that the law or decency keeps out of advice.
+PROTECTED = words_of(
+    "age sex gender race ethnic ethnicity nationality religion marital married spouse husband wife divorced widowed "
+    "disability disabled pregnant pregnancy foreign birth born birthday dob origin native citizenship citizen caste"
+)
+#: What has happened, belongs to others, or only names a row.
+FIXED = words_of(
+    "id uuid history ever dependents children kids mother father parents zip zipcode postcode postal country survey"
+)
+#: More of it is worse.
+WORSE = words_of(
+    "debt debts loan loans overdraft arrears delinquency delinquencies delinq delq overdue late default defaults "
+    "inquiries inquiry inq burden utilization utilisation owed liabilities convictions priors absences losses loss"
+)
+#: Less of it is worse.
+BETTER = words_of(
+    "income salary wage wages earnings savings saving education assets wealth deposit deposits grade grades health "
+    "employment qualification"
+)
+#: Around these a word of debt or wealth is about something else: the duration of a loan, the years since a default.
+_ABOUT = words_of("duration term since time age rate purpose months years ago never satisfactory period type")
+#: It goes by itself.
+_PASSING = words_of("since tenure age ago seniority")
+
+
+def _words(feature: Feature) -> frozenset[str]:
+    return words_of(feature.name) | words_of(feature.label)
+
+
+def protected(feature: Feature) -> bool:
+    """Whether it looks like a protected trait."""
+    return bool(_words(feature) & PROTECTED)
+
+
+def happened(feature: Feature) -> bool:
+    """Whether it looks like something nobody can change."""
+    return bool(_words(feature) & FIXED)
+
+
+def passing(feature: Feature) -> bool:
+    """Whether it looks like a clock: the months since something, an age."""
+    return feature.is_number and bool(_words(feature) & _PASSING)
+
+
+def sense(feature: Feature) -> Literal["up", "down"] | None:
+    """Return the direction that makes sense for a feature: "up" for income, "down" for debt; None where nothing is known.
+
+    Examples
+    --------
+    >>> sense(Feature("monthly_income", range=(0, 1))), sense(Feature("loan_duration", range=(0, 1)))
+    ('up', None)
+    """
+    words = _words(feature)
+    if feature.kind == "categorical" or words & _ABOUT:
+        return None
+    worse, better = bool(words & WORSE), bool(words & BETTER)
+    return None if worse == better else "down" if worse else "up"
+
+
+#: Range and span differ by this much, or more, where a few extreme rows are worth a word.
+_TENFOLD = 10
+
+
+def long_tail(feature: Feature) -> str | None:
+    """Return what a number was seen at beyond what effort is scaled by, as a clause; None where that is not far.
+
+    Examples
+    --------
+    >>> long_tail(Feature("jobs", "integer", range=(0, 5000), span=(0, 30)))
+    'was seen from 0 to 5,000, more than ten times the 0 to 30 that effort is scaled by: a few extreme rows; check them.'
+    """
+    if not feature.is_number or feature.range is None or feature.span is None:
+        return None
+    (low, high), (first, last) = feature.range, feature.span
+    if high - low < _TENFOLD * feature.scale:
+        return None
+    seen = f"{feature.show(low, unit=False)} to {feature.show(high)}"
+    scaled = f"{feature.show(first, unit=False)} to {feature.show(last)}"
+    return f"was seen from {seen}, more than ten times the {scaled} that effort is scaled by: a few extreme rows; check them."
+
+
+_UNITS = {
+    **dict.fromkeys(("eur", "euro", "euros"), "€"),
+    **dict.fromkeys(("usd", "dollar", "dollars"), "$"),
+    **dict.fromkeys(("gbp", "pounds"), "£"),
+    **dict.fromkeys(("pct", "percent", "percentage"), "%"),
+    **{word: word.upper() for word in ("chf", "dm", "inr", "jpy", "brl", "cad", "aud")},
+    **{word: word for word in ("months", "years", "days", "weeks", "hours", "km")},
+}
+
+
+def unit_of(words: Collection[str]) -> str:
+    """Return the unit among the words of a name; "" where there is none.
+
+    Examples
+    --------
+    >>> unit_of(["income", "eur"])
+    '€'
+    """
+    return next((unit for word, unit in _UNITS.items() if word in words), "")
+
+
+def label_of(name: str) -> str:
+    """Return a name as people write it.
+
+    Examples
+    --------
+    >>> label_of("annual_income_eur"), label_of("customerID")
+    ('Annual income', 'Customer ID')
+    """
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
+    while len(parts) > 1 and parts[-1].lower() in _UNITS:
+        parts.pop()
+    text = " ".join(part if part.isupper() and len(part) > 1 else part.lower() for part in parts)
+    return text[:1].upper() + text[1:] or name
+
+
+#: Levels that tell a trait whose column has another name: "personal status: married or divorced woman".
+_PEOPLE = (PROTECTED | words_of("man woman male female")) - {"age"}
+
+
+def doubtful(features: Iterable[Feature]) -> list[Feature]:
+    """Return the features that look like a trait the law may keep out of a decision, by names and levels.
+
+    Examples
+    --------
+    >>> import reap
+    >>> [f.label for f in doubtful(reap.datasets.load("german").space.features)]
+    ['Personal status', 'Age']
+    """
+    return [feature for feature in features if _doubtful(feature)]
+
+
+def _doubtful(feature: Feature) -> bool:
+    for name in (feature.name, feature.label):
+        said = words_of(name)
+        # The age of an account is not a person's.
+        if said & PROTECTED - {"age"} or said == {"age"}:
+            return True
+    return any(words_of(str(level)) & _PEOPLE for level in feature.levels)
+
+
+# columns that follow from others --------------------------------------------------------------------
+
+#: Rows looked at, and how far a column may be from a formula, of its spread.
+_ROWS, _EXACT = 1_000, 1e-6
+#: Rows on which two columns are tried first, and the share of them that must fit: most pairs fail on the first few.
+_FIRST, _BEGINS = 8, 1 - 1.5 / 8
+#: The correlation from which two columns are said to move together, and the share of rows that a formula must fit.
+_TOGETHER, _FITTING = 0.98, 0.99
+
+
+@dataclass(frozen=True)
+class Relation:
+    """One column, and what it follows from.
+
+    Parameters
+    ----------
+    name : str
+    others : tuple of str
+    formula : str
+        As a derived feature says it; empty where the columns only move together.
+    share : float
+        The share of rows in which the formula holds; of columns that move together, their correlation.
+    """
+
+    name: str
+    others: tuple[str, ...]
+    formula: str
+    share: float
+
+
+def relations(table: Frame, names: Sequence[str]) -> list[Relation]:
+    """Return which of some columns of numbers follow from others of them, each fact once.
+
+    Looked for are multiples of one other column, sums, differences, products and quotients of two, and columns that move
+    nearly alike.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"months": rng.integers(6, 60, 50), "amount": rng.integers(500, 9000, 50)})
+    >>> X = X.assign(days=30 * X["months"], rate=X["amount"] / X["months"])
+    >>> [(found.name, found.formula) for found in relations(X, list(X))]
+    [('days', '30 * months'), ('rate', 'amount / months')]
+    """
+    known = table[list(names)].dropna()
+    if len(known) > _ROWS:
+        known = known.iloc[np.sort(np.random.default_rng(0).choice(len(known), _ROWS, replace=False))]
+    V = known.to_numpy(dtype=float).T  # (columns, rows)
+    if V.shape[1] < 2 * _FIRST:
+        return []
+    varied = [i for i in range(len(V)) if np.ptp(V[i]) > 0 and np.isfinite(V[i]).all()]
+    found, named = list[Relation](), list[frozenset[int]]()
+    for i in reversed(varied):  # what is derived usually stands after what it is made of
+        others = [j for j in varied if j != i]
+        for some, formula, value in _formulas(V, names, i, others):
+            facts = frozenset((i, *some))
+            fits = _fit(V[i], value)
+            if fits >= _FITTING and facts not in named:
+                named.append(facts)
+                found.append(Relation(names[i], tuple(names[j] for j in some), formula, fits))
+                break
+    formed = {relation.name for relation in found}
+    found += _moving_together(V, names, [i for i in varied if names[i] not in formed])
+    return sorted(found, key=lambda relation: list(names).index(relation.name))
+
+
+def _formulas(
+    V: Array, names: Sequence[str], i: int, others: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], str, Array]]:
+    """Yield formulas that give a column in its first rows: the columns they are of, the words, the values (rows,)."""
+    for j in others:
+        slope = np.ptp(V[i]) / np.ptp(V[j]) * (1.0 if np.corrcoef(V[i], V[j])[0, 1] > 0 else -1.0)
+        shift = float(np.median(V[i] - slope * V[j]))
+        if abs(shift) <= _EXACT * np.ptp(V[i]):
+            shift = 0.0
+        slope, shift = float(f"{slope:.10g}"), float(f"{shift:.10g}")
+        value = slope * V[j] + shift
+        if _fit(V[i], value[:_FIRST]) >= _BEGINS:
+            times = "" if slope == 1.0 else f"{slope:.10g} * "
+            plus = "" if shift == 0.0 else f" {'+' if shift > 0 else '-'} {abs(shift):.10g}"
+            yield (j,), f"{times}{_said(names[j])}{plus}", value
+    ways = {"+": np.add, "*": np.multiply, "-": np.subtract, "/": np.divide}
+    for sign, way in ways.items():
+        pairs = itertools.combinations(others, 2) if sign in "+*" else itertools.permutations(others, 2)
+        for j, k in pairs:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                if _fit(V[i], way(V[j, :_FIRST], V[k, :_FIRST])) >= _BEGINS:
+                    yield (j, k), f"{_said(names[j])} {sign} {_said(names[k])}", way(V[j], V[k])
+
+
+def _fit(column: Array, value: Array) -> float:
+    """Return the share of rows (or of the first of them) in which a column is that of a formula."""
+    gap = np.abs(column[: len(value)] - value)
+    near = np.isfinite(gap) & (gap <= _EXACT * max(float(np.ptp(column)), 1e-300))
+    return float(near.mean())
+
+
+def _moving_together(V: Array, names: Sequence[str], some: Sequence[int]) -> Iterator[Relation]:
+    """Yield columns, out of some, that move nearly as one before them does."""
+    for place, i in enumerate(some):
+        alike = [(abs(float(np.corrcoef(V[i], V[j])[0, 1])), j) for j in some[:place]]
+        if alike and (best := max(alike))[0] >= _TOGETHER:
+            yield Relation(names[i], (names[best[1]],), "", best[0])
+
+
+def _said(name: str) -> str:
+    return name if name.isidentifier() else f"`{name}`"
