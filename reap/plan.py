@@ -43,7 +43,7 @@ _NUMBERS = {
 
 @dataclass(frozen=True)
 class Confidence:
-    """How sure we are that no other plan suits the person better.
+    """How sure we are that no other plan suits the person better, by the belief that chose the plan.
 
     Parameters
     ----------
@@ -51,10 +51,13 @@ class Confidence:
         Probability that the plan is within 5 % of the person's best.
     excess : float
         Expected extra effort, relative to the person's best.
+    answers : int
+        The answers that it rests on; without any, nothing was learnt about the person.
     """
 
     within: float
     excess: float
+    answers: int = 1
 
     def __str__(self) -> str:
         return self.words()
@@ -63,18 +66,19 @@ class Confidence:
         """Return it in words, without a figure: people read "82 %" as the odds of a yes.
 
         Where nothing more is asked (``asking``), nobody is told that more answers would help.
+
+        Examples
+        --------
+        >>> print(Confidence(within=0.9, excess=0.0, answers=0))
+        nothing was learnt about you yet
+        >>> print(Confidence(within=0.9, excess=0.0, answers=4))
+        this fits you well
         """
+        if not self.answers:
+            return _("nothing was learnt about you yet")
         if self.within >= 0.5:
             return _("this fits you well") if self.within >= 0.8 else _("this fits you fairly well")
         return _("we are still guessing; more answers would help") if asking else _("we are still guessing")
-
-    @property
-    def detail(self) -> str:
-        """The figure behind the words."""
-        said = _(
-            "as far as your answers tell, we are {percent} % sure that no other plan is noticeably easier for you"
-        )
-        return said.format(percent=round(100 * self.within))
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def test_it_reads_like_advice(plan):
         "change home owner from “no” to “yes”  (score 70)",
         "How sure: this fits you well.",
     ]
-    assert "we are 83 % sure" in plan.confidence.detail
+    assert str(Confidence(within=1.0, excess=0.0, answers=0)) == "nothing was learnt about you yet"
     assert str(Confidence(within=0.6, excess=0.1)) == "this fits you fairly well"
     assert "still guessing" in str(Confidence(within=0.3, excess=0.4))
     assert Confidence(within=0.3, excess=0.4).words(asking=False) == "we are still guessing"

@@ -779,9 +779,14 @@ class Elicitation:
             confidence = Confidence(
                 within=float(weights @ (own <= (1 + WITHIN) * least)[:, 0]),
                 excess=float(weights @ ((own - least) / floor)[:, 0]),
+                answers=self.answered,
             )
             plan = pool[best].with_(confidence=confidence, effort=float(expected[best]))
-            return priced(self.engine, plan, self._x, self.matrix, limits)
+
+            def effort(one: Plan) -> float:
+                return float(samples_of(belief, "a session").expected(pool.priced([one]))[0])
+
+            return priced(self.engine, plan, self._x, self.matrix, limits, effort)
         if isinstance(self.preset, Paper) and self.preset.objective != "expected":
             if not isinstance(belief, ConfidenceSet):
                 raise InputError(

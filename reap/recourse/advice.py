@@ -103,15 +103,27 @@ def _back(space: ActionSpace, start: Array, end: Array) -> list[tuple[Feature, A
 # plans that hold, and plans that today's model alone accepts ------------------------------------------------
 
 
-def priced(engine: Engine, plan: Plan, x: Any, matrix: Array, limits: Limits | None = None) -> Plan:
-    """Return a plan with what holding asks for: its effort against that of the plan today's model alone accepts."""
+def priced(
+    engine: Engine,
+    plan: Plan,
+    x: Any,
+    matrix: Array,
+    limits: Limits | None = None,
+    effort_of: Callable[[Plan], float] | None = None,
+) -> Plan:
+    """Return a plan with what holding asks for: its effort against that of the plan today's model alone accepts.
+
+    ``effort_of`` says what a plan asks of this person; by default its effort for the matrix.
+    """
     if plan.status != "ok" or plan.along or engine.acceptance_.exact:
         return plan
     easier = engine.today().plans(x, matrix, limits)[0]
-    least, own = easier.effort, effort.of_moves(matrix, plan.moves)
-    if easier.status != "ok" or not least > 0:
+    if easier.status != "ok":
         return plan
-    return plan.with_(price=max(0.0, own / least - 1))
+    least, own = (
+        effort.of_moves(matrix, one.moves) if effort_of is None else effort_of(one) for one in (easier, plan)
+    )
+    return plan.with_(price=max(0.0, own / least - 1)) if least > 0 else plan
 
 
 def easier(engine: Engine, plan: Plan, x: Any, matrix: Array, limits: Limits | None = None) -> Plan | None:

@@ -1,7 +1,7 @@
 """From rows to plans: in which steps, judged once more exactly as they are shown, with notes on how they were found.
 
 *Route*: actions one a step, in an order that is legal at every step. All actions begin today and go on side by side, so every
-stage is judged against the start. What takes longest comes first; of what takes equally long, what raises the score most for its
+stage is judged against the start. What is done first comes first; of what takes equally long, what raises the score most for its
 effort. Then comes waiting, where the actions are not enough, and last, in one step, what is chosen on the day of the application.
 Where an action alone would break a rule, another comes first, or both go together. The order does not depend on what effort means
 to the person, so a row has one route.
@@ -211,7 +211,7 @@ def routes(problem: Problem, targets: Array) -> list[Array]:
     total = problem.space.months(problem.z0, targets)
     orders = list[list[Features]]()
     for i, acts in enumerate(actions):
-        by_worth = [acts[k] for k in np.lexsort((-worth[i], -months[i]))]
+        by_worth = [acts[k] for k in np.lexsort((-worth[i], months[i]))]
         parts: list[Features] = [(a,) for a in by_worth if not _on_the_day(problem, a)]
         if clocks[i] and total[i] > months[i].max(initial=0.0):
             parts.append(tuple(clocks[i]))

@@ -52,7 +52,6 @@ class Sure(BaseModel):
     within: float
     excess: float
     text: str
-    detail: str
 
 
 class Hard(BaseModel):

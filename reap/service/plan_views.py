@@ -85,7 +85,6 @@ def _explain(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
             within=sure.within,
             excess=sure.excess,
             text=sure.words(asking=session.ask() is not None),
-            detail=sure.detail,
         ),
         difficulties=[
             out.Hard(feature=d.feature, label=d.label, level=d.level, words=_(d.words))
@@ -195,7 +194,7 @@ def _relax(desk: Desk, session: Elicitation, made: Plan) -> list[Named]:
 
 
 def _effort(desk: Desk, live: Live, made: Plan) -> out.Effort | None:
-    if made.status != "ok":
+    if made.status != "ok" or not live.session.answered:  # nothing was learnt yet
         return None
     alike = everybody(desk, live)
     if alike.status != "ok":

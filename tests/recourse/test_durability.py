@@ -14,7 +14,6 @@ from sklearn.tree import DecisionTreeClassifier
 import reap
 from reap.checks.judge import Judge
 from reap.checks.promises import Call, irreducible, legal
-from reap.effort import of_moves
 from reap.models import wrap
 from reap.models.agreement import needed
 from reap.models.durable import accepting, retrained
@@ -210,7 +209,7 @@ def test_holding_has_a_price_that_is_said_and_the_easier_plan_is_offered_as_such
     session = engine.elicit(x, questions=2, preset=reap.Bayes(minds=False))
     best, *_, easy = session.plans(2, today=True)
     alone = reap.Recourse(model, space).fit(X).plans(x, session.matrix)[0]
-    assert best.price == pytest.approx(of_moves(session.matrix, best.moves) / alone.effort - 1)
+    assert best.price == pytest.approx(best.effort / session.effort(alone) - 1)  # one scale
     assert best.price > 0.05
     assert "To hold, it asks" in str(best)
     assert np.allclose(easy.path[-1], alone.path[-1])

@@ -58,18 +58,18 @@ def plan_of(scored, limits=None, A=None, **settings):
     return engine.plans(pd.DataFrame([OWN]), A, limits)[0]
 
 
-def test_the_slowest_comes_first_and_what_is_chosen_on_the_day_last_and_together():
+def test_steps_stand_in_the_order_of_their_dates_and_what_is_chosen_on_the_day_last_and_together():
     plan = plan_of(model(debt=0.1, phone=0.3, loan=0.1, term=0.1, needed=1.7), max_changes=4)
     assert [[c.feature for c in step.changes] for step in plan.steps][-1] == ["loan", "term"]
-    assert [step.month for step in plan.steps] == [plan.months, 1, plan.months]
+    assert [step.month for step in plan.steps] == [1, plan.months, plan.months]
     assert plan.months == 2 * (6 - plan.target["debt"])
     assert plan.target["since"] == 5 + plan.months
     lines = str(plan).splitlines()
     assert lines[0].startswith(
         f"Your plan: 4 changes, ready in about {plan.months} months, and the score rises"
     )
-    assert lines[1].startswith("1. Reduce debt")
-    assert f"(in month {plan.months}, score" in lines[1]
+    assert lines[2].startswith("2. Reduce debt")
+    assert f"(in month {plan.months}, score" in lines[2]
     assert lines[3].startswith("3. When you apply: reduce loan")
 
 
@@ -216,7 +216,7 @@ def test_months_come_with_tables_and_json():
     plan = engine.plans(pd.DataFrame([OWN]), np.eye(6))[0]
     data = plan.to_dict()
     assert data["months"] == 10
-    assert [step["month"] for step in data["steps"]] == [10, 1]
+    assert [step["month"] for step in data["steps"]] == [1, 10]
     assert reap.Plan.from_dict(data).steps == plan.steps
     assert "in month 10" in plan._repr_html_()
 

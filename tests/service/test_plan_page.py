@@ -203,7 +203,8 @@ def test_nobody_is_told_that_answers_would_help_once_nothing_is_asked(
     token, state = started["token"], started["state"]
     live = service.app.state.desk
     with live.open(token) as talk:  # as unsure as can be, whatever was answered
-        sure = dataclasses.replace(live.plan(talk).confidence, within=0.1)
+        assert _explain(live, talk, live.plan(talk)).confidence.text == "nothing was learnt about you yet"
+        sure = dataclasses.replace(live.plan(talk).confidence, within=0.1, answers=1)
         unsure = dataclasses.replace(live.plan(talk), confidence=sure)
         assert "more answers would help" in _explain(live, talk, unsure).confidence.text
     while state["question"] is not None:
