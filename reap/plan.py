@@ -66,13 +66,6 @@ class Confidence:
         """Return it in words, without a figure: people read "82 %" as the odds of a yes.
 
         Where nothing more is asked (``asking``), nobody is told that more answers would help.
-
-        Examples
-        --------
-        >>> print(Confidence(within=0.9, excess=0.0, answers=0))
-        nothing was learnt about you yet
-        >>> print(Confidence(within=0.9, excess=0.0, answers=4))
-        this fits you well
         """
         if not self.answers:
             return _("nothing was learnt about you yet")
