@@ -114,10 +114,13 @@ $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install --quiet -e ".[bench]"
 	touch $@
 
-# torch: the CPU build where one is at hand. dice-ml without xgboost, which it names but we never import.
+# torch: the CPU build where one is at hand. dice-ml without xgboost, which it names but we never import; KServe's client without
+# the pandas 2 that it asks for.
 $(VENV)/.extras: $(VENV)/.test
 	$(BIN)/pip install --quiet "torch==2.13.0"
 	$(BIN)/pip install --quiet --no-deps dice-ml raiutils
 	$(BIN)/pip install --quiet jsonschema tqdm requests
-	$(BIN)/pip install --quiet -e ".[boosters]"
+	$(BIN)/pip install --quiet -e ".[boosters,mlflow,mcp]"
+	$(BIN)/pip install --quiet --no-deps kserve
+	$(BIN)/pip install --quiet "cloudevents<2" kubernetes grpcio grpc-interceptor "protobuf<7" orjson timing-asgi tabulate six watchfiles aiohttp
 	touch $@

@@ -1,4 +1,4 @@
-# needs: ipywidgets
+# needs: anywidget
 # %% [markdown]
 # # A session in a notebook
 # With buttons for a person who sits beside you, and without any for a script.
@@ -48,13 +48,13 @@ session.recommend()
 # %%
 session = engine.elicit(person, questions=3)
 widget = reap.notebook.buttons(session, screening=False)
-[button.description for row in widget.children[1:] for button in row.children]
+[words for _, words, _ in widget.view["buttons"]]
 
 # %% [markdown]
 # A click does what a call does. In a notebook the person does it.
 
 # %%
-widget.children[1].children[0].click()
+widget.act("A")
 print(session.progress)
 
 # %% [markdown]

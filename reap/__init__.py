@@ -41,13 +41,14 @@ _MODULES = {
             "datasets",
             "effort",
             "models",
-            "notebook",
             "questions",
             "recourse",
             "research",
             "space",
         )
     },
+    "notebook": "reap.doors.notebook",
+    "mlflow": "reap.doors.mlflow",
     "baselines": "reap.research.baselines",
     "experiments": "reap.research.experiments",
     "subjects": "reap.research.subjects",
@@ -60,7 +61,15 @@ def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(importlib.import_module(_NAMES[name]), name)
     if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
+        try:
+            return importlib.import_module(_MODULES[name])
+        except ModuleNotFoundError as error:
+            if not _MODULES[name].startswith("reap.doors."):
+                raise
+            from reap._errors import InputError
+
+            extra = f"install it with: pip install 'reap-recourse[{name}]'"
+            raise InputError(f"reap.{name} needs {error.name}, which is not installed; {extra}") from None
     raise AttributeError(f"module 'reap' has no attribute {name!r}")
 
 

@@ -20,6 +20,7 @@ from reap.cli.ask import ask
 from reap.cli.batch import audit, batch
 from reap.cli.data import datasets, space
 from reap.cli.learn import learn
+from reap.cli.mcp import mcp
 from reap.cli.recommend import demo, reasons, recommend
 from reap.cli.reproduce import reproduce
 from reap.cli.service import export, serve, sessions, verify
@@ -31,6 +32,7 @@ _EXTRAS = {
     "plots": "matplotlib",
     "torch": "torch",
     "baselines": "dice_ml raiutils",
+    "mcp": "mcp mcp_types",
 }
 
 #: What typer raises for a command line it cannot read; the class has no public name of its own.
@@ -112,6 +114,7 @@ _COMMANDS = (
     verify,
     export,
     learn,
+    mcp,
     reproduce,
 )
 for command in _COMMANDS:

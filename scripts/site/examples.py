@@ -32,6 +32,9 @@ ORDER = (
     "paper_in_five_minutes",
     "population_prior",
     "rest_client",
+    "mlflow_model",
+    "kserve_explainer",
+    "chat_assistant",
 )
 
 
