@@ -12,6 +12,7 @@ import anywidget
 import traitlets
 
 from reap._errors import InputError
+from reap._views import plan_html, question_html
 from reap.elicitation import Elicitation, Question
 from reap.language import _
 
@@ -146,7 +147,7 @@ class Session(anywidget.AnyWidget):  # type: ignore[misc]
         """The question, a button an option, and what else can be said."""
         features = {c.feature: c.label for option in question.options for c in option.changes}
         return {
-            "html": [question._repr_html_()],
+            "html": [question_html(question)],
             "legend": _("Impossible:"),
             "ticks": [[name, label] for name, label in features.items()],
             "buttons": [
@@ -162,7 +163,7 @@ class Session(anywidget.AnyWidget):  # type: ignore[misc]
         """Why nothing more is asked, and the plans, best first."""
         shown = self.session.plans(self._plans)
         told = [f"<p>{self.session.ended}</p>"] if self.session.ended else []
-        return {"html": [*told, *(plan._repr_html_() for plan in shown)], "buttons": self._undo()}
+        return {"html": [*told, *(plan_html(plan) for plan in shown)], "buttons": self._undo()}
 
     def _undo(self) -> list[list[Any]]:
         return [["undo", _("Undo"), False]] if self.session.revision else []
