@@ -26,7 +26,8 @@ LIMITS: dict[str, tuple[int, int]] = {
     ".": (2_280, 15),
     "belief": (3_080, 12),
     "learning": (640, 4),
-    "cli": (2_030, 11),
+    "cli": (2_060, 12),
+    "doors": (760, 5),
     "batch": (1_545, 8),
     "auditing": (1_130, 6),
 }
