@@ -101,7 +101,7 @@ class RemoteModel:
         except urllib.error.HTTPError as error:
             told = error.read()[:200].decode(errors="replace")
             raise InputError(f"the predictor at {url} refused: {error.code} {told}") from None
-        except (urllib.error.URLError, TimeoutError, OSError) as error:
+        except OSError as error:
             reason = getattr(error, "reason", error)
             raise InputError(f"the predictor at {url} cannot be reached: {reason}") from None
         except ValueError:
@@ -120,14 +120,10 @@ def runtime(engine: Engine, name: str) -> FastAPI:
     def refused(_request: Request, error: InputError) -> JSONResponse:
         return JSONResponse({"error": str(error)}, status_code=400)
 
-    @app.get("/")
     @app.get("/v2/health/live")
-    def live() -> dict[str, bool]:
-        return {"live": True}
-
     @app.get("/v2/health/ready")
-    def ready() -> dict[str, bool]:
-        return {"ready": True}
+    def alive() -> dict[str, bool]:
+        return {"live": True, "ready": True}
 
     @app.get(f"/v1/models/{name}")
     @app.get(f"/v2/models/{name}/ready")
@@ -171,15 +167,12 @@ def runtime(engine: Engine, name: str) -> FastAPI:
 
 def explain(engine: Engine, rows: Frame) -> list[dict[str, Any]]:
     """Return for each row a plan in values and in words, and the principal reasons of its refusal."""
-    identity = np.eye(engine.space.dimension)
     told = []
-    for plan, i in zip(engine.plan_each(rows, identity), range(len(rows)), strict=True):
-        if isinstance(plan, Exception):
-            raise plan
-        reasons = [] if plan.status == "already_accepted" else engine.reasons(rows.iloc[[i]])
-        told.append(
-            {"plan": plan.to_dict(standalone=False), "words": str(plan), "reasons": [str(r) for r in reasons]}
-        )
+    for i in range(len(rows)):
+        x = rows.iloc[[i]]
+        plan = engine.plans(x, np.eye(engine.space.dimension)[None])[0]
+        reasons = [] if plan.status == "already_accepted" else [str(r) for r in engine.reasons(x)]
+        told.append({"plan": plan.to_dict(standalone=False), "words": str(plan), "reasons": reasons})
     return told
 
 
