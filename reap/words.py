@@ -114,8 +114,8 @@ def durability(made: Plan) -> str:
     """Return by whom a plan is accepted beside today's model; a plan is never called safe."""
     count = made.refits or 0
     return ngettext(
-        "Accepted by today's model and by {some} of {count} retraining; not a promise.",
-        "Accepted by today's model and by {some} of {count} retrainings; not a promise.",
+        "Today's computer would say yes, and so would {some} of {count} possible update of it; not a promise.",
+        "Today's computer would say yes, and so would {some} of {count} possible updates of it; not a promise.",
         count,
     ).format(some=round((made.durability or 0) * count), count=count)
 
@@ -126,20 +126,19 @@ def price(more: float) -> str:
     Examples
     --------
     >>> price(0.12)
-    "To hold, it asks 12 % more of you than the easiest plan for today's model alone."
+    'The easiest plan asks a little less of you, but it is less likely to hold.'
     >>> price(2.4)
-    "To hold, it asks 3.4 times as much of you as the easiest plan for today's model alone."
+    'It asks 3.4 times as much of you as the easiest plan, which is less likely to hold.'
     >>> price(97.3)  # a plan that asks next to nothing is a poor measure
-    "To hold, it asks more than ten times as much of you as the easiest plan for today's model alone."
+    'It asks more than ten times as much of you as the easiest plan, which is less likely to hold.'
     """
-    if more < 1:
-        said = _("To hold, it asks {share} % more of you than the easiest plan for today's model alone.")
-        return said.format(share=number(100 * more))
+    if more < 0.5:
+        return _("The easiest plan asks a little less of you, but it is less likely to hold.")
     if more >= MANY:
         return _(
-            "To hold, it asks more than ten times as much of you as the easiest plan for today's model alone."
+            "It asks more than ten times as much of you as the easiest plan, which is less likely to hold."
         )
-    said = _("To hold, it asks {times} times as much of you as the easiest plan for today's model alone.")
+    said = _("It asks {times} times as much of you as the easiest plan, which is less likely to hold.")
     return said.format(times=number(1 + more, 1))
 
 
@@ -147,14 +146,14 @@ def fragile(made: Plan) -> str:
     """Return the warning on a plan that today's model alone was asked about."""
     if made.durability is None:
         return _("This plan asks for less, but it ends close to what is needed: it may not hold.")
-    return _("This plan asks for less, but it may not hold: the next retraining of the model may refuse it.")
+    return _("This plan asks for less, but it may not hold: if the computer is updated, it may say no.")
 
 
 def cliff(made: Plan, at: Cliff) -> str:
     """Return the warning that a tiny change decides: no advice, but a flaw of the model."""
     return _(
         "A tiny difference decides here: with {label} at {below} instead of {above} the score would be {lower} instead of "
-        "{higher}. That is a flaw of the model; do not rely on it."
+        "{higher}. That is a flaw of the computer; do not rely on it."
     ).format(
         label=lowered(at.label),
         below=at.below,

@@ -296,7 +296,7 @@ def test_reasons_are_printed_in_order_or_as_json(run):
 
     code, out, _ = run("reasons", "--most", 2)
     assert code == 0
-    assert re.fullmatch(r"1\. .+: .+ \(typical of accepted people: .+\)\n2\. .+\n", out)
+    assert re.fullmatch(r"1\. .+: .+ \(people who get a yes usually have: .+\)\n2\. .+\n", out)
     code, again, _ = run("reasons", "--most", 2, "--json")
     assert [reason["text"] for reason in json.loads(again)] == [line[3:] for line in out.splitlines()]
     code, out, err = run("reasons", "--most", 0)

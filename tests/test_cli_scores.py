@@ -105,14 +105,14 @@ def test_batch_and_audit_keep_the_unit(run, bank):
 def test_plans_hold_by_default_where_labels_are_at_hand(run, bank):
     code, out, _ = run(*of(bank, "classes.skops"), "--target", "yes")
     assert code == 0
-    agreed = re.search(r"Accepted by today's model and by (\d+) of 100 retrainings; not a promise.", out)
+    agreed = re.search(r"so would (\d+) of 100 possible updates of it; not a promise.", out)
     assert agreed
     assert int(agreed[1]) >= 90
     head, easier = out.split("Easier today, but less sure to hold")
-    assert "To hold, it asks" in head
+    assert "likely to hold" in head
     assert "it may not hold" in easier
     code, out, _ = run(*of(bank, "classes.skops"), "--target", "yes", "--durability", "0")
-    assert "retraining" not in out
+    assert "possible update" not in out
     assert "less sure" not in out
 
 

@@ -175,8 +175,8 @@ class Acceptance:
         """Return what is to be said where today's model accepts rows (n, d), but not enough of the others do."""
         most = accepting(self.others, rows).max()
         return _(
-            "Today's model would accept a plan, but none was found that holds: {needed} of {count} retrainings must accept "
-            "it. Of the plans that today's model accepts the best is accepted by {most} of them."
+            "Today's computer would say yes to a plan, but we found none that is likely to hold: {needed} of {count} possible "
+            "updates of the computer must still say yes. For the best plan of today {most} of them do."
         ).format(needed=self.needed, count=len(self.others), most=most)
 
     def short(self, rows: Array) -> str:
@@ -185,7 +185,7 @@ class Acceptance:
             return self.fragile(rows)
         scale = self.today.scale
         said = _(
-            "Today's model would accept a plan, but only just: {needed}, and {margin} beyond it, is needed."
+            "Today's computer would say yes to a plan, but only just: {needed}, and {margin} beyond it, is needed."
         )
         return said.format(needed=scale.needed, margin=localized(f"{self.margin:g}"))
 

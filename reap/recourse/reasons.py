@@ -55,7 +55,7 @@ class Reason:
     score : float
         The model's score then, in its own unit.
     text : str
-        "Duration: 48 months (typical of accepted people: 18 months)", "Savings: below 100 DM (better: 1,000 DM or more)".
+        "Duration: 48 months (people who get a yes usually have: 18 months)", "Savings: below 100 DM (better: 1,000 DM or more)".
     """
 
     feature: str
@@ -178,7 +178,7 @@ def _reason(
 def words(feature: Feature, value: Any, typical: Any, better: Any) -> str:
     """Return a reason as a person reads it, in the language in use."""
     said = (
-        _("{label}: {value} (typical of accepted people: {better})")
+        _("{label}: {value} (people who get a yes usually have: {better})")
         if better == typical
         else _("{label}: {value} (better: {better})")
     )

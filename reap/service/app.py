@@ -19,14 +19,14 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from reap import __version__
 from reap._errors import InputError
-from reap.service import api, duty_api, faults, operator_api, pages
+from reap.service import advice, faults, operator_api, operator_pages, questions, situation, what_if
 from reap.service.case import Case
 from reap.service.database import UnavailableError
 from reap.service.desk import Desk
 from reap.service.guards import Buckets, Guard
-from reap.service.languages import Speaker
 from reap.service.metrics import Metrics
 from reap.service.patience import Patience
+from reap.service.render import Speaker
 from reap.service.settings import Settings
 from reap.service.store import Store
 
@@ -75,11 +75,13 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
     app.state.guesses = Buckets(rate=1 / 60, burst=5)  # wrong admin keys of one client
     app.state.starts = Buckets(rate=settings.starts / 3600, burst=settings.starts)
     faults.install(app)
-    app.include_router(api.router)
-    app.include_router(duty_api.router)
+    for part in (situation, questions, advice):
+        app.include_router(part.api)
+        app.include_router(part.pages)
+    app.include_router(what_if.router)
     app.include_router(operator_api.router)
     app.include_router(operator_api.operate)
-    app.include_router(pages.router)
+    app.include_router(operator_pages.router)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
     app.state.patience = Patience(settings.time_limit)
     app.add_middleware(Guard, settings=settings, metrics=counted, patience=app.state.patience)

@@ -27,7 +27,7 @@ from reap.service.refusals import (
     TrialsError,
     UncomputedError,
 )
-from reap.service.render import error_page, go, page, session_of
+from reap.service.render import error_page, go, moved_on, page, session_of
 from reap.service.rows import FieldError
 
 _logger = logging.getLogger("reap.service")
@@ -141,6 +141,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(StaleError)
     def _stale(request: Request, error: Exception) -> Response:
+        if not request.url.path.startswith("/api/"):
+            return moved_on(request)
         desk = request.app.state.desk
         with desk.open(request.path_params["token"]) as live:
             sentence = REUSED if isinstance(error, ReusedError) else STALE

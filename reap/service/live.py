@@ -11,7 +11,7 @@ from reap.elicitation import ACTS, VERBS, Elicitation, Event, in_force
 from reap.plan import Plan
 from reap.recourse import Engine
 from reap.service.log import Entry
-from reap.service.plan_schemas import PlanOut
+from reap.service.schemas import Advice
 from reap.service.tables import Kept
 from reap.service.vocabulary import quiet
 
@@ -39,7 +39,7 @@ class Live:
         The name of that request.
     spoken : str
         The language in which its words were last made.
-    explained : ((int, str), PlanOut), optional
+    explained : ((int, str), Advice), optional
         The plan in words, with the revision at which it was stored and the language.
     offers : ((int, str), list of Plan), optional
         The plans to choose from, of the same revision and language.
@@ -55,7 +55,7 @@ class Live:
     came: float = 0.0
     key: str | None = None
     spoken: str = "en"
-    explained: tuple[tuple[int, str], PlanOut] | None = None
+    explained: tuple[tuple[int, str], Advice] | None = None
     offers: tuple[tuple[int, str], list[Plan]] | None = None
     told: dict[tuple[bytes, ...], list[str]] = field(default_factory=dict)
 

@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 from reap._clock import LateError
 from reap.service import funnel, requests, reviews, schemas
 from reap.service.access import D, admin
-from reap.service.api import FAULTS
+from reap.service.schemas import FAULTS
 
 _ADMIN: dict[int | str, dict[str, Any]] = {
     **FAULTS,

@@ -18,10 +18,9 @@ from reap._errors import InputError
 from reap.learning import gain
 from reap.service import exports, funnel, reviews
 from reap.service.access import D, knows_key
-from reap.service.api import download
 from reap.service.desk import Desk
 from reap.service.log import Entry
-from reap.service.render import Form, key_of, number, page, text
+from reap.service.render import Form, download, key_of, number, page, text
 from reap.service.tables import Kept
 
 router = APIRouter(include_in_schema=False)

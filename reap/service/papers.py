@@ -1,93 +1,132 @@
-"""Plans and decisions on paper: a list of parts, each ``(kind, text)``, and the PDF that it becomes."""
+"""Plans and decisions on paper: a list of parts, each ``(kind, text)``, so that page, file and API say the same to the letter."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from starlette.responses import Response
 
+from reap import language
 from reap.language import _
-from reap.service.plan_schemas import Chosen, PlanOut
-from reap.service.schemas import State
+from reap.service import plans, views
+from reap.service.brand import Brand
+from reap.service.desk import Desk
+from reap.service.live import Live
+from reap.service.render import download
 
 Part = tuple[str, Any]
 #: Characters that the fonts of every PDF reader lack.
 _PLAIN = str.maketrans(
-    {
-        "“": '"',
-        "”": '"',
-        "„": '"',
-        "’": "'",
-        "‘": "'",
-        "–": "-",
-        "—": "-",
-        "−": "-",
-        "→": "->",
-        "…": "...",
-        "≤": "<=",
-    }
-    | {"\u202f": " ", "\u2009": " ", "•": "-", "€": "EUR"}
+    dict(zip("“”„’‘–—−•\u202f\u2009", '"""\'\'----  ', strict=True))
+    | {"→": "->", "…": "...", "≤": "<=", "€": "EUR"}
 )
 #: Millimetres on the left and right, and in front of what a list says.
 _MARGIN, _INDENT = 20, 7
 
 
-def plan(
-    made: PlanOut,
-    state: State,
-    chosen: Chosen | None,
-    scale: Any,
-    shown: list[tuple[str, str]],
-    ends: tuple[str, str, str, str],
-) -> list[Part]:
-    """Return a plan as it goes on one sheet, with all that the page on paper says.
+def plan(desk: Desk, live: Live, ends: tuple[str, str, str]) -> list[Part]:
+    """Return the plan as it goes on one sheet: the one chosen, or the one recommended.
 
-    Parameters
-    ----------
-    made, state, chosen, scale
-        The plan, the session, what was chosen of it, and the scale of scores.
-    shown : list of (str, str)
-        Where the person stands: labels and values.
-    ends : tuple of str
-        Who says it, the day, the link back, and until when it works.
+    ``ends`` are who says it, the link back, and until when it works.
     """
-    name, today, link, until = ends
+    made, state, chosen = plans.taken(desk, live), views.state(desk, live), plans.chosen(desk, live)
+    name, link, until = ends
+    today = language.day(datetime.now(UTC).date())
     parts: list[Part] = [("small", f"{name} · {today}"), ("heading", made.headline)]
     if made.status == "ok":
         said = _("Your score today is {now}, then {then}; needed is {needed}.")
-        parts.append(
-            (
-                "text",
-                said.format(now=scale.say(made.score_now), then=scale.say(made.score), needed=scale.needed),
-            )
-        )
+        parts.append(("text", made.stands))
+        parts.append(("text", said.format(now=made.said_now, then=made.said, needed=made.needed)))
         parts.append(("part", _("What to do")))
         done = [(c.text, " · ".join(filter(None, (c.when, c.brings)))) for c in made.changes]
         parts.append(("actions", done))
         if made.follows:
             parts.append(("text", f"{_('As a result:')} {'; '.join(made.follows)}."))
-        sure = made.durability or _("Today’s model would accept it; that is not a promise.")
-        fits = "" if made.confidence is None else made.confidence.text
-        fits = f"{fits[:1].upper()}{fits[1:]}." if fits else ""
-        said_too = (made.fragile, made.setback, *made.cliffs, sure, fits, made.money)
-        parts += [("text", text) for text in said_too if text]
+        parts += [("text", text) for text in (*made.enough, *made.cautions, made.fit, made.money) if text]
         if chosen is not None and chosen.honoured_until:
             said = _("It is honoured until {day} for this model ({model}).")
             parts.append(("text", said.format(day=chosen.honoured_until, model=chosen.model[:8])))
     parts.append(("part", _("Where you stand today")))
-    parts.append(("small", "; ".join(f"{label}: {value}" for label, value in shown) + "."))
+    known = "; ".join(f"{label}: {value}" for label, value in views.shown(desk, state.subject))
+    parts.append(("small", f"{known}."))
     if state.wishes:
         parts.append(("part", _("Your wishes")))
         parts.append(("list", [wish.text for wish in state.wishes]))
-    parts.append(("small", _("Come back until {day}: {link}").format(day=until, link=link)))
+    parts.append(("small", f"{_('Come back until {day}:').format(day=until)} {link}"))
     return parts
+
+
+# the decision -------------------------------------------------------------------------------------------
+
+
+def notice(desk: Desk, live: Live, brand: Brand) -> list[Part]:
+    """Return the notice of this person's decision as it stands: who decided what, when, why, and what they may do about it.
+
+    The form follows what 12 CFR 1002.9 asks of a notice of adverse action; see docs/compliance.md, which is not legal advice.
+    """
+    state, case = views.state(desk, live), desk.case
+    today = language.day(datetime.now(UTC).date())
+    parts: list[Part] = []
+    if state.accepted:
+        parts.append(("heading", _("Decision: yes")))
+        parts.append(("text", _("The computer would say yes to your application today.")))
+    else:
+        parts.append(("heading", _("Notice of a decision")))
+    parts.append(("text", "\n".join(filter(None, (brand.creditor or brand.name, today)))))
+    parts.append(("text", _("Subject: {title}").format(title=case.heading)))
+    if not state.accepted:
+        parts.append(
+            ("text", _("After looking at your situation we cannot say yes to your application at present."))
+        )
+        said = _("Your score is {score}; needed is {needed}.")
+        parts.append(("text", said.format(score=state.said, needed=state.needed)))
+        reasons, hidden = views.reasons(desk, live)
+        parts.append(("part", _("Principal reasons, the most important first")))
+        if reasons:
+            parts.append(("list", [reason.text for reason in reasons]))
+        else:
+            parts.append(("text", _("The reasons cannot be stated by comparison; please ask us.")))
+        if hidden:
+            parts.append(("text", protected()))
+    parts.append(("part", _("What this rests on")))
+    known = "; ".join(f"{label}: {value}" for label, value in views.shown(desk, state.subject))
+    parts.append(("small", f"{known}."))
+    parts.append(("part", _("Your rights")))
+    rights = [
+        _("You may ask us to correct what is wrong above; the decision is then made again."),
+        _(
+            "You may ask a person to look at the decision, and say what you think of it, on the page you got this from."
+        ),
+        _("You may ask for the reasons in more detail, and for a copy of what we keep about you."),
+        _(
+            "A creditor may not refuse because of race, colour, religion, national origin, sex, marital status or age."
+        ),
+    ]
+    parts.append(("list", rights))
+    if brand.regulator:
+        parts.append(
+            ("text", _("The authority that oversees us: {authority}").format(authority=brand.regulator))
+        )
+    if brand.support:
+        parts.append(("text", _("Whom to ask: {contact}").format(contact=brand.support)))
+    made = _("Decided by the model {model} on the data {data}.")
+    parts.append(("small", made.format(model=case.model[:12], data=case.data[:12])))
+    return parts
+
+
+def protected() -> str:
+    """Return what is said where something counts that the law may keep out of a decision."""
+    return _("Something may count here that the law forbids to count. Ask a person to look at the decision.")
+
+
+# as a file --------------------------------------------------------------------------------------------
 
 
 def file(parts: list[Part], name: str) -> Response:
     """Return parts as a PDF to keep."""
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(as_pdf(parts), media_type="application/pdf", headers=headers)
+    return download(as_pdf(parts), "application/pdf", name)
 
 
 def as_pdf(parts: list[Part]) -> bytes:

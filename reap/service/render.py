@@ -1,4 +1,4 @@
-"""From templates to pages, and the signature that every form carries."""
+"""From templates to pages, what forms send, the signature that each of them carries, and the language of a request."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ import secrets
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
-from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
-from jinja2.runtime import Context
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from pydantic import BaseModel
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reap import language
 from reap._errors import InputError
 from reap.language import N_, _
 from reap.service import charts
 from reap.service.requests import KEY
+from reap.service.settings import Settings
 from reap.service.tokens import sign, signed
 from reap.space import Feature
 
-COOKIE = "reap_browser"
+COOKIE, LANGUAGE = "reap_browser", "reap_language"
 _TITLES = {
     401: N_("Please sign in"),
     403: N_("This page was open too long"),
@@ -35,7 +37,6 @@ NOTES = {
     "moved": N_("This question was answered already, perhaps in another window. Here is where you are now."),
     "stale": N_("You said something else in the meantime, so this was not taken. Here is where you are now."),
     "stored": N_("What you sent is stored."),
-    "kept": N_("This plan is kept. You can compare it with others below."),
     "undone": N_("What you said last was taken back."),
     "revised": N_("Your answer was changed."),
     "wished": N_("Your wish is noted. No plan will break it."),
@@ -67,26 +68,17 @@ def _environment() -> Environment:
     made.globals["number"] = language.number
     made.filters["typed"] = _typed
     made.filters["sentence"] = _sentence
-    made.filters["say"] = _say
     return made
 
 
 def _typed(value: Any, feature: Feature) -> str:
     """Return a number as it stands in a field; what the person typed wrongly stays as it was."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    return language.typed(value)
+    return value or "" if value is None or isinstance(value, str) else language.typed(value)
 
 
 def _sentence(text: str) -> str:
     """Return a phrase as a sentence."""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
-
-
-@pass_context
-def _say(context: Context, score: float) -> str:
-    """Return a score in the operator's unit."""
-    return str(context["scale"].say(score))
 
 
 _pages = _environment()
@@ -129,14 +121,11 @@ def error_page(
     request: Request, status: int, sentence: str, headers: dict[str, str] | None = None, over: bool = False
 ) -> Response:
     """Return an error as a page with one sentence and a way on: to the session, or to its file and deletion where it is over."""
-    heading = (
-        language.gettext(_TITLES[status]) if status in _TITLES else language.gettext("Something went wrong")
-    )
     made = page(
         request,
         "error.html",
         status,
-        heading=heading,
+        heading=language.gettext(_TITLES.get(status, N_("Something went wrong"))),
         sentence=_sentence(sentence),
         session=session_of(request) if status != 404 else "",
         over=over,
@@ -194,3 +183,67 @@ def number(form: FormData, name: str) -> int:
 def go(path: str, note: str = "") -> Response:
     """Send the browser on after a form (POST, redirect, GET)."""
     return RedirectResponse(f"{path}?note={note}" if note else path, 303)
+
+
+#: Where somebody goes on whose form was overtaken by something said elsewhere; other forms are shown again.
+_BACK = {"answer": "questions", "undo": "questions", "revise": "questions", "release": "wishes"}
+_BACK |= {"choose": "plan", "refuse": "plan"}
+
+
+def moved_on(request: Request) -> Response:
+    """Send somebody on whose form belongs to a state that has changed since."""
+    form = request.url.path.rsplit("/", 1)[-1]
+    note = "moved" if form == "answer" else "stale"
+    return go(f"{session_of(request)}/{_BACK.get(form, form)}", note)
+
+
+def link(request: Request, token: str) -> str:
+    """Return the link to a session."""
+    base = request.app.state.settings.public_url.rstrip("/") or str(request.base_url).rstrip("/")
+    return f"{base}/s/{token}"
+
+
+def sent(made: BaseModel, status: int = 200) -> Response:
+    """Return a model as the answer; left to the framework, it is checked again first, in one more thread."""
+    return Response(made.model_dump_json(), status, media_type="application/json")
+
+
+def download(content: str | bytes, kind: str, name: str) -> Response:
+    """Return a file to keep."""
+    return Response(
+        content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
+
+
+# languages ----------------------------------------------------------------------------------------------
+
+
+class Speaker:
+    """ASGI middleware: what is done inside a request is said in its language.
+
+    That is the person's choice (``?lang=de``, then kept in a cookie), or the browser's, or English.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app, self.settings = app, settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request in its language; a choice made by link is kept."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope)
+        picked, kept = request.query_params.get("lang"), request.cookies.get(LANGUAGE)
+        wished = language.chosen(request.headers.get("accept-language", "")) or "en"
+        spoken = next((code for code in (picked, kept) if code in language.LANGUAGES), wished)
+
+        async def said(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = [*message.get("headers", []), (b"content-language", spoken.encode())]
+                if picked == spoken != kept:
+                    headers.append((b"set-cookie", self.settings.cookie(LANGUAGE, spoken, 365).encode()))
+                message["headers"] = headers
+            await send(message)
+
+        with language.speaking(spoken):
+            await self.app(scope, receive, said)

@@ -95,7 +95,28 @@ def allowed(feature: Feature) -> str:
     return said.format(low=feature.show(low, unit=False), high=feature.show(high))
 
 
-def bound(feature: Feature, given: Any) -> Any:
+def wish(space: ActionSpace, feature: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a wish in the feature's own values, without what was left empty."""
+    about = space.feature(feature)
+    read: dict[str, Any] = {}
+    if given.get("fixed"):
+        read["fixed"] = True
+    for name in ("at_least", "at_most"):
+        if given.get(name) not in (None, ""):
+            read[name] = _bound(about, given[name])
+    least, most = read.get("at_least"), read.get("at_most")
+    if about.is_number and least is not None and most is not None and least > most:
+        said = _("{label}: the first number, {least}, is above the second, {most}")
+        raise InputError(said.format(label=about.label, least=about.show(least), most=about.show(most)))
+    if given.get("exclude"):
+        read["exclude"] = [value(about, level) for level in given["exclude"]]
+    level = given.get("difficulty")
+    if level not in (None, ""):
+        read["difficulty"] = int(level) if str(level).isdecimal() else level
+    return read
+
+
+def _bound(feature: Feature, given: Any) -> Any:
     """Return the least or greatest value that a person wishes for, in the feature's own type."""
     if feature.is_number:
         return _finite(feature, given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, StrictBool, StrictFloat, StrictInt, StrictStr, WithJsonSchema
 
@@ -22,17 +22,14 @@ Range = Annotated[
 Threshold = float | Range
 
 
-class Score(BaseModel):
-    """The model's score of a row that nobody has to be in, as a number and as it is said, and what is needed."""
+class Named(BaseModel):
+    """A feature and its label."""
 
-    score: float
-    said: str
-    needed: str
-    threshold: Threshold
-    accepted: bool
-    allowed: bool
-    text: str
-    hypothetical: Literal[True] = True
+    feature: str
+    label: str
+
+
+# a session ----------------------------------------------------------------------------------------------
 
 
 class Cell(BaseModel):
@@ -53,15 +50,6 @@ class Compared(BaseModel):
     cells: list[Cell]
 
 
-class Different(BaseModel):
-    """A feature in which the options differ."""
-
-    label: str
-    now: str
-    values: list[str]
-    signed: list[str]
-
-
 class Option(BaseModel):
     """One plan of a question; stages are those of a path through other people's rows."""
 
@@ -73,24 +61,16 @@ class Option(BaseModel):
     said: str
 
 
-class Named(BaseModel):
-    """A feature and its label."""
-
-    feature: str
-    label: str
-
-
 class Asked(BaseModel):
-    """The question to answer now."""
+    """A question. ``kind``: whether its options are whole plans, or single steps."""
 
     id: str
     number: int
+    kind: Literal["plans", "steps"]
     asks: str
     why: str
     also: str
-    shared: list[str]
     options: list[Option]
-    differences: list[Different]
     rows: list[Compared]
     promise: str
     same_target: bool
@@ -98,13 +78,14 @@ class Asked(BaseModel):
 
 
 class Given(BaseModel):
-    """An answer given earlier."""
+    """An answer given earlier; ``dropped`` says what "neither" took off the table."""
 
     position: int
     question: str
     choice: int | str
     words: str
     impossible: list[str]
+    dropped: str
     options: list[str]
 
 
@@ -126,15 +107,11 @@ class Screening(BaseModel):
 
 
 class Reason(BaseModel):
-    """A principal reason of a refusal, compared with people who are accepted.
-
-    ``doubtful``: it looks like a trait that the law may keep out of a decision, such as sex or age.
-    """
+    """A principal reason of a refusal, compared with people who are accepted."""
 
     feature: str
     label: str
     text: str
-    doubtful: bool
 
 
 class Progress(BaseModel):
@@ -192,6 +169,130 @@ class Stored(BaseModel):
     state: State
 
 
+class Score(BaseModel):
+    """The model's score of a row that nobody has to be in, as a number and as it is said, and what is needed."""
+
+    score: float
+    said: str
+    needed: str
+    threshold: Threshold
+    accepted: bool
+    allowed: bool
+    text: str
+    hypothetical: Literal[True] = True
+
+
+# a plan -------------------------------------------------------------------------------------------------
+
+
+class Action(BaseModel):
+    """One action of a plan: a feature's whole change, its place in the order of dates, and the score once it is done.
+
+    ``month`` counts from the start and ``when`` says it in words. ``brings`` is what the score gains by it; where several
+    actions help only together, the last of them says it for all, and the others have no score. A path has none at all.
+    """
+
+    feature: str
+    label: str
+    text: str
+    before: str
+    after: str
+    signed: str
+    step: int | None = None
+    score: float | None = None
+    said: str = ""
+    month: int | None = None
+    when: str = ""
+    brings: str = ""
+    bar: Ends | None = None
+
+
+class Stage(BaseModel):
+    """One stage of a path through other people's rows."""
+
+    number: int
+    changes: list[str]
+    score: float
+    said: str
+
+
+class PlanOut(BaseModel):
+    """A plan to choose from; ``id`` names it when it is chosen.
+
+    ``stands`` says how the plan stands, in one line. ``enough`` says which of its steps would do today. ``may_not_hold``: it
+    asks for less, and today's model alone accepts it. ``cautions`` are what is to be said against it.
+    """
+
+    id: str
+    status: str
+    valid: bool
+    headline: str
+    stands: str
+    enough: list[str]
+    note: str
+    score: float
+    said: str
+    months: int | None
+    changes: list[Action]
+    follows: list[str]
+    money: str
+    cautions: list[str]
+    may_not_hold: bool
+    stages: list[Stage]
+    target: Row
+
+
+class Hard(BaseModel):
+    """How hard a change is for the person: 1 very easy to 5 very hard, 3 is their average."""
+
+    feature: str
+    label: str
+    level: int
+    words: str
+
+
+class Advice(PlanOut):
+    """The plan that suits the person best, as far as is known, the others to choose from, and what was learnt.
+
+    ``fit`` says how well we know what suits the person. ``refused``: they have turned the
+    plan down before, and no other is left.
+    """
+
+    revision: int
+    score_now: float
+    said_now: str
+    needed: str
+    threshold: Threshold
+    fit: str
+    price: str
+    difficulties: list[Hard]
+    conflicts: list[list[int]]
+    relax: list[Named]
+    others: list[PlanOut]
+    refused: bool = False
+
+
+class Chosen(BaseModel):
+    """The plan that the person chose: when, what it asks, and until when the operator honours it, where that was promised."""
+
+    id: str
+    at: str
+    headline: str
+    changes: list[str]
+    honoured_until: str | None
+    model: str
+
+
+class Notice(BaseModel):
+    """The decision in writing, and the language it is in; each part has a kind and its lines."""
+
+    language: str
+    parts: list[dict[str, str | list[str]]]
+
+
+# what is decided ----------------------------------------------------------------------------------------
+
+
 class FeatureOut(BaseModel):
     """One field of a row."""
 
@@ -221,6 +322,9 @@ class Schema(BaseModel):
     version: str
 
 
+# refusals -----------------------------------------------------------------------------------------------
+
+
 class FieldFault(BaseModel):
     """What is wrong with one field."""
 
@@ -238,3 +342,21 @@ class Fault(BaseModel):
     fields: list[FieldFault] = []
     state: State | None = None
     stored: bool | None = False
+
+
+#: What a route may answer instead of what was asked for.
+FAULTS: dict[int | str, dict[str, Any]] = {
+    code: {"model": Fault, "description": text}
+    for code, text in {
+        400: "The body cannot be read.",
+        413: "The body is too large.",
+        422: "Bad input: the field and what is allowed.",
+        429: "Too many requests.",
+        503: "Not now: the database cannot be reached, or it took too long; `stored` says what became of the request.",
+    }.items()
+}
+OF_SESSION: dict[int | str, dict[str, Any]] = {
+    **FAULTS,
+    404: {"model": Fault, "description": "No such session: unknown, expired, deleted or somebody else's."},
+    409: {"model": Fault, "description": "The session has moved on; its state is in the answer."},
+}

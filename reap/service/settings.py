@@ -67,6 +67,10 @@ class Settings(BaseSettings):
         How long a chosen plan is honoured for the model in use; 0: no promise is made.
     hold_days : int
         How long a session is kept against deletion by the person, where the law demands it; 0: they delete it at any time.
+    allow_traits : list of str
+        Features that look protected, such as age, and may count in the decision on purpose; any other is no reason to read.
+    no_trace : bool
+        Pages say at the start that nothing is stored with the bank and no credit file is touched. Only where that is true.
     anonymity : int
         Plans begin at averages of at least so many people, fitted when ``reap serve`` starts; 0: at rows as they are.
     prior : str
@@ -104,6 +108,8 @@ class Settings(BaseSettings):
     frame_ancestors: list[str] = []
     commitment_days: int = Field(0, ge=0, le=3650)
     hold_days: int = Field(0, ge=0, le=36_500)
+    allow_traits: list[str] = []
+    no_trace: bool = False
     anonymity: int = Field(0, ge=0, le=10**6)
 
     @field_validator("frame_ancestors")

@@ -1,35 +1,36 @@
-"""What a session looks like from outside: its state and the fields of a row, in words and units."""
+"""What a session looks like from outside, in words and units: its state, its question, the answers and wishes so far."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any, Literal
 
 from reap import __version__
 from reap._errors import InputError
 from reap._typing import Array
 from reap.elicitation import Elicitation, Question
-from reap.language import _, listed, ngettext
+from reap.elicitation.learned import WORDS
+from reap.elicitation.question import takes
+from reap.language import _, listed, ngettext, quoted
 from reap.service import schemas as out
 from reap.service.case import Case
-from reap.service.compared import compared
 from reap.service.desk import Desk
 from reap.service.live import Live
-from reap.service.refusals import TrialsError
-from reap.service.wishes import sentences
-from reap.space import Feature
+from reap.space import Change, Feature
 from reap.space.table import doubtful
-from reap.space.words import lowered
+from reap.space.words import lowered, sentences
+
+Status = Literal["asking", "finished", "accepted", "no_plan"]
 
 
 def schema(case: Case) -> out.Schema:
-    """Return the fields of a row."""
+    """Return the fields of a row, and which model decides."""
+    scale = case.scale
     return out.Schema(
         title=case.heading,
         features=[_field(f) for f in case.engine.space.features],
-        output=case.scale.output,
-        unit=case.scale.unit,
-        threshold=case.scale.threshold,
+        **{name: getattr(scale, name) for name in ("output", "unit", "threshold")},
         model=case.model,
         data=case.data,
         version=__version__,
@@ -37,12 +38,12 @@ def schema(case: Case) -> out.Schema:
 
 
 def _field(f: Feature) -> out.FeatureOut:
-    low, high = f.bounds or f.range or (None, None)
+    low, high = (f.bounds or f.range or (None, None)) if f.is_number else (None, None)
     return out.FeatureOut(
         **{name: getattr(f, name) for name in ("name", "label", "kind", "unit", "step")},
         levels=list(f.levels),
-        least=low if f.is_number else None,
-        most=high if f.is_number else None,
+        least=low,
+        most=high,
         may_change=f.is_action,
         required=not f.missing and f.derived is None,
         describe=f.describe(),
@@ -51,16 +52,27 @@ def _field(f: Feature) -> out.FeatureOut:
 
 def state(desk: Desk, live: Live) -> out.State:
     """Return a session as it stands."""
-    session = live.session
-    question = session.ask()
-    z = session.here
-    score, accepted, scale = desk.case.rough(z), desk.case.accepts(z), desk.case.scale
+    session, scale = live.session, desk.case.scale
+    question, z = session.ask(), session.here
+    score, accepted, held = desk.case.rough(z), desk.case.accepts(z), desk.held_until(live.kept)
+    ended: Status = "accepted" if accepted else "finished" if len(session.pool) else "no_plan"
     return out.State(
         revision=live.revision,
-        status=_status(session, accepted),
-        question=None if question is None else _question(question, live),
+        status=ended if question is None else "asking",
+        question=None if question is None else asked(question),
         progress=_progress(session),
-        answers=_answers(live),
+        answers=[
+            out.Given(
+                position=position,
+                question=past.question.id,
+                choice=past.choice,
+                words=_answer(past.question, past.choice),
+                impossible=list(past.impossible),
+                dropped=past.dropped,
+                options=_abouts(past.question, live),
+            )
+            for position, past in enumerate(session.history)
+        ],
         wishes=_wishes(session),
         screening=_screening(session),
         subject=session.space.values(z),
@@ -71,48 +83,226 @@ def state(desk: Desk, live: Live) -> out.State:
         accepted=accepted,
         can_undo=session.revision > 0,
         expires=live.kept.expires,
-        held_until=None if (held := desk.held_until(live.kept)) is None else held.isoformat(),
+        held_until=None if held is None else held.isoformat(),
     )
 
 
-def trial(desk: Desk, live: Live, z: Array) -> out.Score:
-    """Return the score of a row that the person tries; one trial less is left, unless it could not be computed."""
-    made = hypothetical(desk, live, z)
-    if not desk.store.tried(live.kept, desk.settings.trials):
-        raise TrialsError
-    return made
+def shown(desk: Desk, values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return a row as labels and values in words."""
+    return [(feature.label, feature.show(values[feature.name])) for feature in desk.space.features]
 
 
 def hypothetical(desk: Desk, live: Live, z: Array) -> out.Score:
     """Return the score of a row, and whether the person could get there."""
-    session, scale = live.session, desk.case.scale
-    accepted = desk.case.accepts(z)
-    score = desk.case.rough(z)
+    session, scale, accepted = live.session, desk.case.scale, desk.case.accepts(z)
     reachable = bool(session.space.tighten(session.limits).allows(session.here[None], z[None])[0])
-    verdict = _("This would be accepted.") if accepted else _("This would not be accepted.")
-    needed = _("Needed is {needed}.").format(needed=scale.needed)
-    away = "" if reachable else _("But you could not get there from where you are.")
+    said = [_("This would be accepted.") if accepted else _("This would not be accepted.")]
+    if not reachable:
+        said.append(_("But you could not get there from where you are."))
+    said.append(_("Needed is {needed}.").format(needed=scale.needed))
     return out.Score(
-        score=score,
+        score=(score := desk.case.rough(z)),
         said=scale.say(score),
         needed=scale.needed,
         threshold=scale.threshold,
         accepted=accepted,
         allowed=reachable,
-        text=" ".join(filter(None, (verdict, away, needed))),
+        text=" ".join(said),
     )
 
 
-def _status(session: Elicitation, accepted: bool) -> Literal["asking", "finished", "accepted", "no_plan"]:
-    if session.ask() is not None:
-        return "asking"
-    return "accepted" if accepted else "finished" if len(session.pool) else "no_plan"
+def reasons(desk: Desk, live: Live, n: int = 4) -> tuple[list[out.Reason], bool]:
+    """Return the principal reasons of a refusal, most important first, and whether a trait is left out of them.
+
+    What the law may keep out of a decision, such as sex or age, is no reason for the person to read, unless the operator
+    allows it on purpose; that something of the kind counts is said as such. None for somebody who is accepted.
+    """
+    traits = {f.name for f in doubtful(desk.space.features)} - set(desk.settings.allow_traits)
+    try:
+        found = desk.case.engine.reasons(desk.space.decode(live.session.here[None]), n + len(traits))
+    except InputError:  # the engine knows nobody who is accepted
+        return [], False
+    kept = [
+        out.Reason(feature=r.feature, label=r.label, text=r.text) for r in found if r.feature not in traits
+    ]
+    return kept[:n], any(r.feature in traits for r in found[:n])
 
 
-def _screened(session: Elicitation) -> dict[str, Any]:
+# questions ----------------------------------------------------------------------------------------------
+
+
+def asked(question: Question) -> out.Asked:
+    """Return a question as it is shown."""
+    changed = {c.feature: c.label for option in question.options for c in option.changes}
+    return out.Asked(
+        id=question.id,
+        number=question.number,
+        kind="plans" if question.whole else "steps",
+        asks=question.asks,
+        why=question.because,
+        also=question.also,
+        options=[
+            out.Option(
+                name=name,
+                title=title[:1].upper() + title[1:],
+                changes=[str(c) for c in option.changes],
+                stages=[str(step) for step in option.steps] if option.along else [],
+                score=(score := option.scale.rough(option.score)),
+                said=option.scale.say(score),
+            )
+            for name, title, option in zip(question.names, question.titles, question.options, strict=True)
+        ],
+        rows=compared(question),
+        promise=question.promise,
+        same_target=question.same_target,
+        could_be_impossible=[out.Named(feature=f, label=label) for f, label in changed.items()],
+    )
+
+
+def _progress(session: Elicitation) -> out.Progress:
+    """Return how far the session is, in screens. The total is fixed when it starts, so that it never grows."""
+    progress, total = session.progress, session.events[0].payload["settings"]["questions"]
+    number = 1  # of the question on the table, since the person's situation last changed
+    for event in session.events:
+        number = 1 if event.type == "replanned" else number + (event.type == "answered")
+    if progress.most == 0:
+        text = ngettext("{n} question answered", "{n} questions answered", progress.answered)
+    elif number > total:  # one that was skipped, or that suited nobody, may have been asked anew
+        text = _("One more question")
+    else:
+        text = _("Question {number} of at most {most}")
+    return out.Progress(
+        answered=progress.answered,
+        least=progress.least,
+        most=progress.most,
+        screen=min(number, total),
+        screens=total,
+        text=text.format(n=progress.answered, number=number, most=total),
+        ended=session.ended or "",
+    )
+
+
+def _answer(question: Question, choice: int | str) -> str:
+    """Return an answer as the person would say it."""
+    if isinstance(choice, int):
+        return _("{option} is easier").format(option=question.names[choice])
+    said = {"same": _("About the same"), "neither": _("I can’t do either")}
+    return said.get(choice, _("Skipped"))
+
+
+def _abouts(question: Question, live: Live) -> list[str]:
+    """Return what sets each option apart, in a line; put into words once, since every page lists the answers."""
+    name = tuple(option.path.tobytes() for option in question.options)
+    if name not in live.told:
+        counts = [len(option.steps) for option in question.options]
+        rows = compared(question)
+        live.told[name] = (
+            [
+                ngettext("the same changes in {n} stage", "the same changes in {n} stages", n).format(n=n)
+                for n in counts
+            ]
+            if question.same_target
+            else ["; ".join(row.cells[i].text for row in rows) for i in range(len(counts))]
+        )
+    return live.told[name]
+
+
+def compared(question: Question) -> list[out.Compared]:
+    """Return the rows of a question: a feature that some option changes and not all alike, then the time where it differs.
+
+    What one deed brings is one row.
+    """
+    space = question.options[0].space
+    own = [{c.feature: c for c in changes} for changes in question.apart]
+    now = space.values(question.options[0].path[0])
+    deeds: dict[str, list[Feature]] = {}
+    for feature in space.features:
+        if any(feature.name in changes for changes in own):
+            deeds.setdefault(feature.deed or f"\0{feature.name}", []).append(feature)
+    rows = []
+    for feature, *others in deeds.values():
+        here = now[feature.name]
+        seen = [here, *(changes[feature.name].after for changes in own if feature.name in changes)]
+        names = [feature.name, *(other.name for other in others)]
+        cells = [
+            _cell(
+                feature, here, [changes[name] for name in names if name in changes], seen, slow, bool(others)
+            )
+            for changes, slow in zip(own, question.slowest, strict=True)
+        ]
+        rows.append(out.Compared(label=feature.label, now=feature.show(here), cells=cells))
+    if question.times[0]:
+        cells = [
+            out.Cell(text=ready, value=time, changes=True, mark="other", bar=None)
+            for ready, time in zip(question.ready, question.times, strict=True)
+        ]
+        rows.append(out.Compared(label=_("When"), now="", cells=cells))
+    return rows
+
+
+def _cell(
+    feature: Feature,
+    now: object,
+    done: Sequence[Change],
+    seen: Sequence[object],
+    slowest: Mapping[str, int],
+    joint: bool,
+) -> out.Cell:
+    """Return what an option asks of a feature; ``joint``: together with others by one deed, which have no common scale."""
+    if not done:
+        stays = _("{label}: {value}, as now").format(label=feature.label, value=feature.show(now))
+        bar = None if joint else _way(feature, now, now, seen)
+        return out.Cell(text=stays, value=feature.show(now), changes=False, mark="same", bar=bar)
+    if joint:
+        (said,) = sentences(done, lambda _: "one")
+        return out.Cell(text=said, value=done[0].after_text, changes=True, mark="other", bar=None)
+    (change,) = done
+    bar = _way(feature, change.before, change.after, seen)
+    mark: Literal["up", "down", "other"] = (
+        "other" if bar is None or bar[0] == bar[1] else "up" if bar[1] > bar[0] else "down"
+    )
+    text = takes([change], slowest[change.feature]) if change.feature in slowest else change.text
+    return out.Cell(text=text, value=change.after_text, changes=True, mark=mark, bar=bar)
+
+
+def _way(
+    feature: Feature, before: object, after: object, seen: Sequence[object]
+) -> tuple[float, float] | None:
+    first, last = position(feature, before, seen), position(feature, after, seen)
+    return None if first is None or last is None else (first, last)
+
+
+def position(feature: Feature, value: object, seen: Sequence[object] = ()) -> float | None:
+    """Return where a value lies on the feature's scale, 0 to 100; None for categories, which have no order.
+
+    The scale is wide enough for all values ``seen`` beside it, so that somebody far out sees their bar move too.
+
+    Examples
+    --------
+    >>> position(Feature("months", "integer", range=(0, 40)), 10), position(Feature("job", "categorical", levels=("a", "b")), "a")
+    (25.0, None)
+    >>> position(Feature("cards", "integer", range=(0, 10)), 15, (15, 20))
+    75.0
+    """
+    if value is None or feature.kind in ("categorical", "binary"):
+        return None
+    if feature.kind == "ordinal":
+        return 100.0 * feature.levels.index(value) / max(len(feature.levels) - 1, 1)
+    low, high = feature.span or feature.range or (0.0, 1.0)
+    known = [float(other) for other in seen if isinstance(other, int | float) and isfinite(other)]
+    low, high = min([low, *known]), max([high, *known])
+    if not isinstance(value, int | float) or high <= low:
+        return None
+    return min(max(100.0 * (float(value) - low) / (high - low), 0.0), 100.0)
+
+
+# wishes -------------------------------------------------------------------------------------------------
+
+
+def _screened(session: Elicitation) -> Mapping[str, Any]:
     """Return what the last screening said; nothing where there was none, or it was skipped."""
     said = next((event.payload for event in reversed(session.events) if event.type == "screened"), None)
-    return dict(said or {"changeable": None, "difficulty": {}})
+    return said or {"changeable": None, "difficulty": {}}
 
 
 def _screening(session: Elicitation) -> out.Screening:
@@ -127,143 +317,34 @@ def _screening(session: Elicitation) -> out.Screening:
 
 def _wishes(session: Elicitation) -> list[out.Wish]:
     """Return what the person wished for; what the screening left out is one sentence, not one for each feature."""
-    said = _screened(session)
-    named = said["changeable"]
-    aside = () if named is None else tuple(name for name in session.changeable if name not in named)
-    found = [
-        out.Wish(feature=name, text=text, limit=limit)
-        for name, text, limit in sentences(session.space, session.limits, session.difficulties, aside)
-    ]
+    space, limits, named = session.space, session.limits, _screened(session)["changeable"]
+    aside = () if named is None else [name for name in session.changeable if name not in named]
+    said: list[out.Wish] = []
+
+    def say(name: str, text: str, limit: bool = True, **values: Any) -> None:
+        if name in space.names:
+            values["label"] = space.feature(name).label
+        said.append(out.Wish(feature=name, text=text.format(**values), limit=limit))
+
     if named is not None:
-        could = listed(lowered(session.space.feature(name).label) for name in named)
-        text = _("Only this could change: {features}").format(features=could)
-        found.insert(0, out.Wish(feature="", text=text, limit=False))
-    return found
-
-
-def reasons(desk: Desk, live: Live, n: int = 4) -> list[out.Reason]:
-    """Return the principal reasons of a refusal, most important first; none for somebody who is accepted."""
-    here = desk.space.decode(live.session.here[None])
-    try:
-        found = desk.case.engine.reasons(here, n)
-    except InputError:  # the engine knows nobody who is accepted
-        return []
-    traits = {feature.name for feature in doubtful(desk.space.features)}
-    return [
-        out.Reason(feature=r.feature, label=r.label, text=r.text, doubtful=r.feature in traits) for r in found
-    ]
-
-
-def _question(question: Question, live: Live) -> out.Asked:
-    rows = compared(question)
-    live.told[_name(question)] = _abouts(question, rows)  # for when it is answered
-    changed = {c.feature: c.label for option in question.options for c in option.changes}
-    return out.Asked(
-        id=question.id,
-        number=question.number,
-        asks=question.asks,
-        why=question.because,
-        also=question.also,
-        shared=[str(c) for c in question.shared],
-        options=[
-            out.Option(
-                name=name,
-                title=title[:1].upper() + title[1:],
-                changes=[str(c) for c in option.changes],
-                stages=[str(step) for step in option.steps] if option.along else [],
-                score=(score := option.scale.rough(option.score)),
-                said=option.scale.say(score),
-            )
-            for name, title, option in zip(question.names, question.titles, question.options, strict=True)
-        ],
-        differences=[
-            out.Different(label=d.label, now=d.now, values=list(d.values), signed=list(d.signed))
-            for d in question.differences
-        ],
-        rows=rows,
-        promise=question.promise,
-        same_target=question.same_target,
-        could_be_impossible=[out.Named(feature=f, label=label) for f, label in changed.items()],
-    )
-
-
-def _screen(session: Elicitation) -> int:
-    """Return the number of the question on the table since the person's situation last changed; whatever was shown counts."""
-    number = 1
-    for event in session.events:
-        number = 1 if event.type == "replanned" else number + (event.type == "answered")
-    return number
-
-
-def _progress(session: Elicitation) -> out.Progress:
-    """Return how far the session is, in screens. The total is fixed when it starts, so that it never grows."""
-    progress, asked = session.progress, session.events[0].payload["settings"]
-    total = asked["questions"]
-    if progress.most == 0:
-        said = ngettext("{n} question answered", "{n} questions answered", progress.answered)
-        text = said.format(n=progress.answered)
-    else:
-        number = _screen(session)
-        text = _("Question {number} of at most {most}").format(number=number, most=total)
-        if number > total:  # one that was skipped, or that suited nobody, may have been asked anew
-            text = _("One more question")
-    return out.Progress(
-        answered=progress.answered,
-        least=progress.least,
-        most=progress.most,
-        screen=min(_screen(session), total),
-        screens=total,
-        text=text,
-        ended=session.ended or "",
-    )
-
-
-def _answers(live: Live) -> list[out.Given]:
-    """Return what was answered so far; what an option was about is put into words once."""
-    session = live.session
-
-    def about(question: Question) -> list[str]:
-        if (name := _name(question)) not in live.told:
-            live.told[name] = _abouts(question, compared(question))
-        return live.told[name]
-
-    return [
-        out.Given(
-            position=position,
-            question=question.id,
-            choice=choice,
-            words=words(question, choice),
-            impossible=list(impossible),
-            options=about(question),
-        )
-        for position, (question, choice, impossible) in enumerate(session.history)
-    ]
-
-
-def words(question: Question, choice: int | str) -> str:
-    """Return an answer as the person would say it."""
-    match choice:
-        case int():
-            return _("{option} is easier").format(option=question.names[choice])
-        case "same":
-            return _("About the same")
-        case "neither":
-            return _("I can’t do either")
-        case _:
-            return _("Skipped")
-
-
-def _name(question: Question) -> tuple[bytes, ...]:
-    """Return what tells a question's options from those of another."""
-    return tuple(option.path.tobytes() for option in question.options)
-
-
-def _abouts(question: Question, rows: Sequence[out.Compared]) -> list[str]:
-    """Return what sets each option apart, in a line, from the rows of the question."""
-    if not question.same_target:
-        return ["; ".join(row.cells[i].text for row in rows) for i in range(len(question.options))]
-    counts = [len(option.steps) for option in question.options]
-    return [
-        ngettext("the same changes in {n} stage", "the same changes in {n} stages", n).format(n=n)
-        for n in counts
-    ]
+        could = listed(lowered(space.feature(name).label) for name in named)
+        say("", _("Only this could change: {features}"), limit=False, features=could)
+    for name in limits.fixed:
+        if name not in aside:
+            say(name, _("{label} stays as it is"))
+    for name, value in limits.at_least.items():
+        say(name, _("{label} is at least {value}"), value=space.feature(name).show(value))
+    for name, value in limits.at_most.items():
+        say(name, _("{label} is at most {value}"), value=space.feature(name).show(value))
+    for name, levels in limits.exclude.items():
+        shown = listed([quoted(space.feature(name).show(level)) for level in levels], "or")
+        say(name, _("{label} does not become {levels}"), levels=shown)
+    if (most := limits.max_changes) is not None:
+        say("max_changes", ngettext("At most {n} thing changes", "At most {n} things change", most), n=most)
+    if (months := limits.within_months) is not None:
+        say("within_months", ngettext("Done within {n} month", "Done within {n} months", months), n=months)
+    for name, level in session.difficulties.items():
+        text = _("Changing this is {difficulty} for you: {feature}")
+        label = lowered(space.feature(name).label)
+        say(name, text, limit=False, difficulty=_(WORDS[level]), feature=label)
+    return said

@@ -11,8 +11,6 @@ from reap.elicitation import VERBS
 
 #: The service's own entries, each with what it says. At most 32 characters a name.
 NOTES = {
-    "bookmarked": "a plan that the person wants to find again",
-    "unmarked": "a plan that they do not want to find any more",
     "chosen": "the plan that the person chose",
     "reported": "what the person has done of it",
     "printed": "the person took the plan with them, on paper or as a file",

@@ -71,7 +71,7 @@ def test_a_key_that_a_database_cannot_hold_is_refused_as_input(serve, database, 
         "undo": {},
         "revise": {"position": "0", "choice": "0"},
         "wishes": {"feature": "amount", "at_most": "9000"},
-        "bookmark": {},
+        "refuse": {},
     }.items():
         assert service.client.post(f"/s/{token}/{path}", data={**said, **form}).status_code == 422, path
     assert [entry.type for entry in service.events()] == ["started", "asked"]

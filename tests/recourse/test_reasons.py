@@ -194,7 +194,7 @@ def test_words_use_labels_units_and_levels(german_engine, german_rejected):
     assert 1 <= len(found) <= 4
     for reason in found:
         feature = german_engine.space.feature(reason.feature)
-        said = "typical of accepted people" if reason.better == reason.typical else "better"
+        said = "people who get a yes usually have" if reason.better == reason.typical else "better"
         assert str(reason) == (
             f"{feature.label}: {feature.show(reason.value)} ({said}: {feature.show(reason.better)})"
         )

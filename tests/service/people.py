@@ -16,12 +16,17 @@ import numpy as np
 from reap import effort
 from reap.checks.judge import Judge, dominates
 from reap.elicitation.pool import key, noticed
-from reap.service import offers, plan_views
-
-from . import rules
+from reap.service import plans
 
 #: Screens with a question at most: every one counts.
 SCREENS = 7
+#: Decisions too large to advise for the sake of a score.
+LARGE = re.compile(
+    r"buy a house|owned home|home that you own|marry|divorce|child\b|degree|doctorate|law or medicine|retire|religion",
+    re.IGNORECASE,
+)
+#: Claims that nobody can check, and words that no neighbour would use.
+SURE = r"(?i)\d %|\bsure\b|guarantee|cheap|most people (choose|follow)|dearer|retraining|would lend you"
 
 
 def text_of(page: str) -> str:
@@ -104,7 +109,7 @@ class Walk:
         said = text_of(self.get(""))
         self.rule("the decision is a no with its reasons", "would be no" in said and "main reasons" in said)
         where = self.screen()
-        while where == "/questions":
+        while where.startswith("/questions"):
             where = self.answer()
         self.plan()
         if self.seed % 6 == 5 and self.session.recommend().status == "ok":
@@ -128,7 +133,6 @@ class Walk:
         if question is None:
             return "/plan"
         self.judge_question(page, question, session)
-        rules.of_question(self, page, text_of(page), question)
         self.asked.append(question)
         turn = len(self.asked)
         if self.seed % 5 == 1 and turn == 2:
@@ -159,8 +163,13 @@ class Walk:
         self.rule(
             "says what is equal", "Nothing else has to change" in said or "These are only steps" in said
         )
-        why = said.partition("Why we ask:")[2][:200]
-        self.rule("why in plain words", "%" not in why, why)
+        changed = {c.feature for option in question.options for c in option.changes}
+        mute = [name for name in changed if not self.space.feature(name).phrases]
+        self.rule("verbs, not columns", not mute, mute)
+        items = re.findall(r"(?s)<li.*?</li>", " ".join(re.findall(r'(?s)<ul class="asks">(.*?)</ul>', page)))
+        self.rule("colour never alone: marks", all('class="sign' in item for item in items))
+        self.rule("colour never alone: letters", page.count('class="letter"') >= len(question.options))
+        self.rule("claims nothing", not re.search(SURE, said), said)
         progress = re.search(r"Question (\d+) of at most (\d+)", said)
         number = len(self.asked) + 1
         more = bool(self.totals) and number > max(self.totals) and "One more question" in said
@@ -171,8 +180,10 @@ class Walk:
         self.rule("progress never grows, and is short", len(self.totals) == 1 and max(self.totals) <= SCREENS)
         seen = {frozenset(map(key, q.options)) for q in self.asked}
         self.rule("a question never comes back", frozenset(map(key, question.options)) not in seen)
-        steps = "Which of these steps is easier to do?" in said
-        self.rule("two plans or two steps, each with its own heading", steps != question.whole)
+        kinds = "Two plans" in said, "Two steps" in said
+        self.rule("two plans or two steps, never both", kinds == (question.whole, not question.whole), kinds)
+        place = len(self.session.history) + 1
+        self.rule("one address a question", self.get(f"/questions/{place}") and question.id in page)
         if self.ticked is not None:
             moved = {c.feature for option in question.options for c in option.changes}
             self.rule("what is unticked is fixed", moved <= set(self.ticked), moved)
@@ -184,31 +195,81 @@ class Walk:
 
     def plan(self) -> None:
         page = self.get("/plan")
-        said = text_of(page)
-        with self.here.app.state.desk.open(self.token) as live:
-            offered = offers.offered(self.here.app.state.desk, live)
-            best = live.session.recommend()
-        self.counts["no plan"] += best.status != "ok"
-        self.counts["with a plan"] += best.status == "ok"
+        said, desk = text_of(page), self.here.app.state.desk
+        with desk.open(self.token) as live:
+            offered, best = plans.offered(desk, live), live.session.recommend()
+            told, efforts = plans.advice(desk, live), [live.session.effort(plan) for plan in offered]
+        self.counts["with a plan" if best.status == "ok" else "no plan"] += 1
         if best.status != "ok":
             self.counts["no plan that holds, one of today"] += bool(offered)
             help_offered = "What would help" in said or "know of no way" in said or best.note[:30] in said
             self.rule("without a plan: what would help", help_offered, said[:200])
             return
         self.judge_plan(page, said, best)
-        rules.of_plan(self, page, said, best, offered, self.here.app.state.desk)
+        self.one_truth(said, best, told, offered, efforts)
         shown = re.findall(r'action="[^"]*/choose"', page)
         self.rule("every plan on offer can be chosen", len(shown) == len(offered))
         self.counts["two others or more"] += len(offered) >= 3
-        self.rule("no plan twice", len({offers.name_of(p) for p in offered}) == len(offered))
+        self.rule("no plan twice", len({plans.name_of(p) for p in offered}) == len(offered))
+        sure = [plan for plan in offered if not plans.may_not_hold(desk, plan)]
+        kinds = [frozenset(change.feature for change in plan.changes) for plan in sure]
+        self.rule("the others are clearly different", len(set(kinds)) == len(kinds), kinds)
         for plan in offered:
-            if offers.may_not_hold(self.here.app.state.desk, plan):
+            if plan not in sure:
                 self.rule("never recommended what may not hold", plan is not best and "may not hold" in said)
         self.rule("never one that was refused a moment ago", key(best) not in self.just_lost())
-        where = self.post(page, "/choose", plan=offers.name_of(best))
+        where = self.post(page, "/choose", plan=plans.name_of(best))
         self.rule("chosen", where == "/plan" and "You chose this plan" in text_of(self.get("/plan")))
-        paper = text_of(self.get("/print"))
-        self.rule("on paper the same", plan_views.headline(best) in paper)
+        self.do(told, best)
+
+    def one_truth(self, said: str, best, told, offered, efforts) -> None:
+        """Plan page, comparison, paper and API say the same, and none of them offers what another denies."""
+        compare, paper = text_of(self.get("/compare")), text_of(self.get("/print"))
+        with self.here.app.state.desk.open(self.token) as live:
+            answered = bool(live.session.answered)
+        for place, text in (("plan", said), ("compare", compare), ("paper", paper)):
+            self.rule(f"the {place} has the headline", told.headline in text, told.headline)
+            self.rule(f"the {place} says how it stands", told.stands in text, told.stands)
+            self.rule(f"the {place} is sure of nothing", not re.search(SURE, text), text)
+        for sentence in (*told.enough, *told.cautions, *filter(None, [told.fit[1:]])):
+            self.rule("page and paper warn alike", sentence in said and sentence in paper, sentence)
+        self.rule("nothing is claimed before an answer", answered or ("nothing was learnt" in told.fit and not told.difficulties))
+        for plan, asks in zip(offered, efforts, strict=True):
+            easier = asks < efforts[0] * (1 - 1e-6)
+            flagged = plans.may_not_hold(self.here.app.state.desk, plan)
+            self.rule(
+                "an easier plan is said as such, with its flaw", flagged or not easier, (asks, efforts[0])
+            )
+
+    def do(self, told, best) -> None:
+        """Report the plan's actions one by one: the score is what the plan said, and an early yes was announced."""
+        done: list[int] = []
+        months = [action.month for action in told.changes if action.month is not None]
+        self.rule("steps in the order of their dates", months == sorted(months), months)
+        for action in told.changes:
+            self.rule("no large decision", not LARGE.search(action.text), action.text)
+            if action.step is None:
+                return
+            self.rule(
+                "no step costs points", "−" not in action.brings and "±" not in action.brings, action.brings
+            )
+            where = self.post(self.get("/done"), "/done", done=action.feature)
+            now = text_of(self.get(where))
+            done.append(action.step)
+            if action.score is not None:
+                self.rule(
+                    "done as planned", action.said in now or "Good news: yes" in now, (action.said, now[:200])
+                )
+            early = "Good news: yes" in now and len(done) < len(told.changes)
+            known = [set(map(int, re.findall(r"\d+", text.split("today")[0]))) for text in told.enough]
+            known = [
+                set(range(1, max(k) + 1)) if "After" in t else k
+                for k, t in zip(known, told.enough, strict=True)
+            ]
+            self.rule(
+                "an early yes was announced", not early or any(k <= set(done) for k in known), told.enough
+            )
+        self.rule("all of it done is a yes", "Good news: yes" in now, now[:200])
 
     def just_lost(self) -> set:
         """Options that the last answer refused in favour of another that is still on the table."""
@@ -245,12 +306,8 @@ class Walk:
         if self.space.timed:
             timed = re.search(r"\d+ months?\b|ready at once", said)
             self.rule("says how long it takes", timed, said[:120])
-        self.rule("holds tomorrow, and is no promise", "not a promise" in said and "retraining" in said)
-        sure = re.search(r'(?s)<ul class="truths.*?</ul>', page)
-        self.rule(
-            "confidence in words, not in per cent", sure and "%" not in text_of(sure[0]), sure and sure[0]
-        )
-        self.rule("a setback is said", plan.setback is None or "lower than before" in said)
+        self.rule("holds tomorrow, by the second judge", self.judge.accepts([target])[0], target)
+        self.rule("it is no promise", "not a promise" in said)
         self.rule("a cliff is said", not plan.cliffs or "A tiny difference decides" in said)
         level = re.search(r"neither easy nor hard|about average", said)
         self.rule("nothing learnt is not shown", not level, level and level[0])
@@ -266,11 +323,11 @@ class Walk:
         self.token = other.json()["token"]
         page = self.get("/plan")
         with self.here.app.state.desk.open(self.token) as live:
-            gone = {key(plan) for plan in offers.offered(self.here.app.state.desk, live)}
+            gone = {key(plan) for plan in plans.offered(self.here.app.state.desk, live)}
         self.post(page, "/refuse")
         said = text_of(self.get("/plan"))
         with self.here.app.state.desk.open(self.token) as live:
-            left = {key(plan) for plan in offers.offered(self.here.app.state.desk, live)}
+            left = {key(plan) for plan in plans.offered(self.here.app.state.desk, live)}
         back = gone & left
         alone = len(left) == 1 and "we know of no other one" in said
         self.rule("none of these is honoured, or said to be all there is", not back or alone, back)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 
 from reap import InputError
 from reap.elicitation import Elicitation, in_force
-from reap.plan import Confidence
 from reap.service import exports
 
 from .conftest import ADMIN
@@ -41,10 +41,8 @@ def test_a_session_from_start_to_plan(service, row, case):
     assert plan["stages"] == []
     for change in plan["changes"]:
         assert change["before"] != change["after"]
-    assert 0 <= plan["confidence"]["within"] <= 1
-    sure = Confidence(plan["confidence"]["within"], plan["confidence"]["excess"])
-    assert plan["confidence"]["text"] == sure.words(asking=False)  # every question is answered
-    assert plan["effort"]["share"] <= 1 + 1e-9
+    assert plan["fit"]  # every question is answered: said in words
+    assert not re.search(r"\d", plan["fit"])
     target = case.engine.space.vector(plan["target"])
     assert case.accepts(target)
     assert service.client.get(f"/api/v1/sessions/{token}/plan").json() == plan
@@ -99,7 +97,7 @@ def test_wishes_become_limits_that_no_question_and_no_plan_breaks(service, row, 
     state = hard
     assert state["question"] is not None
     while state["question"]:
-        assert "Loan duration" not in [d["label"] for d in state["question"]["differences"]]
+        assert "Loan duration" not in [r["label"] for r in state["question"]["rows"]]
         state = service.answer(token, state, "left").json()["state"]
     plan = service.client.get(f"/api/v1/sessions/{token}/plan").json()
     assert plan["target"]["duration"] == row["duration"]
@@ -113,7 +111,7 @@ def test_neither_names_what_is_impossible_and_it_is_never_shown_again(service, r
     name = state["question"]["could_be_impossible"][0]
     state = service.answer(token, state, "neither", impossible=[name["feature"]]).json()["state"]
     while state["question"]:
-        assert name["label"] not in [d["label"] for d in state["question"]["differences"]]
+        assert name["label"] not in [r["label"] for r in state["question"]["rows"]]
         assert name["feature"] not in [f["feature"] for f in state["question"]["could_be_impossible"]]
         state = service.answer(token, state, "right").json()["state"]
     plan = service.client.get(f"/api/v1/sessions/{token}/plan").json()

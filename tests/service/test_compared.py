@@ -8,7 +8,7 @@ import pandas as pd
 import reap
 from reap.elicitation import Question
 from reap.plan import Plan
-from reap.service.compared import compared
+from reap.service.views import compared
 from tests.space.test_meaning import lasting
 
 LATE = {"kind": "integer", "range": (0, 9), "direction": "down", "pace": "1 every 12 months", "deed": "pay"}

@@ -11,6 +11,6 @@ def test_the_typed_client_of_the_docs_gets_a_plan(service, row):
     (code,) = re.findall(r"```python\n(from uuid.*?)```", text, re.DOTALL)
     scope = {}
     exec(compile(code, "docs/service.md", "exec"), scope)
-    plan = scope["advise"](service.url, row, lambda question: len(question.differences) % 2)
+    plan = scope["advise"](service.url, row, lambda question: len(question.rows) % 2)
     assert plan.valid
     assert plan.changes[-1].score > plan.threshold

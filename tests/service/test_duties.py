@@ -31,9 +31,10 @@ def test_reasons_are_those_of_the_engine_and_stand_in_the_notice(
     service, token, brief_engine, german_rejected
 ):
     given = service.client.get(f"/api/v1/sessions/{token}/reasons").json()
-    wanted = [r.text for r in brief_engine.reasons(german_rejected.iloc[[0]])]
+    known = brief_engine.reasons(german_rejected.iloc[[0]], 6)
+    wanted = [r.text for r in known if r.feature not in ("age", "personal_status")][:4]
     assert [r["text"] for r in given] == wanted
-    assert 1 <= len(wanted) <= 4
+    assert wanted
     notice = text_of(service.client.get(f"/s/{token}/notice"))
     for reason in wanted:
         assert reason in notice

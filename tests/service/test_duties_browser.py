@@ -117,7 +117,8 @@ def test_the_sites_that_are_named_show_the_page_in_a_frame_and_its_forms_work_th
     page.goto("/")
     frame = page.frame_locator("iframe")
     frame.get_by_role("link", name="Deutsch").click()
-    frame.get_by_role("heading", name="Ihre Lage").wait_for()
+    frame.get_by_role("heading", name="Ihre Situation").wait_for()
+    frame.locator(".examples summary").click()
     frame.get_by_role("link", name="Beispiel 1").click()  # the language stays chosen
     frame.get_by_role("button", name="Entscheidung ansehen").click()
     frame.get_by_role("heading", name="Heute wäre die Antwort nein").wait_for()

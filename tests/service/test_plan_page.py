@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import re
 from datetime import date
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import reap
 from reap.service.case import Case
-from reap.service.offers import name_of
-from reap.service.plan_views import _explain, changes
+from reap.service.plans import Parts, name_of, stand
 from reap.service.settings import Settings
 
 from .conftest import running
@@ -56,8 +55,8 @@ def test_the_easier_plan_is_offered_said_as_such_and_never_again_once_refused(he
     *others, easy = plan["others"]
     assert easy["may_not_hold"]
     assert not any(other["may_not_hold"] for other in others)
-    assert "may not hold" in easy["note"]
-    assert "To hold, it asks" in plan["price"]
+    assert any("may not hold" in said for said in easy["cautions"])
+    assert "less likely to hold" in plan["price"]
     page = here.client.get(f"/s/{token}/plan").text
     assert page.count("easier, may not hold") == 1
     assert page.index(plan["headline"]) < page.index("easier, may not hold")  # never the one recommended
@@ -65,7 +64,7 @@ def test_the_easier_plan_is_offered_said_as_such_and_never_again_once_refused(he
     assert chosen.status_code == 200
     paper = here.client.get(f"/s/{token}/print").text
     assert "may not hold" in paper
-    assert easy["changes"][0].split("“")[0][:20] in paper
+    assert easy["changes"][0]["text"].split("“")[0][:20] in paper
     other = here.start(dear)["token"]
     form = here.client.get(f"/s/{other}/plan").text
     csrf = re.search(r'name="csrf" value="([^"]+)"', form)[1]
@@ -141,7 +140,7 @@ def test_where_nothing_holds_the_plan_of_today_is_offered_said_as_such(
         assert only["may_not_hold"]
         page = here.client.get(f"/s/{token}/plan").text
         assert "No plan that is sure to hold" in page
-        assert only["changes"][0].split("“")[0][:20] in page
+        assert only["changes"][0]["text"].split("“")[0][:20] in page
         assert "Or one of these" not in page
         assert "asks for less" not in page  # than what? there is no other plan
         chosen = here.client.post(f"/api/v1/sessions/{token}/choice", json={"plan": only["id"]})
@@ -149,27 +148,48 @@ def test_where_nothing_holds_the_plan_of_today_is_offered_said_as_such(
         assert "may not hold" in here.client.get(f"/s/{token}/print").text
 
 
-def test_what_the_actions_bring_adds_up(german_engine, german_rejected):
-    """Amount and duration are chosen on one day, in one step: its gain is said once, by its last action, for both."""
-    joint = 0
+def parts_of(case, plan):
+    return Parts(SimpleNamespace(case=case), plan, date(2026, 11, 17))
+
+
+def test_what_the_actions_bring_is_never_a_loss_and_adds_up(case, german_engine, german_rejected):
+    """In the order of their dates; where an action helps only with others, the last of them says it for all."""
     for i in range(12):
         plan = german_engine.plans(german_rejected.iloc[[i]], np.eye(german_engine.space.dimension))[0]
         if plan.status != "ok":
             continue
-        told = changes(plan, date(2026, 11, 17))
-        gained = [
-            int(re.search(r"\d+", c.brings).group()) * (-1 if "−" in c.brings else 1)
-            for c in told
-            if c.brings
-        ]
+        told = parts_of(case, plan).actions()
+        assert [c.month for c in told] == sorted(c.month for c in told)
+        gained = [int(re.search(r"\+(\d+)", c.brings)[1]) for c in told if c.brings]  # each with a plus
         assert sum(gained) == round(100 * told[-1].score) - round(100 * plan.scale.rough(plan.scores[0]))
-        for step in plan.steps:
-            if len(step.changes) > 1:
-                joint += 1
-                said = [c.brings for c in told if c.step == step.number]
-                assert said[:-1] == [""] * (len(said) - 1)
-                assert said[-1].endswith("together")
-    assert joint
+        assert all(bool(c.brings) == (c.score is not None) for c in told)
+
+
+def test_whoever_does_all_of_a_plan_stands_where_it_leads_whatever_the_order(german_engine, german_rejected):
+    plans = german_engine.plans(german_rejected.iloc[[2]], np.eye(german_engine.space.dimension))
+    for plan in (plan for plan in plans if plan.status == "ok"):
+        names = [change.feature for change in plan.changes]
+        here = plan.path[0]
+        for name in reversed(names):
+            here = stand(plan, [name], here)
+        assert np.allclose(here, plan.path[-1])
+        assert np.allclose(stand(plan, names), plan.path[-1])
+
+
+def test_a_part_that_is_accepted_today_is_said(lasting, german_rejected):
+    """One step alone brought "Good news: yes" when it was ticked as done, and the plan had not said so."""
+    said = 0
+    for i in range(8):
+        plan = lasting.engine.plans(german_rejected.iloc[[i]], np.eye(lasting.engine.space.dimension))[0]
+        if plan.status != "ok" or len(plan.changes) < 2:
+            continue
+        told, model = parts_of(lasting, plan), lasting.engine.classifier_
+        for change in plan.changes:
+            if bool(model.accepts(stand(plan, [change.feature])[None])[0]):
+                place = [c.feature for c in told.changes].index(change.feature) + 1
+                assert any(f"tep {place} " in sentence for sentence in told.enough())
+                said += 1
+    assert said
 
 
 @pytest.mark.slow
@@ -194,20 +214,7 @@ def _hidden(form):
     return dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
 
 
-@pytest.mark.slow
-def test_nobody_is_told_that_answers_would_help_once_nothing_is_asked(
-    service, german, german_rejected, talkative
-):
-    subject = german_rejected.iloc[[talkative[0]]]
-    started = service.start(german.space.values(german.space.vector(subject)), questions=1)
-    token, state = started["token"], started["state"]
-    live = service.app.state.desk
-    with live.open(token) as talk:  # as unsure as can be, whatever was answered
-        assert _explain(live, talk, live.plan(talk)).confidence.text == "nothing was learnt about you yet"
-        sure = dataclasses.replace(live.plan(talk).confidence, within=0.1, answers=1)
-        unsure = dataclasses.replace(live.plan(talk), confidence=sure)
-        assert "more answers would help" in _explain(live, talk, unsure).confidence.text
-    while state["question"] is not None:
-        state = service.answer(token, state).json()["state"]
-    with live.open(token) as talk:
-        assert _explain(live, talk, unsure).confidence.text == "we are still guessing"
+def test_nothing_is_claimed_before_an_answer(service, row):
+    plan = plan_of(service, service.start(row)["token"])
+    assert plan["fit"] == "nothing was learnt about you yet"
+    assert plan["difficulties"] == []

@@ -84,7 +84,7 @@ def test_a_database_of_the_first_release_moves_and_keeps_everything(first):
     assert list(store.faults()) == []
     assert [entry.type for entry in store.events(kept.id)].count("answered") == 2
     assert store.find(fingerprint(TOKEN)).id == kept.id
-    store.append(kept, kept.events, "unmarked", {"of": 1})
+    store.append(kept, kept.events, "returned", {})
     store.prepare()  # once more changes nothing
     assert list(store.faults()) == []
     lines = exports.as_csv(store.events(kept.id)).splitlines()

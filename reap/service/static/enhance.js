@@ -27,6 +27,14 @@ for (const form of document.querySelectorAll("form[data-choices]")) {
   });
 }
 
+// In a form of several parts Enter goes on to the next one.
+for (const part of document.querySelectorAll(".parts:not(.whole) > .part")) {
+  const next = part.querySelector("a.primary.turn, .turn > a.primary");
+  if (next) part.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.matches("input, select")) { event.preventDefault(); next.click(); }
+  });
+}
+
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
     const field = document.getElementById(button.dataset.copy);

@@ -11,23 +11,40 @@ from starlette.responses import Response
 from reap._errors import InputError
 from reap._typing import Array
 from reap.language import _
-from reap.service import rows, schemas, views
+from reap.service import requests, rows, schemas, views
 from reap.service.access import D
+from reap.service.desk import Desk
 from reap.service.faults import NO_TRIALS
+from reap.service.live import Live
 from reap.service.refusals import TrialsError
-from reap.service.render import page
+from reap.service.render import page, sent
 from reap.space import ActionSpace, Feature
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter()
 
 
-@router.get("/s/{token}/what-if")
+def trial(desk: Desk, live: Live, z: Array) -> schemas.Score:
+    """Return the score of a row that the person tries; one trial less is left, unless it could not be computed."""
+    made = views.hypothetical(desk, live, z)
+    if not desk.store.tried(live.kept, desk.settings.trials):
+        raise TrialsError
+    return made
+
+
+@router.post("/api/v1/sessions/{token}/score", response_model=schemas.Score, responses=schemas.OF_SESSION)
+def score(desk: D, token: str, body: requests.WhatIf) -> Response:
+    """What if: the model's score of a row, rounded to whole points. Only the number of trials is stored."""
+    z = rows.read(desk.space, body.subject)
+    with desk.open(token) as live:
+        return sent(trial(desk, live, z))
+
+
+@router.get("/s/{token}/what-if", include_in_schema=False)
 def what_if(request: Request, desk: D, token: str) -> Response:
     """Try values and see the score; nothing is stored."""
     with desk.open(token) as live:
-        made, session = desk.plan(live), live.session
+        made, session, state = desk.plan(live), live.session, views.state(desk, live)
         here, space = session.here, session.space.tighten(session.limits)
-        state = views.state(desk, live)
     tried: dict[str, Any] = desk.space.values(made.path[-1])
     wrong: dict[str, str] = {}
     free = [f for f in desk.space.features if f.is_action and state.subject[f.name] is not None]
@@ -37,28 +54,25 @@ def what_if(request: Request, desk: D, token: str) -> Response:
             tried[feature.name] = tried[feature.name] if given is None else _value(feature, given)
         except InputError as error:
             wrong[feature.name] = str(error)
-    controls = [c for c in (_control(f, tried, state.subject, space, here) for f in free) if c]
+    controls = [c for c in (_control(f, tried[f.name], state.subject, space, here) for f in free) if c]
     tried.update({c["feature"].name: c["value"] for c in controls if c["why"]})
-    result = None
+    own, result = [f.name for f in desk.space.features if f.derived is None], None
     if not wrong:
-        z = rows.read(desk.space, {f.name: tried[f.name] for f in desk.space.features if f.derived is None})
+        z = rows.read(desk.space, {name: tried[name] for name in own})
+        asked = any(name.startswith("f.") for name in request.query_params)
         try:
             with desk.open(token) as live:
-                tries = any(name.startswith("f.") for name in request.query_params)
-                result = (views.trial if tries else views.hypothetical)(desk, live, z)
+                result = (trial if asked else views.hypothetical)(desk, live, z)
         except TrialsError:
             wrong["trials"] = _(NO_TRIALS).rstrip(".")
     moved = [c["feature"].name for c in controls]
-    rest = {
-        k: v for k, v in state.subject.items() if k not in moved and desk.space.feature(k).derived is None
-    }
     return page(
         request,
         "whatif.html",
         token=token,
         state=state,
         sliders=controls,
-        rest=rest,
+        rest={name: state.subject[name] for name in own if name not in moved},
         result=result,
         wrong=wrong,
         active="plan",
@@ -74,10 +88,9 @@ def _value(feature: Feature, given: str) -> Any:
 
 
 def _control(
-    feature: Feature, tried: dict[str, Any], subject: schemas.Row, space: ActionSpace, here: Array
+    feature: Feature, value: Any, subject: schemas.Row, space: ActionSpace, here: Array
 ) -> dict[str, Any] | None:
     """Return a control for one feature that the person can move, on its grid and within what they can reach."""
-    value = tried[feature.name]
     if not feature.is_number:
         levels = space.legal.reachable(feature.name, here)
         if len(levels) < 2:
@@ -92,36 +105,25 @@ def _control(
         }
     low, high = (space.values(end)[feature.name] for end in space.legal.box(here))
     step = feature.step
-    if step is not None:
-        low, high = _up(low, step), _down(high, step)
+    if step is not None:  # the multiples of the step that lie within
+        low, high = math.ceil(low / step - 1e-9) * step, math.floor(high / step + 1e-9) * step
     if not low < high:
         return None
-    kept = min(max(value, low), high)
-    why = ""
+    kept, why = min(max(value, low), high), ""
     if abs(kept - value) > (step or 0):
         why = _("From where you are it goes from {low} to {high}.").format(
             low=feature.show(low, unit=False), high=feature.show(high)
         )
     if step is not None:
         kept = low + round((kept - low) / step) * step
-    whole = feature.kind == "integer"
+    whole = round if feature.kind == "integer" else float
     return {
         "feature": feature,
         "levels": None,
-        "low": round(low) if whole else low,
-        "high": round(high) if whole else high,
-        "step": "any" if step is None else round(step) if whole else step,
-        "value": round(kept) if whole else kept,
+        "low": whole(low),
+        "high": whole(high),
+        "step": "any" if step is None else whole(step),
+        "value": whole(kept),
         "now": subject[feature.name],
         "why": why,
     }
-
-
-def _up(value: float, step: float) -> float:
-    """Return the least multiple of a step that is not below a value."""
-    return math.ceil(value / step - 1e-9) * step
-
-
-def _down(value: float, step: float) -> float:
-    """Return the greatest multiple of a step that is not above a value."""
-    return math.floor(value / step + 1e-9) * step
