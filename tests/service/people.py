@@ -22,7 +22,7 @@ from reap.service import plans
 SCREENS = 7
 #: Decisions too large to advise for the sake of a score.
 LARGE = re.compile(
-    r"buy a house|owned home|home that you own|marry|divorce|child\b|degree|doctorate|law or medicine|retire|religion",
+    r"buy a house|owned home|marry|divorce|child\b|degree|doctorate|law or medicine|retire|religion",
     re.IGNORECASE,
 )
 #: Claims that nobody can check, and words that no neighbour would use.
@@ -233,7 +233,10 @@ class Walk:
             self.rule(f"the {place} is sure of nothing", not re.search(SURE, text), text)
         for sentence in (*told.enough, *told.cautions, *filter(None, [told.fit[1:]])):
             self.rule("page and paper warn alike", sentence in said and sentence in paper, sentence)
-        self.rule("nothing is claimed before an answer", answered or ("nothing was learnt" in told.fit and not told.difficulties))
+        self.rule(
+            "nothing is claimed before an answer",
+            answered or ("nothing was learnt" in told.fit and not told.difficulties),
+        )
         for plan, asks in zip(offered, efforts, strict=True):
             easier = asks < efforts[0] * (1 - 1e-6)
             flagged = plans.may_not_hold(self.here.app.state.desk, plan)
