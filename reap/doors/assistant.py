@@ -37,7 +37,7 @@ then call plan and say it.
 T = TypeVar("T")
 
 
-class Started(BaseModel):
+class Beginning(BaseModel):
     """Whether the computer refuses this person, and what could change at all."""
 
     refused: bool
@@ -45,7 +45,7 @@ class Started(BaseModel):
     could_change: list[str]
 
 
-class Option(BaseModel):
+class OptionSaid(BaseModel):
     """One of the options of a question: what changes, from what to what."""
 
     letter: str
@@ -53,11 +53,11 @@ class Option(BaseModel):
     changes: list[str]
 
 
-class Asked(BaseModel):
+class QuestionSaid(BaseModel):
     """A question to say to the person; or, where ``ended`` says why, nothing more to ask."""
 
     asks: str = ""
-    options: list[Option] = []
+    options: list[OptionSaid] = []
     both_include: str = ""
     promise: str = ""
     answered: int
@@ -65,7 +65,7 @@ class Asked(BaseModel):
     ended: str = ""
 
 
-class Planned(BaseModel):
+class PlanSaid(BaseModel):
     """The plan, in words that may be said as they are, with its steps."""
 
     says: str
@@ -112,21 +112,21 @@ class _Conversation:
         row: Annotated[
             int | None, Field(ge=0, description="Or the number of their row in the table.")
         ] = None,
-    ) -> Started:
+    ) -> Beginning:
         """Begin with a person: their situation, or the row they have in the table. A new start forgets the last."""
 
-        def begun() -> Started:
+        def begun() -> Beginning:
             self._session = self.engine.elicit(self._subject(situation, row), questions=self.questions)
             plan = self._session.recommend()
             refused = plan.status != "already_accepted"
             space = self._session.space
             labels = [space.feature(name).label for name in self._session.changeable] if refused else []
             told = f"The computer refuses: the score is {plan.scale.say(float(plan.scores[0]))}."
-            return Started(refused=refused, says=told if refused else str(plan), could_change=labels)
+            return Beginning(refused=refused, says=told if refused else str(plan), could_change=labels)
 
         return self._done(begun)
 
-    def question(self) -> Asked:
+    def question(self) -> QuestionSaid:
         """Return the question to say to the person now, or why nothing more is asked."""
         return self._done(lambda: _asked(self.session))
 
@@ -142,10 +142,10 @@ class _Conversation:
             list[str],
             Field(description='With "neither": what they cannot change, by the names in could_change.'),
         ] = [],  # noqa: B006 (a schema's default; never written to)
-    ) -> Asked:
+    ) -> QuestionSaid:
         """Pass on what the person said, never what you think; returns the next question."""
 
-        def given() -> Asked:
+        def given() -> QuestionSaid:
             session = self.session
             if session.ask() is None:
                 raise InputError("there is no question to answer; call plan")
@@ -155,14 +155,14 @@ class _Conversation:
 
         return self._done(given)
 
-    def plan(self) -> Planned:
+    def plan(self) -> PlanSaid:
         """Return the plan that suits the person best as far as is known: what to say, without adding or promising anything."""
         return self._done(lambda: _planned(self.session.recommend()))
 
-    def undo(self) -> Asked:
+    def undo(self) -> QuestionSaid:
         """Take back the last answer; returns the question as it stood."""
 
-        def undone() -> Asked:
+        def undone() -> QuestionSaid:
             self.session.undo()
             return _asked(self.session)
 
@@ -192,11 +192,11 @@ class _Conversation:
                 raise ToolError(str(refused)) from None
 
 
-def _asked(session: Elicitation) -> Asked:
+def _asked(session: Elicitation) -> QuestionSaid:
     question, done = session.ask(), session.progress
     if question is None:
-        return Asked(answered=done.answered, at_most_to_go=0, ended=session.ended or "")
-    return Asked(
+        return QuestionSaid(answered=done.answered, at_most_to_go=0, ended=session.ended or "")
+    return QuestionSaid(
         asks=question.asks,
         options=_options(question),
         both_include=question.also,
@@ -206,10 +206,10 @@ def _asked(session: Elicitation) -> Asked:
     )
 
 
-def _options(question: Question) -> list[Option]:
+def _options(question: Question) -> list[OptionSaid]:
     """Return the options by what sets them apart: a line for each row of the question."""
     return [
-        Option(
+        OptionSaid(
             letter=letter,
             title=title,
             changes=[_said(row.label, row.now, row.values[i]) for row in question.differences],
@@ -225,9 +225,9 @@ def _said(label: str, now: str, then: str) -> str:
     return f"{label}: now {now}, then {then}" if now else f"{label}: {then}"
 
 
-def _planned(plan: Plan) -> Planned:
+def _planned(plan: Plan) -> PlanSaid:
     steps = [str(step) for step in plan.steps]
-    return Planned(says=str(plan), steps=steps, months=plan.months, yes_today=plan.valid)
+    return PlanSaid(says=str(plan), steps=steps, months=plan.months, yes_today=plan.valid)
 
 
 def _described(verb: Callable[..., Any], engine: Engine) -> str:

@@ -63,7 +63,7 @@ _STYLE = """
 """
 
 
-def buttons(session: Elicitation, *, screening: bool = True, plans: int = 3) -> Session:
+def buttons(session: Elicitation, *, screening: bool = True, plans: int = 3) -> SessionWidget:
     """Return a widget that asks the session's questions, one after the other, and ends with its plans.
 
     Parameters
@@ -81,10 +81,10 @@ def buttons(session: Elicitation, *, screening: bool = True, plans: int = 3) -> 
     anywidget.AnyWidget
         Show it as the last line of a cell.
     """
-    return Session(session, screening, plans)
+    return SessionWidget(session, screening, plans)
 
 
-class Session(anywidget.AnyWidget):  # type: ignore[misc]
+class SessionWidget(anywidget.AnyWidget):  # type: ignore[misc]
     """The widget's state is the session; every click draws it anew.
 
     Parameters
