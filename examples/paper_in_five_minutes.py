@@ -62,4 +62,4 @@ axes.legend(frameon=False)
 # everybody, answers have little to save. With the worst case over a confidence set they hardly help anywhere: after few answers
 # the worst case of nearly every change is as if nothing had been said ([why](../method.md#the-confidence-set)).
 #
-# In full, with intervals, on eight data sets: `reap reproduce excess`, and [results](../results/README.md).
+# In full, with intervals, on eight data sets: `reap reproduce quality`, and [results](../results/README.md).

@@ -37,7 +37,7 @@ def reproduce(
     from reap._errors import unknown
     from reap.research.experiments import NAMES, Scope
     from reap.research.experiments import reproduce as run
-    from reap.research.experiments.tables import module
+    from reap.research.experiments.runner import module
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 150)
     if listed:
@@ -63,7 +63,7 @@ def reproduce(
     from reap.research.experiments.report import write
 
     page = write(results, scope, _command(tables or [], scope))
-    console.print(f"The report: {page} (also as report.md), raw runs in {out / 'runs'}", soft_wrap=True)
+    console.print(f"The report: {page} , raw runs in {out / 'runs'}", soft_wrap=True)
 
 
 def _command(tables: list[str], scope: Any) -> str:

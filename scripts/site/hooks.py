@@ -21,7 +21,6 @@ PAGES = {
     "SECURITY.md": "security.md",
     "CODE_OF_CONDUCT.md": "conduct.md",
 }
-REPORT = "results/report-in-one-page.html"
 #: Pages that need the width of a column beside them.
 WIDE = {"index.md": ["navigation"], "comparison.md": ["toc"]}
 REPOSITORY = "https://github.com/reap-recourse/reap/blob/main/"
@@ -42,8 +41,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Adds the generated files; the report in one page gets a name that no page of the site has."""
-    files.append(File.generated(config, REPORT, abs_src_path=str(ROOT / "docs" / "results" / "report.html")))
+    """Adds the generated files."""
     for name, page in PAGES.items():
         text = (ROOT / name).read_text(encoding="utf-8")
         files.append(File.generated(config, page, content=_inside(text)))
@@ -66,7 +64,6 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     for name, target in PAGES.items():
         markdown = markdown.replace(f"]({up}{name}", f"]({'../' * depth}{target}")
     markdown = re.sub(rf"\]\({re.escape(up)}(?!\.\./)([\w./-]+)\)", rf"]({REPOSITORY}\1)", markdown)
-    markdown = markdown.replace("](report.html)", f"]({Path(REPORT).name})")
     for folder in ("summary", "beyond/summary"):
         markdown = markdown.replace(f"]({folder})", f"]({REPOSITORY}docs/results/{folder})")
     return markdown

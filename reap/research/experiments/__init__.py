@@ -1,6 +1,5 @@
-"""The paper's experiments and those beyond it: one module a table or figure, one runner, one report."""
+"""The paper's experiments and those beyond it: one module a table, one runner, one report."""
 
-from reap.research.experiments.scope import Scope
-from reap.research.experiments.tables import NAMES, reproduce
+from reap.research.experiments.runner import NAMES, Scope, reproduce
 
 __all__ = ["NAMES", "Scope", "reproduce"]

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from reap import effort
-from reap._typing import Array, Frame
+from reap._typing import Frame
 from reap.belief import solve_centers
 from reap.plan import Plan
 from reap.research.experiments import paper, people
-from reap.research.experiments.measures import fewer, smaller, whole
-from reap.research.experiments.results import Result, spread, verdict
-from reap.research.experiments.scope import OURS, Scope, make_bench
+from reap.research.experiments.bench import Bench, on_bench
+from reap.research.experiments.gradient import OURS
+from reap.research.experiments.measures import smaller, whole
+from reap.research.experiments.report import Result, number, ordered, spread, table, verdict
+from reap.research.experiments.runner import Scope
 from reap.research.experiments.sessions import hold, hold_together, row_sessions
 
 TITLE = "Graph: path effort after 5 questions (no constraints)"
-DATASETS = tuple(paper.GRAPH)
+LENGTHS, EPSILON = "Path length: centre against worst case", "Effect of ε on the path effort (German)"
 NEEDS = ("graph",)
 #: Methods in the order of the table; which of them the paper has.
 SHOWN = {
@@ -40,124 +41,132 @@ def cells(scope: Scope) -> list[dict[str, Any]]:
         {
             **cell,
             "questions": scope.questions(5),
-            "epsilons": [0.01, 0.02, 0.05, 0.1] if cell["dataset"] == "german" else [0.01],
-            "ours": cell["subjects"][0] < OURS.get(cell["dataset"], 0),
+            "epsilons": list(paper.EPSILON) if cell["dataset"] == "german" else [0.01],
+            "ours": cell["subjects"][0] < OURS,
         }
-        for cell in scope.cells(DATASETS)
+        for cell in scope.cells(tuple(paper.GRAPH))
     ]
 
 
+@on_bench
 def run(
-    out: Path,
-    *,
-    questions: int,
-    epsilons: list[float],
-    ours: bool,
-    subjects: tuple[int, int],
-    matrices: int,
-    **bench: Any,
-) -> Frame:
-    """Return one row a subject, matrix and method: path and whole-change effort under the true matrix, steps, K."""
-    made, seed = make_bench(out, **bench), bench["seed"]
-    engine, face = made.engine("graph"), made.engine("face")
+    made: Bench, subjects: range, *, questions: int, epsilons: list[float], ours: bool, matrices: int
+) -> Iterator[dict[str, Any]]:
+    """Yield one row a subject, matrix and method: path and whole-change effort under the true matrix, steps."""
+    engine, seed = made.engine("graph"), made.seed
     truth = people.matrices("gaussian", made.dimension, matrices, seed)
-    every = range(*subjects)
     begun = {
         (epsilon, *key): session
         for epsilon in epsilons
-        for key, session in row_sessions(made, every, matrices, seed, epsilon=epsilon).items()
+        for key, session in row_sessions(made, subjects, matrices, epsilon=epsilon).items()
     }
     held = {key: sets[-1] for key, sets in hold_together(begun, questions, seed=seed).items()}
     solve_centers([s for (epsilon, _, _), s in held.items() if epsilon == epsilons[0]], "chebyshev")
-    rows: list[dict[str, Any]] = []
-    for i in every:
-        x = made.subjects.iloc[[i]]
-
-        def add(method: str, plans: list[Plan], i: int = i) -> None:
-            rows.extend(_row(made.name, i, k, method, plan, truth[k]) for k, plan in enumerate(plans))
-
-        add("FACE", face.plans(x, truth))
-        add("nothing asked", engine.plans(x, effort.identity(made.dimension)) * matrices)
-        add("oracle", engine.plans(x, truth))
+    for i in subjects:
+        x = made.x(i)
+        plans: dict[str, list[Plan]] = {
+            "FACE": made.engine("face").plans(x, truth),
+            "nothing asked": engine.plans(x, effort.identity(made.dimension)) * matrices,
+            "oracle": engine.plans(x, truth),
+        }
         for epsilon in epsilons:
             sets = [held[epsilon, i, k] for k in range(matrices)]
             centers = np.stack([s.center("published").matrix for s in sets])
-            add("ReAP, centre" if epsilon == 0.01 else f"ReAP, ε = {epsilon:g}", engine.plans(x, centers))
+            plans[_centre(epsilon)] = engine.plans(x, centers)
             if epsilon == epsilons[0]:
                 true = np.stack([s.center("chebyshev").matrix for s in sets])
-                add("ReAP, true centre of the same set", engine.plans(x, true))
-                add("ReAP, worst case", [engine.robust(x, s) for s in sets])
+                plans["ReAP, true centre of the same set"] = engine.plans(x, true)
+                plans["ReAP, worst case"] = [engine.robust(x, s) for s in sets]
         if ours:
             persons = [people.person("gaussian", made.dimension, k, seed, subject=i) for k in range(matrices)]
-            default = made.engine("recourse")
-            add("ours", [hold(default, x, each, at=[questions], seed=seed)[-1].plan for each in persons])
-    return pd.DataFrame(rows)
+            session: dict[str, Any] = {"at": [questions], "seed": seed}
+            plans["ours"] = [hold(made.engine("recourse"), x, p, **session)[-1].plan for p in persons]
+        for method, found in plans.items():
+            for k, plan in enumerate(found):
+                there, along = plan.status == "ok", plan.status == "ok" and plan.along
+                yield {
+                    "subject": i,
+                    "matrix": k,
+                    "method": method,
+                    "effort": effort.of_moves(truth[k], plan.moves) if along else np.nan,
+                    "whole": effort.of_moves(truth[k], whole(plan)) if there else np.nan,
+                    "steps": len(plan.moves) if along else np.nan,
+                    "valid": plan.valid,
+                }
 
 
-def _row(dataset: str, subject: int, k: int, method: str, plan: Plan, truth: Array) -> dict[str, Any]:
-    found = plan.status == "ok"
-    return {
-        "dataset": dataset,
-        "subject": subject,
-        "matrix": k,
-        "method": method,
-        "effort": effort.of_moves(truth, plan.moves) if found and plan.along else np.nan,
-        "whole": effort.of_moves(truth, whole(plan)) if found else np.nan,
-        "steps": len(plan.moves) if found else 0,
-        "neighbors": plan.neighbors or 0,
-        "valid": plan.valid,
-    }
+def _centre(epsilon: float) -> str:
+    return "ReAP, centre" if epsilon == 0.01 else f"ReAP, ε = {epsilon:g}"
 
 
 def summary(runs: Mapping[str, Frame]) -> list[Result]:
-    """Return the table with the paper's figures, and the share of plans at each K."""
+    """Return the table with the paper's figures; lengths of paths; what ε does."""
     frame = runs["graph"]
-    rows, holds = [], []
-    for dataset, part in frame.groupby("dataset", sort=False):
-        efforts = part.pivot_table(index="subject", columns="method", values="effort", dropna=False)
-        for method, known in SHOWN.items():
-            group = part[part["method"] == method]
-            if len(group) == 0:
-                continue
-            path = group["effort"].notna().any()
-            rows.append(
-                {
-                    "data": dataset,
-                    "method": method,
-                    "path effort": spread(group["effort"]),
-                    "paper": f"{paper.GRAPH[dataset][known]:.2f}" if known else "",
-                    "below FACE, p": f"{smaller(efforts[method], efforts['FACE']):.2g}" if path else "–",
-                    "whole change": spread(group["whole"]),
-                    "steps": f"{group['steps'][group['steps'] > 0].mean():.2f}" if path else "–",
-                    "found": f"{group['valid'].mean():.2f}",
-                    "runs": len(group),
-                }
-            )
-        mean = part.groupby("method")["effort"].mean()
-        holds.append((dataset, mean["ReAP, centre"] < mean["FACE"]))
-    true = [dataset for dataset, holds_here in holds if holds_here]
+    efforts = frame.pivot_table("effort", ["dataset", "subject"], "method", dropna=False)
+
+    def below_face(part: Frame) -> str:
+        mine = efforts.loc[part["dataset"].iloc[0]]
+        return number(smaller(mine[part["method"].iloc[0]], mine["FACE"]), ".2g")
+
+    def printed(part: Frame) -> str:
+        known = SHOWN[part["method"].iloc[0]]
+        return f"{paper.GRAPH[part['dataset'].iloc[0]][known]:.2f}" if known else ""
+
+    shown = table(
+        ordered(frame, dataset=paper.GRAPH, method=SHOWN),
+        ["dataset", "method"],
+        {
+            "path effort": lambda part: spread(part["effort"]),
+            "paper": printed,
+            "below FACE, p": lambda part: below_face(part) if part["effort"].notna().any() else "–",
+            "whole change": lambda part: spread(part["whole"]),
+            "steps": lambda part: number(part["steps"].mean()),
+            "found": lambda part: f"{part['valid'].mean():.2f}",
+            "runs": len,
+        },
+    )
+    mean = frame.pivot_table("effort", "dataset", "method", sort=False)
+    holds = list(mean["ReAP, centre"] < mean["FACE"])
     said = [
-        f"The paper's claim, ReAP below FACE, holds on {len(true)} of {len(holds)} data sets"
-        + (f" ({', '.join(true)})." if true else "."),
+        f"The paper's claim, ReAP below FACE, holds on {sum(holds)} of {len(holds)} data sets.",
         "p: one-sided paired Wilcoxon test over subjects (path effort averaged over matrices) that the method is below FACE.",
         "The text leaves open which matrix weighs the edges after the questions: both the centre (as the authors' scripts "
-        "do) and the worst case are shown. Edges cost the squared form of the text, not its root.",
-        "Levels differ from the paper's, whose scripts take roots of edge costs and sum over ten matrices; compare the order.",
-        "Ours makes no paths. A path of many small steps costs less than its whole change, so the two efforts are never "
-        "compared: ours stands in the column of whole changes alone, with at most 3 changes.",
-        *fewer(frame, "ours"),
-        "Where no accepted row is reached K doubles; the share of plans at each K is in the table below.",
+        "do) and the worst case are shown. Edges cost the squared form of the text, not its root; compare the order.",
+        "Ours makes no paths: it stands in the column of whole changes alone, with at most 3 changes, for the first "
+        f"{OURS} subjects a data set.",
     ]
-    return [Result(TITLE, pd.DataFrame(rows), verdict([good for _, good in holds]), said), _neighbors(frame)]
+    return [Result(TITLE, shown, verdict(holds), said), *_lengths(frame), *_epsilon(frame)]
 
 
-def _neighbors(frame: Frame) -> Result:
-    part = frame[frame["method"] == "nothing asked"].drop_duplicates(["dataset", "subject"])
-    sizes = sorted(part["neighbors"].unique())
-    rows = []
-    for dataset, group in part.groupby("dataset", sort=False):
-        shares = {f"K = {k}" if k else "none": f"{(group['neighbors'] == k).mean():.2f}" for k in sizes}
-        rows.append({"data": dataset, **shares, "subjects": len(group)})
-    return Result(
-        "Graph: share of subjects whose plan needed K neighbours", pd.DataFrame(rows), "beyond the paper"
-    )
+def _lengths(frame: Frame) -> list[Result]:
+    """Return the steps of paths with the centre and with the worst case."""
+    steps = frame.pivot_table("steps", ["dataset", "subject", "matrix"], "method", sort=False).reset_index()
+    steps = steps[steps["dataset"].isin(paper.LENGTHS)]
+    if len(steps) == 0:
+        return []
+    columns: dict[str, Any] = {}
+    for which, method in enumerate(("centre", "worst case")):
+        columns[method] = lambda part, m=method: spread(part[f"ReAP, {m}"])
+        columns[f"paper's {method}"] = lambda part, w=which: (
+            f"{paper.LENGTHS[part['dataset'].iloc[0]][w]:.2f}"
+        )
+    mean = steps.groupby("dataset")[["ReAP, worst case", "ReAP, centre"]].mean()
+    holds = list(mean["ReAP, worst case"] <= 1.1 * mean["ReAP, centre"])
+    said = f"The claim, that worst-case paths are at most 10 % longer, holds on {sum(holds)} of {len(holds)} data sets."
+    return [Result(LENGTHS, table(steps, ["dataset"], {**columns, "runs": len}), verdict(holds), [said])]
+
+
+def _epsilon(frame: Frame) -> list[Result]:
+    """Return the path effort on German by ε."""
+    frame = frame[frame["dataset"] == "german"]
+    efforts = {e: frame.loc[frame["method"] == _centre(e), "effort"] for e in paper.EPSILON}
+    if len(frame) == 0:
+        return []
+    rows = [
+        {"ε": e, "path effort": spread(found), "paper": paper.EPSILON[e], "runs": len(found)}
+        for e, found in efforts.items()
+    ]
+    means = [found.mean() for found in efforts.values()]
+    change = max(means) / min(means) - 1
+    said = f"The claim is that ε changes little: the effort rises by {100 * change:.0f} % from the best ε to the worst."
+    return [Result(EPSILON, pd.DataFrame(rows), verdict([change < 0.1]), [said])]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from reap import effort
 from reap._typing import Frame
 from reap.recourse import Recourse
-from reap.research.experiments.results import Plot, Result
-from reap.research.experiments.scope import CHUNK, Scope, make_bench
+from reap.research.experiments.bench import Bench, on_bench
+from reap.research.experiments.report import Plot, Result, number, table
+from reap.research.experiments.runner import Scope
 from reap.space import ActionSpace
 
 TITLE = "Who has a plan by when (our default, the data set's own action space, with paces and clocks)"
@@ -27,45 +26,35 @@ ROWS = 6_000
 
 def cells(scope: Scope) -> list[dict[str, Any]]:
     """Return the parameters of every cell."""
-    made = []
-    for bench in (scope.bench(name, own=True) for name in scope.over(DATASETS)):
-        bench["rows"] = bench["rows"] or ROWS
-        count = min(scope.sizes(200)[0], len(make_bench(scope.out, **bench).subjects))
-        made += [
-            {**bench, "subjects": (begin, min(begin + CHUNK, count))} for begin in range(0, count, CHUNK)
-        ]
-    return made
+    rows = scope.bench("german")["rows"] or ROWS
+    return scope.cells(DATASETS, 200, 1, own=True, rows=rows)
 
 
-def run(out: Path, *, subjects: tuple[int, int], **bench: Any) -> Frame:
-    """Return one row a subject and number of months: whether there is a plan, and how long it really takes."""
-    made = make_bench(out, **bench)
+@on_bench
+def run(made: Bench, subjects: range, *, matrices: int) -> Iterator[dict[str, Any]]:
+    """Yield one row a subject and number of months: whether there is a plan, and how long it really takes."""
     far = until(made.space, MONTHS[-1])
     engine = Recourse(made.model, far).fit(made.train)
     alike = effort.identity(far.dimension)
-    rows = []
-    for i in range(*subjects):
-        x, plan = made.subjects.iloc[[i]], None
+    for i in subjects:
+        plan = None
         for months in reversed(MONTHS):
             # the plan of least effort within more months stays that where it is done sooner
             if plan is None or plan.status != "ok" or plan.months > months:
-                plan = engine.plans(x, alike, far.limits(within_months=months))[0]
+                plan = engine.plans(made.x(i), alike, far.limits(within_months=months))[0]
+            found = plan.status == "ok"
             took = float(far.months(plan.path[0], plan.path[-1])[0])
             acting = max(far.time.actions(plan.path[0], plan.path[-1]).values(), default=0)
-            rows.append(
-                {
-                    "dataset": made.name,
-                    "subject": i,
-                    "within": months,
-                    "status": plan.status,
-                    "months": plan.months,
-                    "late": plan.status == "ok" and not plan.months <= months,
-                    "disagree": plan.status == "ok" and plan.months != took,  # NaN where clocks disagree
-                    "waits": plan.status == "ok" and plan.months > acting,
-                    "effort": plan.effort,
-                }
-            )
-    return pd.DataFrame(rows)
+            yield {
+                "subject": i,
+                "within": months,
+                "found": found,
+                "months": plan.months if found else np.nan,
+                "late": found and not plan.months <= months,
+                "disagree": found and plan.months != took,  # NaN where clocks disagree
+                "waits": found and plan.months > acting,
+                "effort": plan.effort,
+            }
 
 
 def until(space: ActionSpace, horizon: int) -> ActionSpace:
@@ -78,42 +67,42 @@ def until(space: ActionSpace, horizon: int) -> ActionSpace:
 def summary(runs: Mapping[str, Frame]) -> list[Result]:
     """Return the table and the picture: the share of people with a plan by the months they give it."""
     frame = runs["horizons"]
-    rows, lines = [], {}
-    for dataset, part in frame.groupby("dataset", sort=False):
-        found = part[part["status"] == "ok"]
-        share = part["status"].eq("ok").groupby(part["within"]).mean()
-        last = found[found["within"] == MONTHS[-1]]
-        rows.append(
-            {
-                "data": dataset,
-                "people": part["subject"].nunique(),
-                **{f"{months} months": f"{share[months]:.2f}" for months in MONTHS},
-                "months, median": f"{last['months'].median():.0f}" if len(last) else "–",
-                "clocks disagree": int(part["disagree"].sum()),
-                "too late": int(part["late"].sum()),
-                "wait": f"{last['waits'].mean():.2f}" if len(last) else "–",
-            }
-        )
-        lines[str(dataset)] = (list(MONTHS), [float(share[months]) for months in MONTHS], *_interval(part))
+    share: dict[str, Any] = {
+        f"{m} months": lambda part, m=m: f"{part.loc[part['within'] == m, 'found'].mean():.2f}"
+        for m in MONTHS
+    }
+
+    def last(part: Frame) -> Frame:
+        return part[part["found"] & (part["within"] == MONTHS[-1])]
+
+    shown = table(
+        frame,
+        ["dataset"],
+        {
+            "people": lambda part: part["subject"].nunique(),
+            **share,
+            "months, median": lambda part: number(last(part)["months"].median(), ".0f"),
+            "clocks disagree": lambda part: int(part["disagree"].sum()),
+            "too late": lambda part: int(part["late"].sum()),
+            "wait": lambda part: number(last(part)["waits"].mean()),
+        },
+    )
     said = [
-        f"The share of rejected people with a plan that is done in time; {frame['status'].eq('ok').sum():,} plans. "
+        f"The share of rejected people with a plan that is done in time; {frame['found'].sum():,} plans. "
         "Effort is that of everybody alike. Bands: 95 % intervals of the share.",
-        "Months, median: of the plans within 60 months. Wait: the share of those that wait longer than their actions take, "
-        "because no plan without waiting was found.",
+        "Months, median: of the plans within 60 months. Wait: the share of those that wait longer than their actions take.",
         "Clocks disagree, too late: plans whose row cannot occur, or that end after the months given. Both must be 0.",
         f"The network is trained on at most {ROWS * 4 // 5:,} rows; the people are from the other fifth.",
     ]
+    lines = {str(name): _line(part) for name, part in frame.groupby("dataset", sort=False)}
     plot = Plot({"people with a plan": lines}, "months they give it", "share of rejected people")
-    return [Result(TITLE, pd.DataFrame(rows), "beyond the paper", said, plot)]
+    return [Result(TITLE, shown, remarks=said, plot=plot)]
 
 
-def _interval(part: Frame) -> tuple[list[float], list[float]]:
-    """Return the 95 % intervals (Wilson) of the shares, low and high."""
-    low, high = [], []
-    for months in MONTHS:
-        found = part.loc[part["within"] == months, "status"].eq("ok")
-        n, p, z = len(found), float(found.mean()), 1.96
-        middle, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        low.append((middle - half) / (1 + z * z / n))
-        high.append((middle + half) / (1 + z * z / n))
-    return low, high
+def _line(part: Frame) -> tuple[list[float], list[float], list[float], list[float]]:
+    """Return the months, and the share of people with a plan with its 95 % interval (Wilson)."""
+    by = part.groupby("within")["found"]
+    p, n, z = by.mean(), by.size(), 1.96
+    middle, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    low, high = ((middle + side) / (1 + z * z / n) for side in (-half, half))
+    return [float(m) for m in p.index], list(p), list(low), list(high)

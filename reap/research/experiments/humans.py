@@ -20,8 +20,8 @@ from reap._typing import Array, Frame
 from reap.belief import Posterior
 from reap.research import choices, predicting
 from reap.research.choices import Half, Respondent
-from reap.research.experiments.results import Result
-from reap.research.experiments.scope import Scope
+from reap.research.experiments.report import Result
+from reap.research.experiments.runner import Scope
 from reap.research.predicting import Predictor
 
 TITLE = "Answers that real people gave: log loss of those held out"

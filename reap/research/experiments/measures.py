@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import bootstrap, wilcoxon
 
 from reap import effort
@@ -26,7 +27,6 @@ def excess(runs: Frame) -> dict[str, float]:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> runs = pd.DataFrame({"subject": [0, 0, 1], "effort": [1.0, 2.0, 4.0], "oracle": [1.0, 1.0, 4.0]})
     >>> round(excess(runs)["excess"], 3)
     0.167
@@ -75,14 +75,29 @@ def crossed(votes: Bools) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def drawn_means(values: pd.Series, groups: pd.Series) -> tuple[float, float]:
+    """Return the 95 % interval of a mean: a bootstrap over groups, such as subjects, each with all their values.
+
+    Examples
+    --------
+    >>> drawn_means(pd.Series([1.0, 1.0, 1.0]), pd.Series(["a", "a", "b"]))
+    (1.0, 1.0)
+    """
+    each = values.groupby(groups)
+    sums, counts = each.sum().to_numpy(), each.size().to_numpy()
+    drawn = np.random.default_rng(0).integers(len(sums), size=(_DRAWS, len(sums)))
+    low, high = np.quantile(sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1), [0.025, 0.975])
+    return float(low), float(high)
+
+
 def whole(plan: Plan) -> Array:
     """Return the whole change (d,) of a plan, of a path too: zeros where there is none."""
     return effort.changes(plan.path[-1], plan.path[0])
 
 
 def same_oracle(runs: Frame) -> Frame:
-    """Return the runs with one oracle a person: the cheapest plan that any cell found for that subject and matrix."""
-    person = [runs[name] for name in ("dataset", "own", "people", "subject", "matrix")]
+    """Return the runs with one oracle a person: the cheapest plan that any cell found for them."""
+    person = [runs[name] for name in ("dataset", "who", "subject", "person")]
     best = np.fmin(runs["effort"], runs["oracle"]).groupby(person).transform("min")
     return runs.assign(oracle=best)
 
@@ -128,45 +143,3 @@ def smaller(ours: Any, theirs: Any) -> float:
     if both.sum() < 2 or np.allclose(ours[both], theirs[both], rtol=1e-12, atol=0):
         return 1.0
     return float(wilcoxon(ours[both], theirs[both], alternative="less").pvalue)
-
-
-def fewer(runs: Frame, method: str) -> list[str]:
-    """Say, in a sentence, where a method was run with fewer subjects than the others."""
-    counts = runs.groupby(["dataset", "method"], sort=False)["subject"].nunique().unstack("method")
-    if method not in counts:
-        return []
-    short = counts[counts[method] < counts.max(axis=1)][method]
-    where = ", ".join(f"{dataset} ({int(count)})" for dataset, count in short.items())
-    return [f"“{method}” takes longest: fewer subjects, the first ones, on {where}."] if where else []
-
-
-class Judge:
-    """Says what is true of a plan, by the model and the data set's own space, whatever the plan says.
-
-    ``valid``: the row as shown is accepted. ``violations``: steps that the space forbids, from their start or from x0; of a plan
-    whose actions run side by side where it ends, from x0. A path is judged once, however often it is recommended.
-    """
-
-    def __init__(self, space: Any, classifier: Any) -> None:
-        self.space, self.classifier = space, classifier
-        self._known: dict[bytes, dict[str, Any]] = {}
-
-    def __call__(self, plan: Plan) -> dict[str, Any]:
-        """Return whether there is a plan, whether it is valid, its violations and the changes it asks for."""
-        if plan.status != "ok":
-            return {"found": False, "valid": False, "violations": 0, "changes": 0}
-        key = plan.path.tobytes()
-        if key not in self._known:
-            self._known[key] = self._judged(plan)
-        return self._known[key]
-
-    def _judged(self, plan: Plan) -> dict[str, Any]:
-        rows = plan.path if plan.along else plan.path[[0, -1]]
-        legal: Bools = self.space.allows(rows[:-1], rows[1:]) & self.space.allows(rows[0], rows[1:])
-        shown = self.space.encode(self.space.decode(plan.path[-1:]))
-        return {
-            "found": True,
-            "valid": bool(self.classifier.accepts(shown)[0]),
-            "violations": int((~legal).sum()),
-            "changes": len(plan.changes),
-        }

@@ -1,18 +1,21 @@
-"""The people of the experiments: the k-th of each kind is the same for every method and subject."""
+"""The people of the experiments, and the best plan of somebody whose effort is known."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from reap import effort
 from reap._errors import InputError
 from reap._typing import Array
+from reap.recourse import Engine
 from reap.research import costs
 from reap.research.humans import Minding, Reader, counted
 from reap.research.subjects import L1, Mahalanobis, Person
-from reap.space import ActionSpace
+from reap.space import ActionSpace, Limits
 
 #: Kinds of people: how their effort is drawn, then what they mind besides, then how they read. The last two are Gaussian.
 MINDING = ("counting", "waiting")
@@ -20,6 +23,10 @@ READING = ("tiring", "narrow", "settling")
 KINDS = ("gaussian", "uniform", "rank-one", "diagonal", "lqr", "scm", "l1", *MINDING, *READING)
 #: What an action more, or waiting for half the horizon, is to those who mind it, in efforts of a usual plan.
 MUCH = 2.0
+#: Rounds of the search for an L1 person's plan, and the change below which a column counts as this far.
+_ROUNDS, _LEAST = 6, 1e-3
+#: Shares of the horizon within which plans are looked for, for somebody who minds waiting.
+_SHARES = (0.0, 0.125, 0.25, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +45,13 @@ class Place:
     start: Array
     usual: Array
 
+    @classmethod
+    def of(cls, engine: Engine, x: Any) -> Place:
+        """Return the place of a subject."""
+        plan = engine.plans(x, effort.identity(engine.space.dimension))[0]
+        start = engine.space.vector(x)
+        return cls(engine.space, start, effort.changes(plan.path[-1], start))
+
 
 def matrix(kind: str, dimension: int, k: int, seed: int) -> Array:
     """Return the k-th effort matrix (d, d) of a kind; the same whatever else is run. Closer people are Gaussian.
@@ -47,8 +61,7 @@ def matrix(kind: str, dimension: int, k: int, seed: int) -> Array:
     >>> np.linalg.eigvalsh(matrix("gaussian", 3, 0, 0))[-1].round(9)
     np.float64(1.0)
     """
-    drawn = "gaussian" if kind in (*MINDING, *READING) else kind
-    return costs.draw(dimension, _stream(kind, k, seed), drawn)
+    return costs.draw(dimension, _stream(kind, k, seed), "gaussian" if kind in (*MINDING, *READING) else kind)
 
 
 def matrices(kind: str, dimension: int, count: int, seed: int) -> Array:
@@ -67,23 +80,64 @@ def person(
     place: Place | None = None,
 ) -> Person:
     """Return the k-th person of a kind, in the place of a subject; lapses have a stream of their own."""
-    answers = np.random.default_rng([seed, k, subject, 7])
+    said: dict[str, Any] = {"lapse": lapse, "random_state": np.random.default_rng([seed, k, subject, 7])}
     if kind == "l1":
-        weights = _stream(kind, k, seed).random(dimension)
-        return L1(weights, lapse=lapse, random_state=answers)
+        return L1(_stream(kind, k, seed).random(dimension), **said)
     A = matrix(kind, dimension, k, seed)
-    if kind in READING and place is not None:
-        return Reader(A, space=place.space, reading=kind, lapse=lapse, random_state=answers)  # type: ignore[arg-type]
-    if kind in MINDING and place is not None:
-        much = MUCH * effort.of_moves(A, place.usual)
-        actions, _ = counted(place.space, place.start, place.usual)
-        minds = {"changes": much / max(actions, 1)} if kind == "counting" else {"waiting": 4 * much}
-        who = {"space": place.space, "start": place.start, "lapse": lapse, "random_state": answers}
-        return Minding(A, **who, **minds)  # type: ignore[arg-type]
-    if kind in (*MINDING, *READING):
+    if kind not in (*MINDING, *READING):
+        return Mahalanobis(A, **said)
+    if place is None:
         raise InputError(f"people who are {kind} need a place to stand; give place=…")
-    return Mahalanobis(A, lapse=lapse, random_state=answers)
+    if kind in READING:
+        return Reader(A, space=place.space, reading=kind, **said)  # type: ignore[arg-type]
+    much = MUCH * effort.of_moves(A, place.usual)
+    actions, _ = counted(place.space, place.start, place.usual)
+    minds: dict[str, Any] = (
+        {"changes": much / max(actions, 1)} if kind == "counting" else {"waiting": 4 * much}
+    )
+    return Minding(A, space=place.space, start=place.start, **said, **minds)
 
 
 def _stream(kind: str, k: int, seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, k, KINDS.index(kind)])
+
+
+# the best plan --------------------------------------------------------------------------------------------------
+
+
+def oracles(engine: Engine, x: Any, persons: Sequence[Person]) -> list[float]:
+    """Return, for each person in the place of a subject, the effort of the engine's plan for their true effort.
+
+    Somebody who minds the number of changes, or waiting, also gets the best of plans with fewer changes, or ready sooner.
+    For an L1 person the engine is asked again and again: `Σ w|v| ≤ ½ Σ w(v²/u + u)` for every u > 0, with equality at
+    `u = |v|`. So the plan for `A = diag(w/u)`, u the change of the plan before, is no harder than that plan.
+    """
+    d = engine.space.dimension
+    best = np.full(len(persons), np.inf)
+    matrices = np.stack([_first(person, d) for person in persons])
+    linear = any(isinstance(person, L1) for person in persons)
+    minding = any(isinstance(person, Minding) for person in persons)
+    within: list[Limits | None] = [None] * (_ROUNDS if linear else 1)
+    for limits in within + (_tighter(engine.space) if minding else []):
+        for k, plan in enumerate(engine.plans(x, matrices, limits)):
+            if plan.status != "ok":
+                continue
+            best[k] = min(best[k], persons[k].effort(plan.moves))
+            if isinstance(persons[k], L1):
+                far = np.maximum(np.abs(plan.moves).sum(axis=0), _LEAST)
+                matrices[k] = np.diag(np.diag(_first(persons[k], d)) / far)
+    return best.tolist()
+
+
+def _tighter(space: ActionSpace) -> list[Limits]:
+    """Return limits under which the easiest plan may be the best for somebody who minds changes, or waiting."""
+    soon = {max(1, round(space.horizon * share)) for share in _SHARES} if space.timed else ()
+    return [*(Limits(max_changes=k) for k in (1, 2)), *(Limits(within_months=m) for m in sorted(soon))]
+
+
+def _first(person: Person, dimension: int) -> Array:
+    """Return the matrix (d, d) to begin with: a person's own; of an L1 person their weights."""
+    if isinstance(person, Mahalanobis):
+        return person.matrix
+    assert isinstance(person, L1)
+    return np.diag(np.ones(dimension) if person.weights is None else person.weights)

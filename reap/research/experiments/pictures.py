@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,32 +14,11 @@ from reap.belief import ConfidenceSet
 from reap.datasets import load
 from reap.plan import Plan
 from reap.recourse import Engine, GraphRecourse, Recourse
-from reap.research.experiments.figures import COLOURS, png, pyplot
+from reap.research.experiments.report import COLOURS, png, pyplot
 
 _BLUE, _RED, _GREEN, *_ = COLOURS
 #: A person to whom the second number is much harder to change than the first.
 _PERSON = np.array([[0.12, 0.0], [0.0, 1.0]])
-
-
-def all_pictures() -> dict[str, tuple[str, bytes]]:
-    """Return name -> (caption, PNG)."""
-    return {
-        "confidence-set": (
-            "Every answer cuts a piece off the set of matrices a person may have. The published centre keeps away from the cuts "
-            "only and ends on the wall; the true centre keeps away from every wall.",
-            confidence_set(),
-        ),
-        "graph-plan": (
-            "Plans along rows of other people: the shortest path for everybody alike, and the one for a person to whom the "
-            "vertical change is harder.",
-            graph_plan(),
-        ),
-        "one-step-plan": (
-            "Plans of one step, where the effort ellipse first touches the accepted region: for everybody alike, and for a "
-            "person to whom the vertical change is harder.",
-            one_step_plan(),
-        ),
-    }
 
 
 def confidence_set() -> bytes:
@@ -63,19 +42,10 @@ def confidence_set() -> bytes:
         x, y = p[0] ** 2 - o[0] ** 2, p[1] ** 2 - o[1] ** 2
         inside &= a * x + c * y <= belief.epsilon
         ax.plot(line, (belief.epsilon - line * x) / y, "--", color="#777777", linewidth=1)
-        left = i == 2
-        height = (0.3, 0.68, 0.6)[i]
+        height, side, align = ((0.3, 6, "left"), (0.68, 6, "left"), (0.6, -6, "right"))[i]
+        text = {"textcoords": "offset points", "va": "center", "fontsize": 8, "color": "#555555"}
         at = ((belief.epsilon - height * y) / x, height)
-        ax.annotate(
-            f"answer {i + 1}",
-            at,
-            xytext=(-6 if left else 6, 0),
-            textcoords="offset points",
-            ha="right" if left else "left",
-            va="center",
-            fontsize=8,
-            color="#555555",
-        )
+        ax.annotate(f"answer {i + 1}", at, xytext=(side, 0), ha=align, **text)
     ax.contourf(a, c, inside, levels=[0.5, 1], colors=["#cfe3f2"])
     for form, colour, name in (("published", _RED, "published centre"), ("chebyshev", _BLUE, "true centre")):
         center = belief.center(form)  # type: ignore[arg-type]
@@ -159,3 +129,23 @@ def _with_person(figure: Any, ax: Any, start: Array) -> bytes:
     ax.plot(*start, "*", color="black", markersize=14, label="the person")
     ax.legend(loc="upper left", fontsize=8, framealpha=1)
     return png(figure)
+
+
+#: Name -> caption, and what draws it as PNG.
+PICTURES: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "confidence-set": (
+        "Every answer cuts a piece off the set of matrices a person may have. The published centre keeps away from the cuts "
+        "only and ends on the wall; the true centre keeps away from every wall.",
+        confidence_set,
+    ),
+    "graph-plan": (
+        "Plans along rows of other people: the shortest path for everybody alike, and the one for a person to whom the "
+        "vertical change is harder.",
+        graph_plan,
+    ),
+    "one-step-plan": (
+        "Plans of one step, where the effort ellipse first touches the accepted region: for everybody alike, and for a "
+        "person to whom the vertical change is harder.",
+        one_step_plan,
+    ),
+}

@@ -1,49 +1,233 @@
-"""The report: Markdown with pictures beside it, and one HTML page that needs nothing else."""
+"""What a table hands to the reader, and the report of all of them: Markdown, with curves as pictures beside it."""
 
 from __future__ import annotations
 
-import base64
-import html
+import io
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
 
 from reap import __version__
+from reap._errors import InputError
 from reap._typing import Frame
-from reap.research.experiments import figures, pictures
-from reap.research.experiments.results import Result
-from reap.research.experiments.scope import Scope
 
+if TYPE_CHECKING:
+    from reap.research.experiments.runner import Scope
+
+#: How a table of the paper came out.
+Verdict = Literal["reproduced", "in part", "better", "worse", "not reproducible", "beyond the paper"]
+#: name -> (x, y, low, high); low and high may be None.
+Lines = Mapping[str, tuple[Sequence[float], Sequence[float], Sequence[float] | None, Sequence[float] | None]]
+#: Told apart by the colour-blind, too (Okabe and Ito), and by their marks.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
+_MARKS = "os^Dv<>pXh*P"
 _INTRO = (
     "Every table and figure of “Cost-adaptive recourse recommendation by adaptive preference elicitation”, run again, with the "
     "paper's figures beside ours, and what lies beyond the paper. Figures are mean ± standard deviation over runs unless said "
-    "otherwise. Where the text and the authors' scripts disagree we follow the text: standard normal matrices scaled to largest "
-    "eigenvalue 1, ε = 0.01, efforts averaged over the matrices, squared efforts of edges, k options scored by an average. "
-    "The paper's graph tables give the effort of paths, a sum over steps. All other effort is that of the whole change from "
-    "where a person stands to where the plan ends: a sum of squares over steps falls when one change is cut into pieces, and "
-    "nobody finds a change easier for that. The two are never compared."
+    "otherwise. Where the text and the authors' scripts disagree we follow the text. The paper's graph tables give the effort of "
+    "paths, a sum over steps; all other effort is that of the whole change from where a person stands to where the plan ends. "
+    "The two are never compared."
 )
-_STYLE = """
-body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
-table{border-collapse:collapse;margin:1rem 0;font-size:.88rem;font-variant-numeric:tabular-nums;display:block;overflow-x:auto}
-th,td{padding:.25rem .6rem;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}
-th{background:#f4f4f4}th:first-child,td:first-child,.text{text-align:left}
-img{max-width:100%}h2{margin-top:2.5rem}.verdict{font-weight:600;padding:.1rem .5rem;border-radius:.3rem;background:#eef}
-.reproduced,.better{background:#dff3e4}.worse,.not{background:#fbe3e0}.in{background:#fdf3d6}
-"""
 
 
 @dataclass(frozen=True)
-class Section:
-    """A table's part of the report: its name and its results with their pictures as PNG."""
+class Plot:
+    """Lines to draw: one panel a data set."""
 
-    name: str
-    results: Sequence[tuple[Result, bytes | None]]
+    panels: Mapping[str, Lines]
+    x: str
+    y: str
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """One table of the report.
+
+    Parameters
+    ----------
+    title : str
+    frame : DataFrame
+        Ready to print: strings, or numbers that any reader may round.
+    verdict : str
+        How it came out against the paper.
+    remarks : list of str
+        Sentences: what holds, what differs and why, which reading of the text was taken.
+    plot : Plot, optional
+    """
+
+    title: str
+    frame: Frame
+    verdict: Verdict = "beyond the paper"
+    remarks: list[str] = field(default_factory=list)
+    plot: Plot | None = None
+
+
+# tables ---------------------------------------------------------------------------------------------------------
+
+
+def table(runs: Frame, by: Sequence[str], columns: Mapping[str, Callable[[Frame], Any]]) -> Frame:
+    """Return a line a group of runs: what the group is, then each column from the group's runs.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"dataset": ["german", "german"], "effort": [1.0, 3.0]})
+    >>> table(runs, ["dataset"], {"effort": lambda part: spread(part["effort"]), "runs": len}).to_dict("records")
+    [{'data': 'german', 'effort': '2.00 ± 1.00', 'runs': 2}]
+    """
+    if len(runs) == 0:
+        return pd.DataFrame(columns=[*by, *columns])
+    lines = [
+        dict(zip(by, names, strict=True)) | {name: made(part) for name, made in columns.items()}
+        for names, part in runs.groupby(list(by), sort=False)
+    ]
+    return pd.DataFrame(lines).rename(columns={"dataset": "data"})
+
+
+def ordered(runs: Frame, **orders: Iterable[str]) -> Frame:
+    """Return the runs whose columns hold some names, sorted as the names are given; the first column counts most.
+
+    Examples
+    --------
+    >>> ordered(pd.DataFrame({"method": ["ours", "FACE", "no"]}), method=["FACE", "ours"])["method"].tolist()
+    ['FACE', 'ours']
+    """
+    for column, names in reversed(orders.items()):
+        place = {name: i for i, name in enumerate(names)}
+        runs = runs[runs[column].isin(place)]
+        runs = runs.sort_values(column, key=lambda values, place=place: values.map(place), kind="stable")
+    return runs
+
+
+def verdict(holds: Sequence[bool]) -> Verdict:
+    """Return how a claim came out that holds in some cases of several.
+
+    Examples
+    --------
+    >>> verdict([True, True]), verdict([True, False]), verdict([False])
+    ('reproduced', 'in part', 'not reproducible')
+    """
+    return "reproduced" if all(holds) else "in part" if any(holds) else "not reproducible"
+
+
+def spread(values: Any) -> str:
+    """Return "mean ± standard deviation", with three significant digits of the mean, two decimals at least.
+
+    Examples
+    --------
+    >>> spread([1.0, 3.0]), spread([0.001, 0.003])
+    ('2.00 ± 1.00', '0.00200 ± 0.00100')
+    """
+    values = np.asarray(values, dtype=float)
+    values = values[np.isfinite(values)]
+    if len(values) == 0:
+        return "–"
+    mean = abs(values.mean())
+    digits = max(2, 2 - int(np.floor(np.log10(mean)))) if mean > 0 else 2
+    return f"{values.mean():.{digits}f} ± {values.std():.{digits}f}"
+
+
+def number(value: float, form: str = ".2f") -> str:
+    """Return a number in a format, or a dash where there is none.
+
+    Examples
+    --------
+    >>> number(0.126), number(float("nan"))
+    ('0.13', '–')
+    """
+    return format(value, form) if np.isfinite(value) else "–"
+
+
+def percent(value: float) -> str:
+    """Return a share as a percentage with a digit.
+
+    Examples
+    --------
+    >>> percent(0.0312)
+    '3.1 %'
+    """
+    return f"{100 * value:.1f} %" if np.isfinite(value) else "–"
+
+
+def between(found: Mapping[str, float]) -> str:
+    """Return an excess with its interval.
+
+    Examples
+    --------
+    >>> between({"excess": 0.031, "low": 0.02, "high": 0.05})
+    '3.1 % [2.0, 5.0]'
+    """
+    if not np.isfinite(found["excess"]):
+        return "–"
+    return f"{percent(found['excess'])} [{100 * found['low']:.1f}, {100 * found['high']:.1f}]"
+
+
+# pictures -------------------------------------------------------------------------------------------------------
+
+
+def pyplot() -> Any:
+    """Return matplotlib's pyplot, on a back end that needs no screen."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise InputError(
+            "pictures need matplotlib; install it with: pip install 'reap-recourse[plots]'"
+        ) from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    return plt
+
+
+def draw(plot: Plot) -> bytes:
+    """Return a plot as PNG: one panel a data set, up to three in a row."""
+    plt, count = pyplot(), len(plot.panels)
+    columns = 2 if count == 4 else min(3, count)
+    size = (4.3 * columns, 3.2 * -(-count // columns))
+    figure, axes = plt.subplots(
+        -(-count // columns), columns, figsize=size, squeeze=False, layout="constrained"
+    )
+    names = list(dict.fromkeys(name for lines in plot.panels.values() for name in lines))
+    for ax in axes.flat[count:]:
+        ax.set_visible(False)
+    for ax, (title, lines) in zip(axes.flat, plot.panels.items(), strict=False):
+        for name, (x, y, low, high) in lines.items():
+            i = names.index(name)
+            look = {"color": COLOURS[i % len(COLOURS)], "linestyle": "--" if i >= len(COLOURS) else "-"}
+            ax.plot(x, y, marker=_MARKS[i % len(_MARKS)], markersize=4, label=name, **look)
+            if low is not None and high is not None:
+                ax.fill_between(x, low, high, color=look["color"], alpha=0.12, linewidth=0)
+        ax.set_title(title, fontsize=10)
+        ax.set(xlabel=plot.x, ylabel=plot.y)
+        ax.grid(alpha=0.3)
+        if plot.log:
+            ax.set(xscale="log", yscale="log")
+        elif not any(np.isnan(ax.get_ylim())):
+            ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
+    handles = {label: h for ax in axes.flat for h, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    below = {"loc": "outside lower center", "ncols": min(4, len(handles)), "fontsize": 8}
+    figure.legend(handles.values(), handles.keys(), **below)
+    return png(figure)
+
+
+def png(figure: Any) -> bytes:
+    """Return a figure as PNG and close it; the same figure gives the same bytes."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
+    pyplot().close(figure)
+    return buffer.getvalue()
+
+
+# the report -----------------------------------------------------------------------------------------------------
 
 
 def write(results: Mapping[str, Sequence[Result]], scope: Scope, command: str = "reap reproduce") -> Path:
-    """Write ``report.md``, ``report.html``, ``figures/``, ``pictures/`` and ``summary/`` into the scope's folder.
+    """Write ``report.md``, ``figures/``, ``pictures/`` and ``summary/`` into the scope's folder.
 
     Parameters
     ----------
@@ -55,102 +239,68 @@ def write(results: Mapping[str, Sequence[Result]], scope: Scope, command: str = 
 
     Returns
     -------
-    Path of the HTML page.
+    Path of the report.
     """
-    out = scope.out
-    sections = [
-        Section(name, [(r, figures.draw(r.plot) if r.plot else None) for r in made])
-        for name, made in results.items()
-        if made
-    ]
+    from reap.research.experiments.pictures import PICTURES
+
+    out, body, verdicts = scope.out, [], []
+    overview = ["| table | verdict |", "|---|---|"]
     for folder in ("figures", "pictures", "summary"):
         (out / folder).mkdir(parents=True, exist_ok=True)
-    shown = pictures.all_pictures()
-    for name, (_, data) in shown.items():
-        (out / "pictures" / f"{name}.png").write_bytes(data)
-    for section in sections:
-        for i, (result, drawn) in enumerate(section.results):
-            result.frame.to_csv(out / "summary" / f"{_stem(section.name, i)}.csv", index=False)
-            if drawn is not None:
-                (out / "figures" / f"{_stem(section.name, i)}.png").write_bytes(drawn)
-    facts = _facts(scope, command)
-    (out / "report.md").write_text(markdown(sections, facts, shown), encoding="utf-8")
-    page = out / "report.html"
-    page.write_text(as_html(sections, facts, shown), encoding="utf-8")
-    said = [
-        {"table": s.name, "title": r.title, "verdict": r.verdict, "remarks": r.remarks}
-        for s in sections
-        for r, _ in s.results
-    ]
+    for name, made in results.items():
+        for i, result in enumerate(made):
+            stem = f"{name}-{i + 1}" if i else name
+            said = [
+                f"**{result.verdict.capitalize()}.** (`reap reproduce {name}`)",
+                "",
+                markdown(result.frame),
+            ]
+            if result.plot is not None:
+                (out / "figures" / f"{stem}.png").write_bytes(draw(result.plot))
+                said += ["", f"![{result.title}](figures/{stem}.png)"]
+            body += [
+                f"## {result.title}",
+                "",
+                *said,
+                "",
+                *(f"- {remark}" for remark in result.remarks),
+                "",
+            ]
+            result.frame.to_csv(out / "summary" / f"{stem}.csv", index=False)
+            overview.append(f"| [{result.title}](#{_anchor(result.title)}) | {result.verdict} |")
+            verdicts.append(
+                {"table": name, "title": result.title, "verdict": result.verdict, "remarks": result.remarks}
+            )
+    body += ["## Pictures", ""]
+    for name, (caption, picture) in PICTURES.items():
+        (out / "pictures" / f"{name}.png").write_bytes(picture())
+        body += [f"![{caption}](pictures/{name}.png)", "", f"*{caption}*", ""]
+    facts = [f"- {fact}" for fact in _facts(scope, command)]
+    head = ["# The paper, reproduced", "", _INTRO, "", *facts, "", "## Overview", "", *overview, ""]
     (out / "summary" / "verdicts.json").write_text(
-        json.dumps(said, ensure_ascii=False, indent=1), encoding="utf-8"
+        json.dumps(verdicts, ensure_ascii=False, indent=1), encoding="utf-8"
     )
+    page = out / "report.md"
+    page.write_text("\n".join([*head, *body]), encoding="utf-8")
     return page
-
-
-def _stem(name: str, i: int) -> str:
-    return name if i == 0 else f"{name}-{i + 1}"
 
 
 def _facts(scope: Scope, command: str) -> list[str]:
     facts = [
         f"Command: `{command}`",
         f"Release {__version__}, seed {scope.seed}; split 80/20, stratified, seed 42.",
-        f"Subjects: {scope.subjects or 'all rejected people of the test part, up to the number of the table'}; "
+        f"Subjects: {scope.subjects or 'rejected people of the test part, up to the number of the table'}; "
         f"matrices: {scope.matrices or 'those of the table, 10 for the paper’s'}.",
     ]
-    if scope.quick:
-        facts.append(
-            "Made with --quick: tiny tables and networks, to see that it runs, not to read figures from."
-        )
-    return facts
+    return facts + ["Made with --quick: tiny, to see that it runs, not to read figures from."] * scope.quick
 
 
-# Markdown ---------------------------------------------------------------------------------------------------------
-
-
-def markdown(
-    sections: Sequence[Section], facts: Sequence[str], shown: Mapping[str, tuple[str, bytes]]
-) -> str:
-    """Return the report as Markdown; pictures are files beside it."""
-    lines = [
-        "# The paper, reproduced",
-        "",
-        _INTRO,
-        "",
-        *(f"- {fact}" for fact in facts),
-        "",
-        "## Overview",
-        "",
-    ]
-    lines += ["| table | verdict |", "|---|---|"]
-    lines += [f"| [{r.title}](#{_anchor(r.title)}) | {r.verdict} |" for s in sections for r, _ in s.results]
-    for section in sections:
-        for i, (result, data) in enumerate(section.results):
-            lines += [
-                "",
-                f"## {result.title}",
-                "",
-                f"**{result.verdict.capitalize()}.** (`reap reproduce {section.name}`)",
-                "",
-            ]
-            lines += [as_markdown(result.frame), ""]
-            if data is not None:
-                lines += [f"![{result.title}](figures/{_stem(section.name, i)}.png)", ""]
-            lines += [f"- {remark}" for remark in result.remarks]
-    lines += ["", "## Pictures", ""]
-    for name, (caption, _) in shown.items():
-        lines += [f"![{caption}](pictures/{name}.png)", "", f"*{caption}*", ""]
-    return "\n".join(lines) + "\n"
-
-
-def as_markdown(frame: Frame) -> str:
+def markdown(frame: Frame) -> str:
     """Return a frame as a Markdown table.
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> print(as_markdown(pd.DataFrame({"data": ["german"], "cost": ["0.5"]})))
+    >>> print(markdown(pd.DataFrame({"data": ["german"], "cost": ["0.5"]})))
     | data | cost |
     |:--|--:|
     | german | 0.5 |
@@ -166,69 +316,3 @@ def as_markdown(frame: Frame) -> str:
 def _anchor(title: str) -> str:
     kept = "".join(c for c in title.lower() if c.isalnum() or c in " -_")
     return kept.replace(" ", "-")
-
-
-# HTML -------------------------------------------------------------------------------------------------------------
-
-
-def as_html(sections: Sequence[Section], facts: Sequence[str], shown: Mapping[str, tuple[str, bytes]]) -> str:
-    """Return the report as one page, with its pictures inside."""
-    body = [
-        "<h1>The paper, reproduced</h1>",
-        f"<p>{html.escape(_INTRO)}</p>",
-        _items(facts),
-        "<h2>Overview</h2>",
-        "<table>",
-    ]
-    body.append("<tr><th>table</th><th class=text>verdict</th></tr>")
-    for section in sections:
-        for i, (result, _) in enumerate(section.results):
-            link = f"<a href='#{_stem(section.name, i)}'>{html.escape(result.title)}</a>"
-            body.append(f"<tr><td>{link}</td><td class=text>{_verdict(result)}</td></tr>")
-    body.append("</table>")
-    for section in sections:
-        for i, (result, data) in enumerate(section.results):
-            body.append(f"<h2 id='{_stem(section.name, i)}'>{html.escape(result.title)}</h2>")
-            body.append(f"<p>{_verdict(result)} <code>reap reproduce {section.name}</code></p>")
-            body.append(_html_table(result.frame))
-            if data is not None:
-                body.append(_image(data, result.title))
-            body.append(_items(result.remarks))
-    body.append("<h2>Pictures</h2>")
-    for caption, data in shown.values():
-        body.append(
-            f"<figure>{_image(data, caption)}<figcaption>{html.escape(caption)}</figcaption></figure>"
-        )
-    head = "<meta charset=utf-8><meta name=viewport content='width=device-width'><title>ReAP: results</title>"
-    head += f"<style>{_STYLE}</style>"
-    return f"<!doctype html><html lang=en><head>{head}</head><body>{''.join(body)}</body></html>\n"
-
-
-def _items(said: Sequence[str]) -> str:
-    return f"<ul>{''.join(f'<li>{_code(html.escape(s))}</li>' for s in said)}</ul>" if said else ""
-
-
-def _code(text: str) -> str:
-    """Return escaped text with what stands between backticks as code."""
-    parts = text.split("`")
-    return "".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts))
-
-
-def _verdict(result: Result) -> str:
-    return f"<span class='verdict {result.verdict.split()[0]}'>{html.escape(result.verdict)}</span>"
-
-
-def _image(data: bytes, text: str) -> str:
-    return f"<img alt='{html.escape(text, quote=True)}' src='data:image/png;base64,{base64.b64encode(data).decode()}'>"
-
-
-def _html_table(frame: Frame) -> str:
-    kind = ["class=text" if c == "method" else "" for c in frame.columns]
-    head = "".join(f"<th {k}>{html.escape(str(c))}</th>" for k, c in zip(kind, frame.columns, strict=True))
-    rows = "".join(
-        "<tr>"
-        + "".join(f"<td {k}>{html.escape(str(v))}</td>" for k, v in zip(kind, row, strict=True))
-        + "</tr>"
-        for row in frame.itertuples(index=False)
-    )
-    return f"<table><tr>{head}</tr>{rows}</table>"

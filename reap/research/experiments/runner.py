@@ -1,7 +1,9 @@
-"""Runs the cells of a table: stored one by one, never run twice, in as many processes as wished.
+"""Runs the cells of tables: stored one by one, never run twice, in as many processes as wished.
 
-A cell is a table's name and the parameters of its ``run``; its result is a frame, kept as Parquet under a name made
-from the parameters. Everything random in a cell derives from its parameters, so order and processes change nothing.
+A table is a module of this package with a ``TITLE``, what it ``NEEDS`` and a ``summary`` of the runs. Where it has runs of its
+own, it also has ``cells(scope)``, the parameters of every piece, and ``run(out, **parameters)``, which returns a frame. The frame
+is kept as Parquet under a name made from the parameters. Everything random in a cell derives from its parameters, so order and
+processes change nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import hashlib
 import importlib
 import json
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,12 +22,107 @@ import pandas as pd
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from reap import __version__
-from reap._errors import InputError
+from reap._errors import InputError, unknown
 from reap._typing import Frame
+from reap.datasets import available
+from reap.research.experiments.bench import make_bench
+from reap.research.experiments.report import Result
+
+#: Tables in the order of the report: the names on the command line, and of the modules.
+NAMES = (
+    "classifiers",
+    "gradient",
+    "graph",
+    "pear",
+    "wilcoxon",
+    "rank",
+    "jaccard",
+    "run_time",
+    "gap",
+    "quality",
+    "horizons",
+    "durability",
+    "population",
+    "humans",
+)
+#: Subjects handled in one cell: the unit that is stored, resumed and handed to a process.
+CHUNK = 5
 
 
 @dataclass(frozen=True)
-class Cell:
+class Scope:
+    """How much to run, and where the results go.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of the results; finished cells are found there again.
+    datasets : tuple of str
+        Data sets to run; empty: those of each table.
+    subjects, matrices : int, optional
+        Rejected people a data set, and effort matrices for each; None: what the table asks for.
+    seed : int
+    quick : bool
+        Everything tiny: to see that it runs.
+    jobs : int
+        Processes, as in joblib.
+    """
+
+    out: Path
+    datasets: tuple[str, ...] = ()
+    subjects: int | None = None
+    matrices: int | None = None
+    seed: int = 0
+    quick: bool = False
+    jobs: int = 1
+
+    def over(self, wanted: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the data sets to run of those a table has: the ones named, else those at hand."""
+        if self.datasets:
+            return tuple(name for name in self.datasets if name in wanted)
+        present = {entry.name for entry in available() if entry.present}
+        ordered = tuple(name for name in wanted if name in present)
+        return ordered[:1] if self.quick else ordered
+
+    def questions(self, full: int) -> int:
+        """Return how many questions to ask."""
+        return min(full, 3) if self.quick else full
+
+    def bench(self, dataset: str, own: bool = False) -> dict[str, Any]:
+        """Return what a cell needs to make the bench again in its process."""
+        size = {"rows": 400, "epochs": 60} if self.quick else {"rows": None, "epochs": 300}
+        return {"dataset": dataset, "own": own, "seed": self.seed, **size}
+
+    def people(self, bench: dict[str, Any], most: int) -> int:
+        """Return how many rejected people of a bench to take, given how many the table wants."""
+        wanted = self.subjects or (2 if self.quick else most)
+        return min(wanted, len(make_bench(self.out, **bench).subjects))
+
+    def cells(
+        self,
+        datasets: tuple[str, ...],
+        subjects: int = 100,
+        matrices: int = 10,
+        *,
+        own: bool = False,
+        runs: int = 0,
+        **bench: Any,
+    ) -> list[dict[str, Any]]:
+        """Return the bench, the subjects (first, one past the last) and the matrices of every cell of a table.
+
+        Where subjects × matrices would be fewer than ``runs``, there are more matrices.
+        """
+        made = []
+        for one in ({**self.bench(name, own), **bench} for name in self.over(datasets)):
+            count = self.people(one, subjects)
+            each = self.matrices or (2 if self.quick else max(matrices, -(-runs // max(count, 1))))
+            chunks = [(begin, min(begin + CHUNK, count)) for begin in range(0, count, CHUNK)]
+            made += [{**one, "subjects": chunk, "matrices": each} for chunk in chunks]
+        return made
+
+
+@dataclass(frozen=True)
+class TableCell:
     """One piece of a table: its name and the parameters of its ``run``."""
 
     table: str
@@ -36,26 +134,24 @@ class Cell:
         digest = hashlib.sha256(said.encode()).hexdigest()[:12]
         return out / "runs" / self.table / f"{self.params.get('dataset', 'all')}-{digest}.parquet"
 
-    def run(self, out: Path) -> Frame:
-        """Return the result, from the file where there is one."""
+    def run(self, out: Path) -> None:
+        """Make the file of the result, unless it is there."""
         place = self.place(out)
         if place.exists():
-            return pd.read_parquet(place)
-        module = importlib.import_module(f"reap.research.experiments.{self.table}")
-        frame: Frame = module.run(out, **self.params)
+            return
+        frame: Frame = module(self.table).run(out, **self.params)
         place.parent.mkdir(parents=True, exist_ok=True)
         half = place.with_suffix(".part")
         frame.to_parquet(half, index=False)
         half.replace(place)
-        return frame
 
 
-def run(cells: list[Cell], out: Path, jobs: int = 1, title: str = "", quiet: bool = False) -> Frame:
+def run(cells: Sequence[TableCell], out: Path, jobs: int = 1, title: str = "", quiet: bool = False) -> Frame:
     """Return the results of all cells, one below the other, in their order.
 
     Parameters
     ----------
-    cells : list of Cell
+    cells : list of TableCell
     out : Path
         Where results are kept.
     jobs : int
@@ -65,19 +161,24 @@ def run(cells: list[Cell], out: Path, jobs: int = 1, title: str = "", quiet: boo
     quiet : bool
         No progress bar.
     """
-    check_parquet()
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise InputError(
+            "runs are kept as Parquet files, which need pyarrow; install it with: pip install 'reap-recourse[cluster]'"
+        ) from None
     todo = [cell for cell in cells if not cell.place(out).exists()]
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, disable=quiet or not todo) as bar:
         task = bar.add_task(title, total=len(cells), completed=len(cells) - len(todo))
         for _ in _finished(todo, out, jobs):
             bar.advance(task)
-    frames = [cell.run(out) for cell in cells]
+    frames = [pd.read_parquet(cell.place(out)) for cell in cells]
     frames = [frame for frame in frames if len(frame)]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _finished(cells: list[Cell], out: Path, jobs: int) -> Any:
+def _finished(cells: Sequence[TableCell], out: Path, jobs: int) -> Iterator[None]:
     """Yield once for each cell when it is done."""
     if jobs == 1 or len(cells) < 2:
         for cell in cells:
@@ -88,18 +189,27 @@ def _finished(cells: list[Cell], out: Path, jobs: int) -> Any:
         # joblib renews workers that grew; no work is lost
         warnings.filterwarnings("ignore", "A worker stopped")
         work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-        yield from work(joblib.delayed(_quietly)(cell, out) for cell in cells)
+        yield from work(joblib.delayed(TableCell.run)(cell, out) for cell in cells)
 
 
-def _quietly(cell: Cell, out: Path) -> None:
-    cell.run(out)  # the frame is read from its file later, not sent between processes
+def module(name: str) -> Any:
+    """Return the module of a table."""
+    if name not in NAMES:
+        raise unknown("table", name, NAMES)
+    return importlib.import_module(f"reap.research.experiments.{name}")
 
 
-def check_parquet() -> None:
-    """Say what to install where Parquet files cannot be written."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise InputError(
-            "runs are kept as Parquet files, which need pyarrow; install it with: pip install 'reap-recourse[cluster]'"
-        ) from None
+def reproduce(names: Sequence[str], scope: Scope, quiet: bool = False) -> dict[str, list[Result]]:
+    """Run tables (all where none is named) and return the results of those that have runs; what was run before is read again."""
+    wanted = {name: module(name) for name in (names or NAMES)}
+    needed = [name for name in NAMES if any(name in made.NEEDS for made in wanted.values())]
+    runs: dict[str, Frame] = {}
+    for name in needed:
+        cells = [TableCell(name, params) for params in module(name).cells(scope)]
+        runs[name] = run(cells, scope.out, scope.jobs, name, quiet)
+    results = {
+        name: made.summary(runs)
+        for name, made in wanted.items()
+        if any(len(runs[needs]) for needs in made.NEEDS)
+    }
+    return {name: made for name, made in results.items() if made}

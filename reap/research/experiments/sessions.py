@@ -10,18 +10,16 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from reap._typing import Array
-from reap.belief import Belief, ConfidenceSet, solve_centers
+from reap.belief import ConfidenceSet, solve_centers
 from reap.elicitation import Elicitation, Question
-from reap.elicitation.presets import Preset
 from reap.plan import Plan
 from reap.questions import SimilarCost
 from reap.recourse import Engine
+from reap.research.experiments.bench import Bench
 from reap.research.experiments.people import person
-from reap.research.experiments.scope import Bench
 from reap.research.subjects import Person
 
 Center = Literal["published", "chebyshev", "analytic"]
-Objective = Literal["worst-case", "minimax", "expected"]
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -36,33 +34,16 @@ class Outcome:
 
 
 def hold(
-    engine: Engine,
-    x: Any,
-    someone: Person,
-    *,
-    at: Iterable[int],
-    seed: int,
-    options: int = 2,
-    preset: str | Preset = "bayes",
-    belief: Belief | None = None,
+    engine: Engine, x: Any, someone: Person, *, at: Iterable[int], seed: int, **settings: Any
 ) -> list[Outcome]:
-    """Return what a session recommends after each number of answers in ``at``.
+    """Return what a session recommends after each number of answers in ``at``; ``settings`` are those of ``Elicitation``.
 
     Where the session has nothing left to ask, what it recommends stays.
     """
     wanted = sorted(at)
-    begin, judging = time.process_time(), 0.0
-    session = Elicitation(
-        engine,
-        x,
-        questions=wanted[-1],
-        options=options,
-        preset=preset,
-        belief=belief,
-        random_state=seed,
-    )
+    begin, judging, read = time.process_time(), 0.0, 0
+    session = Elicitation(engine, x, questions=wanted[-1], random_state=seed, **settings)
     outcomes: list[Outcome] = []
-    read = 0
     for count in range(wanted[-1] + 1):
         if count in wanted:
             outcomes.append(Outcome(count, session.recommend(), time.process_time() - begin - judging, read))
@@ -96,24 +77,12 @@ class RowSession:
 
 
 def row_sessions(
-    made: Bench,
-    subjects: Iterable[int],
-    matrices: int,
-    seed: int,
-    *,
-    kind: str = "gaussian",
-    strategy: Any = None,
-    epsilon: float = 0.01,
+    made: Bench, subjects: Iterable[int], matrices: int, *, kind: str = "gaussian", **settings: Any
 ) -> dict[tuple[int, int], RowSession]:
     """Return the sessions with every k-th person of a kind in the place of every subject i, by (i, k)."""
     moves = {i: made.moves(i) for i in subjects}
     return {
-        (i, k): RowSession(
-            moves[i],
-            person(kind, made.dimension, k, seed, subject=i),
-            strategy or SimilarCost(),
-            epsilon,
-        )
+        (i, k): RowSession(moves[i], person(kind, made.dimension, k, made.seed, subject=i), **settings)
         for i in moves
         for k in range(matrices)
     }
@@ -127,10 +96,7 @@ def hold_together(
     Every question is chosen at the set's centre. The sessions know nothing of each other; they go on in step only so that
     the centres of a round are solved in one batch. Questions are those of ``Elicitation(preset="reap")``.
     """
-    sets = {
-        key: [ConfidenceSet(session.moves.shape[1], epsilon=session.epsilon)]
-        for key, session in sessions.items()
-    }
+    sets = {key: [ConfidenceSet(one.moves.shape[1], epsilon=one.epsilon)] for key, one in sessions.items()}
     asked: dict[Key, list[tuple[int, ...]]] = {key: [] for key in sessions}
     for t in range(questions):
         solve_centers([each[-1] for each in sets.values()], center)
@@ -155,15 +121,11 @@ def _next(
     if choice is None:
         return belief
     asked.append(choice.options)
-    shown = rng.permutation(len(choice.options))  # as in a session: which stands first says nothing
-    learnt = belief.copy()
-    _learn(learnt, [session.moves[choice.options[k]] for k in shown], session.person)
-    return learnt
-
-
-def _learn(belief: ConfidenceSet, options: list[Array], person: Person) -> None:
-    answer = person.answer(options)
+    # as in a session: which stands first says nothing
+    options = [session.moves[choice.options[k]] for k in rng.permutation(len(choice.options))]
+    learnt, answer = belief.copy(), session.person.answer(options)
     if answer == "same":
-        belief.update_same(options)
+        learnt.update_same(options)
     else:
-        belief.update(options[answer], [option for i, option in enumerate(options) if i != answer])
+        learnt.update(options[answer], [option for i, option in enumerate(options) if i != answer])
+    return learnt

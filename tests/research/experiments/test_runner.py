@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 import pytest
 
 from reap import InputError
-from reap.research.experiments import NAMES, Scope, reproduce, runner, tables
-from reap.research.experiments.scope import make_bench
+from reap.cli import main
+from reap.research.experiments import NAMES, Scope, reproduce, runner
+from reap.research.experiments.bench import make_bench
 
 GERMAN = ("german",)
 
@@ -18,12 +21,12 @@ def scope(tmp_path):
 
 
 def cells(scope, name="gap"):
-    return [runner.Cell(name, params) for params in tables.module(name).cells(scope)]
+    return [runner.TableCell(name, params) for params in runner.module(name).cells(scope)]
 
 
 def test_every_table_answers_the_same_questions():
     for name in NAMES:
-        made = tables.module(name)
+        made = runner.module(name)
         assert made.TITLE
         assert made.NEEDS
         assert callable(made.summary)
@@ -32,7 +35,7 @@ def test_every_table_answers_the_same_questions():
 
 def test_unknown_table():
     with pytest.raises(InputError, match="did you mean 'graph'"):
-        tables.module("grpah")
+        runner.module("grpah")
 
 
 def test_finished_cells_are_not_run_again(scope):
@@ -57,7 +60,7 @@ def test_same_seed_same_numbers_in_any_number_of_processes(scope, tmp_path):
 
 
 def test_a_cell_that_breaks_leaves_no_file(scope):
-    cell = runner.Cell("gap", {**tables.module("gap").cells(scope)[0], "subjects": (0, 10**6)})
+    cell = runner.TableCell("gap", {**runner.module("gap").cells(scope)[0], "subjects": (0, 10**6)})
     with pytest.raises(IndexError):
         cell.run(scope.out)
     assert not cell.place(scope.out).exists()
@@ -78,6 +81,58 @@ def test_data_sets_without_files_are_left_out_unless_named(tmp_path, monkeypatch
 
 
 def test_reproduce_runs_only_what_is_needed(scope):
-    results = reproduce(["lengths"], scope, quiet=True)
-    assert list(results) == ["lengths"]
+    results = reproduce(["graph"], scope, quiet=True)
+    assert list(results) == ["graph"]
     assert {place.name for place in (scope.out / "runs").iterdir()} == {"graph"}
+
+
+# the command ----------------------------------------------------------------------------------------------------
+
+
+def run(*words):
+    """Run the command; typer leaves by SystemExit."""
+    with pytest.raises(SystemExit) as end:
+        main(["reproduce", *words])
+    return end.value.code
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["--datasets", "german", "--matrices", "1"], id="one data set"),
+        pytest.param(["--jobs", "2"], id="all", marks=pytest.mark.long),
+    ],
+)
+def test_quick_makes_everything(words, tmp_path, capsys):
+    """All tables tiny. What needs files or packages that are not here is left out. The long one is the command by itself."""
+    assert run("--quick", *words, "--out", str(tmp_path)) == 0
+    assert "Excess over the oracle" in capsys.readouterr().out
+    verdicts = json.loads((tmp_path / "summary" / "verdicts.json").read_text(encoding="utf-8"))
+    assert set(NAMES) - {entry["table"] for entry in verdicts} <= {"pear", "humans"}
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    for entry in verdicts:
+        assert f"## {entry['title']}" in text
+    pictures = [line for line in text.splitlines() if line.startswith("![")]
+    assert len(pictures) >= 8
+    for line in pictures:
+        assert (tmp_path / line.rpartition("(")[2].rstrip(")")).stat().st_size > 5000
+
+
+def test_datasets_may_follow_each_other(tmp_path, capsys):
+    assert run("classifiers", "--quick", "--datasets", "synthetic", "german", "--out", str(tmp_path)) == 0
+    said = capsys.readouterr().out
+    assert "synthetic" in said
+    assert "german" in said
+
+
+def test_misspelt_names_are_one_sentence(tmp_path, capsys):
+    for words in (["grpah"], ["graph", "--datasets", "germn"]):
+        assert run(*words, "--out", str(tmp_path)) == 2
+        assert "did you mean" in capsys.readouterr().err
+
+
+def test_list(capsys):
+    assert run("--list") == 0
+    said = capsys.readouterr().out
+    assert all(name in said for name in NAMES)

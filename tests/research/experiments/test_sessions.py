@@ -9,13 +9,12 @@ import pytest
 from reap import ActionSpace, InputError
 from reap.elicitation import Elicitation, Paper
 from reap.questions import Exhaustive, SimilarCost
+from reap.research.experiments.bench import make_bench
 from reap.research.experiments.gap import by_distance
-from reap.research.experiments.grid import METHODS, Cell
 from reap.research.experiments.people import KINDS, Place, matrices, person
 from reap.research.experiments.run_time import all_pairs
-from reap.research.experiments.scope import Scope, make_bench
+from reap.research.experiments.runner import Scope
 from reap.research.experiments.sessions import RowSession, hold, hold_together
-from reap.research.experiments.within import needed
 from reap.research.subjects import Mahalanobis
 
 
@@ -79,31 +78,20 @@ def made(tmp_path_factory):
     return make_bench(out, **{**Scope(out).bench("german"), "epochs": 100})
 
 
-@pytest.mark.parametrize("method", ["published, worst case", "published, centre", "true centre"])
-@pytest.mark.parametrize(
-    ("engine", "options", "near"), [("recourse", 2, 0.05), ("recourse", 4, 0.05), ("graph", 2, 1e-6)]
-)
-def test_the_grid_gives_the_plans_of_sessions(made, method, engine, options, near):
-    """The paper's methods run in step, with lapses; a session asks and recommends the same.
-
-    ``Recourse`` offers a row found for one matrix to all others of a call, so its plans are the same only nearly.
-    """
-    cell = Cell(made, made.engine(engine), "gaussian", 0.2, options, [0, 1, 2, 3], range(2), 2, 0)
-    outcomes, (center, objective) = cell.outcomes(method), METHODS[method]
-    sets, _ = cell.sets(center)
-    how = {"preset": Paper(center=center, objective=objective)}
-    for (i, k), told in outcomes.items():
-        session = Elicitation(cell.engine, cell.x(i), questions=3, options=options, random_state=0, **how)
-        someone = cell.person(i, k)
-        wanted = {each.answers: each.plan for each in told}
+@pytest.mark.parametrize(("center", "options"), [("published", 2), ("published", 4), ("chebyshev", 2)])
+def test_sessions_in_step_ask_what_the_product_asks(made, center, options):
+    """The paper's loop on rows, with lapses, has the confidence sets of sessions with the paper's preset."""
+    engine, d = made.engine("graph"), made.dimension
+    rows = {i: engine.candidates(made.x(i)).moves for i in range(2)}
+    people = {i: [person("gaussian", d, 1, 0, lapse=0.2, subject=i) for _ in range(2)] for i in rows}
+    begun = {i: RowSession(rows[i], people[i][0], SimilarCost(options)) for i in rows}
+    for i, sets in hold_together(begun, 3, center=center, seed=0).items():
+        how = {"options": options, "preset": Paper(center=center), "random_state": 0}
+        session = Elicitation(engine, made.x(i), questions=3, **how)
         for t in range(4):
-            assert same_answers(session.belief, sets[i, k][t])
-            if t in wanted:
-                plan = session.recommend()
-                nothing = near * 1e-2 * (plan.moves**2).sum()  # the published centre calls some changes free
-                assert wanted[t].effort == pytest.approx(plan.effort, rel=near, abs=nothing)
+            assert same_answers(session.belief, sets[t])
             if t < 3:
-                session.answer(someone.answer(session.ask()))
+                session.answer(people[i][1].answer(session.ask()))
 
 
 def test_a_session_is_heard_at_the_wanted_times(german_graph, german_rejected):
@@ -140,18 +128,3 @@ def test_all_pairs_and_pruned_agree(seed):
     assert near == pytest.approx(SimilarCost().choose(moves, A).score, abs=1e-9)
     near, every = by_distance(moves, A, 0.3)
     assert 0.3 <= every <= near
-
-
-def test_answers_needed_is_where_it_stays_within():
-    import pandas as pd
-
-    part = pd.DataFrame(
-        {
-            "subject": [0] * 4 + [1] * 4 + [2] * 4,
-            "matrix": 0,
-            "answers": [0, 1, 2, 3] * 3,
-            "effort": [2, 1, 2, 1, 1, 1, 1, 1, 2, 2, 2, 2],
-            "oracle": 1.0,
-        }
-    )
-    assert needed(part).tolist() == [3, 0, float("inf")]
