@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from reap import __version__
-from reap._errors import InputError
 from reap._typing import Frame
+from reap.research.experiments.pictures import PICTURES, draw
 
 if TYPE_CHECKING:
     from reap.research.experiments.runner import Scope
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
 Verdict = Literal["reproduced", "in part", "better", "worse", "not reproducible", "beyond the paper"]
 #: name -> (x, y, low, high); low and high may be None.
 Lines = Mapping[str, tuple[Sequence[float], Sequence[float], Sequence[float] | None, Sequence[float] | None]]
-#: Told apart by the colour-blind, too (Okabe and Ito), and by their marks.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
-_MARKS = "os^Dv<>pXh*P"
 _INTRO = (
     "Every table and figure of “Cost-adaptive recourse recommendation by adaptive preference elicitation”, run again, with the "
     "paper's figures beside ours, and what lies beyond the paper. Figures are mean ± standard deviation over runs unless said "
@@ -167,62 +163,6 @@ def between(found: Mapping[str, float]) -> str:
     return f"{percent(found['excess'])} [{100 * found['low']:.1f}, {100 * found['high']:.1f}]"
 
 
-# pictures -------------------------------------------------------------------------------------------------------
-
-
-def pyplot() -> Any:
-    """Return matplotlib's pyplot, on a back end that needs no screen."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise InputError(
-            "pictures need matplotlib; install it with: pip install 'reap-recourse[plots]'"
-        ) from None
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    return plt
-
-
-def draw(plot: Plot) -> bytes:
-    """Return a plot as PNG: one panel a data set, up to three in a row."""
-    plt, count = pyplot(), len(plot.panels)
-    columns = 2 if count == 4 else min(3, count)
-    size = (4.3 * columns, 3.2 * -(-count // columns))
-    figure, axes = plt.subplots(
-        -(-count // columns), columns, figsize=size, squeeze=False, layout="constrained"
-    )
-    names = list(dict.fromkeys(name for lines in plot.panels.values() for name in lines))
-    for ax in axes.flat[count:]:
-        ax.set_visible(False)
-    for ax, (title, lines) in zip(axes.flat, plot.panels.items(), strict=False):
-        for name, (x, y, low, high) in lines.items():
-            i = names.index(name)
-            look = {"color": COLOURS[i % len(COLOURS)], "linestyle": "--" if i >= len(COLOURS) else "-"}
-            ax.plot(x, y, marker=_MARKS[i % len(_MARKS)], markersize=4, label=name, **look)
-            if low is not None and high is not None:
-                ax.fill_between(x, low, high, color=look["color"], alpha=0.12, linewidth=0)
-        ax.set_title(title, fontsize=10)
-        ax.set(xlabel=plot.x, ylabel=plot.y)
-        ax.grid(alpha=0.3)
-        if plot.log:
-            ax.set(xscale="log", yscale="log")
-        elif not any(np.isnan(ax.get_ylim())):
-            ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
-    handles = {label: h for ax in axes.flat for h, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    below = {"loc": "outside lower center", "ncols": min(4, len(handles)), "fontsize": 8}
-    figure.legend(handles.values(), handles.keys(), **below)
-    return png(figure)
-
-
-def png(figure: Any) -> bytes:
-    """Return a figure as PNG and close it; the same figure gives the same bytes."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
-    pyplot().close(figure)
-    return buffer.getvalue()
-
-
 # the report -----------------------------------------------------------------------------------------------------
 
 
@@ -241,8 +181,6 @@ def write(results: Mapping[str, Sequence[Result]], scope: Scope, command: str = 
     -------
     Path of the report.
     """
-    from reap.research.experiments.pictures import PICTURES
-
     out, body, verdicts = scope.out, [], []
     overview = ["| table | verdict |", "|---|---|"]
     for folder in ("figures", "pictures", "summary"):
