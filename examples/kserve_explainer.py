@@ -27,14 +27,14 @@ model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=1000)).f
 class Predictor(BaseHTTPRequestHandler):
     """Answers a list of rows with a list of probabilities."""
 
-    def do_POST(self):  # noqa: D102
+    def do_POST(self) -> None:  # noqa: D102
         rows = json.loads(self.rfile.read(int(self.headers["content-length"])))["instances"]
         scores = model.predict_proba(pd.DataFrame(rows))[:, 1].tolist()
         self.send_response(200)
         self.end_headers()
         self.wfile.write(json.dumps({"predictions": scores}).encode())
 
-    def log_message(self, *_):  # noqa: D102
+    def log_message(self, *_: object) -> None:  # noqa: D102
         pass
 
 
