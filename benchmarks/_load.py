@@ -31,7 +31,7 @@ import reap
 from benchmarks._harness import FOLDER, Row
 from benchmarks._people import Tally, crowd
 from reap.cli import _setup
-from reap.cli._options import Decision
+from reap.cli._options import DecisionOptions
 from reap.service.case import Case
 from reap.service.store import Store
 from tests.service.postgresql import Cluster
@@ -59,7 +59,7 @@ def booster() -> Any:
 
 def prepare(model: Any, folder: Path) -> list[dict[str, Any]]:
     """Fit an engine as ``reap serve`` does, retrainings included; save its case, and return refused applicants as JSON rows."""
-    german, usual = reap.datasets.load("german"), Decision(durability=None, margin=None)
+    german, usual = reap.datasets.load("german"), DecisionOptions(durability=None, margin=None)
     space = german.space
     engine = _setup.fitted(reap.Recourse, model, space, 1, usual, german.X, german.y, 0)
     refused = german.X[~engine.classifier_.accepts(space.encode(german.X))]

@@ -38,3 +38,7 @@ def test_a_face_that_was_made_small_stays_small(kind):
         ("public attributes", "parameters", "levels"), size.faces()[kind], size.FACES[kind], strict=True
     ):
         assert now <= most, f"{kind} has {now} {name}, {most} at most"
+
+
+def test_a_class_has_a_name_of_its_own():
+    assert size.doubled() == {}, "give one of them a name that says what it is"

@@ -13,7 +13,7 @@ import pandas as pd
 from reap._errors import InputError
 from reap._typing import Array, Frame, Series
 from reap.auditing import figures
-from reap.auditing.population import Population, population
+from reap.auditing.population import RejectedPeople, population
 from reap.auditing.result import Audit, Grouping, ModelCliff
 from reap.language import _
 from reap.space import ActionSpace
@@ -129,13 +129,13 @@ def audit(
     )
 
 
-def _shares(people: Population, contributions: Array) -> Series:
+def _shares(people: RejectedPeople, contributions: Array) -> Series:
     """Return the share of the effort that each feature carries, (f,)."""
     parts, total = contributions.sum(axis=0), contributions.sum()
     return pd.Series(parts / total if total else np.zeros(len(parts)), index=people.space.names)
 
 
-def _changed(people: Population) -> Series:
+def _changed(people: RejectedPeople) -> Series:
     """Return the share of plans that change each feature from start to target, (f,)."""
     V = people.V if len(people.V) else np.zeros((1, people.space.dimension))
     return pd.Series(

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from reap._typing import Array, Frame, Series
-from reap.auditing.population import Population
+from reap.auditing.population import RejectedPeople
 from reap.belief import Posterior
 from reap.effort import of_change
 
@@ -21,12 +21,12 @@ _PERMUTATIONS = 2_000
 _BLOCK = 4_000_000
 
 
-def efforts(people: Population, A: Array) -> Array:
+def efforts(people: RejectedPeople, A: Array) -> Array:
     """Return the effort ``ΔᵀAΔ / ⟨A, S⟩`` of everybody with a plan, (p,), in the unit of the audit."""
     return of_change(A, people.V) / people.unit(A)
 
 
-def ways(people: Population, A: Array) -> Array:
+def ways(people: RejectedPeople, A: Array) -> Array:
     """Return how far everybody's plan goes, (p,), as a share of the typical span: ``√(ΔᵀAΔ / (tr A / d))``.
 
     A number is encoded by its typical span, so with equal weights one number moved by all of it is 1. Another level of a
@@ -35,7 +35,7 @@ def ways(people: Population, A: Array) -> Array:
     return np.asarray(np.sqrt(of_change(A, people.V) / (np.trace(A) / len(A))))
 
 
-def contributions(people: Population, A: Array) -> Array:
+def contributions(people: RejectedPeople, A: Array) -> Array:
     """Return what each feature adds to each plan's effort, (p, f): ``Σ_{i ∈ f} Δ_i (AΔ)_i``, which sums to the effort."""
     parts = people.V * (people.V @ A)  # effort column by column, which reap.effort does not give
     first = [people.space.slices[name].start for name in people.space.names]
@@ -61,7 +61,7 @@ def interval(
 
 
 def summary(
-    people: Population,
+    people: RejectedPeople,
     groups: Series,
     effort: Array,
     way: Array,
@@ -99,7 +99,7 @@ def summary(
 
 
 @dataclass(frozen=True)
-class Comparison:
+class GroupComparison:
     """Whether groups differ by more than chance would make them.
 
     Parameters
@@ -118,31 +118,31 @@ class Comparison:
         return f"{self.name}: {'p < 0.001' if self.p < 0.001 else f'p = {self.p:.3f}'}"
 
 
-def compare_shares(without: Series, groups: Series, rng: np.random.Generator) -> Comparison:
+def compare_shares(without: Series, groups: Series, rng: np.random.Generator) -> GroupComparison:
     """Return Pearson's χ² of "no plan" against group; by permutation where an expected count is below 5."""
     table = pd.crosstab(groups, without)
     if min(table.shape) < 2:
-        return Comparison("nothing to compare", np.nan, np.nan)
+        return GroupComparison("nothing to compare", np.nan, np.nan)
     found = stats.chi2_contingency(table, correction=False)
     if found.expected_freq.min() >= 5:
-        return Comparison("χ² test", float(found.statistic), float(found.pvalue))
+        return GroupComparison("χ² test", float(found.statistic), float(found.pvalue))
     # Of n_k people m_k have no plan, a share r of all: χ² = (Σ m_k²/n_k − n r²) / (r(1 − r)) grows with Σ m_k²/n_k.
     p = _permuted(pd.factorize(groups)[0], without.to_numpy(dtype=float), rng)
-    return Comparison("χ², permutation test", float(found.statistic), p)
+    return GroupComparison("χ², permutation test", float(found.statistic), p)
 
 
-def compare_efforts(effort: Array, groups: Series, rng: np.random.Generator) -> Comparison:
+def compare_efforts(effort: Array, groups: Series, rng: np.random.Generator) -> GroupComparison:
     """Return the Kruskal–Wallis test of effort against group; by permutation where a group has fewer than 5 plans."""
     codes, names = pd.factorize(groups)
     effort = np.round(effort, 12)  # the same effort by two sums is a tie, not a rank
     if len(names) < 2 or np.ptp(effort) == 0:
-        return Comparison("nothing to compare", np.nan, np.nan)
+        return GroupComparison("nothing to compare", np.nan, np.nan)
     found = stats.kruskal(*(effort[codes == k] for k in range(len(names))))
     if np.bincount(codes).min() >= 5:
-        return Comparison("Kruskal–Wallis test", float(found.statistic), float(found.pvalue))
+        return GroupComparison("Kruskal–Wallis test", float(found.statistic), float(found.pvalue))
     # Kruskal and Wallis's H grows with Σ R_k² / n_k, R_k being the sum of ranks in group k
     p = _permuted(codes, stats.rankdata(effort), rng)
-    return Comparison("Kruskal–Wallis, permutation test", float(found.statistic), p)
+    return GroupComparison("Kruskal–Wallis, permutation test", float(found.statistic), p)
 
 
 def _permuted(codes: Any, values: Array, rng: np.random.Generator) -> float:
@@ -165,7 +165,7 @@ def _permuted(codes: Any, values: Array, rng: np.random.Generator) -> float:
 
 
 def relative_medians(
-    people: Population, groupings: dict[str, Series], matrices: Array, rng: np.random.Generator
+    people: RejectedPeople, groupings: dict[str, Series], matrices: Array, rng: np.random.Generator
 ) -> dict[str, Frame]:
     """Return, for each grouping, each group's median effort over everybody's, (matrices, groups).
 

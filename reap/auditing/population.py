@@ -25,7 +25,7 @@ _VALUES = 12
 
 
 @dataclass(frozen=True)
-class Population:
+class RejectedPeople:
     """The rejected people of a batch.
 
     Parameters
@@ -129,7 +129,7 @@ def _cut(values: Series) -> Series:
 
 def population(
     source: Frame | str | Path, space: ActionSpace | None = None, accepted: Frame | None = None
-) -> Population:
+) -> RejectedPeople:
     """Return the rejected people of a batch result: a frame of ``reap.batch.run``, or its file or folder."""
     if isinstance(source, pd.DataFrame):
         frame, manifest = source, dict(source.attrs.get("reap", {}))
@@ -157,7 +157,7 @@ def population(
         )
     own = read[rejected]
     planned = (own["recourse_valid"] & (own["recourse_status"] == "ok")).to_numpy(dtype=bool)
-    return Population(
+    return RejectedPeople(
         own,
         space,
         starts[rejected],

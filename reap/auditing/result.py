@@ -12,7 +12,7 @@ import pandas as pd
 
 from reap import language
 from reap._typing import Array, Frame
-from reap.auditing.figures import Comparison, shown
+from reap.auditing.figures import GroupComparison, shown
 from reap.language import _, ngettext
 
 
@@ -43,8 +43,8 @@ class Grouping:
     name: str
     table: Frame
     compared: list[str]
-    share_comparison: Comparison
-    effort_comparison: Comparison
+    share_comparison: GroupComparison
+    effort_comparison: GroupComparison
     features: Frame
     relative: Frame
     efforts: dict[str, Array]

@@ -20,7 +20,7 @@ from reap._typing import Array, Frame
 from reap.batch import answers
 from reap.batch.manifest import describe, digest
 from reap.batch.planner import Planner
-from reap.batch.store import Store, read_manifest, schema_of, statuses_of
+from reap.batch.store import PlanStore, read_manifest, schema_of, statuses_of
 from reap.batch.tables import ID, Chunk, chunks, open_table
 from reap.batch.workers import finished
 from reap.effort import identity, matrices
@@ -160,7 +160,7 @@ def run(
     if output is not None:
         ids = None if id_column is not None else first.rows.index
         scheme = schema_of(table.schema, space.encoding.table, ids, engine.classifier_.scale.output)
-        store = Store(output, manifest, scheme)
+        store = PlanStore(output, manifest, scheme)
         begun = store.begin(resume)
         if begun is None:
             return _result(store.output, read_manifest(store.output))

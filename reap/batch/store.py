@@ -39,7 +39,7 @@ _IDENTITY = {
 }
 
 
-class Store:
+class PlanStore:
     """The output of one run.
 
     Parameters

@@ -178,7 +178,7 @@ def _model(kind: str, X: Frame, y: Array, space: ActionSpace, rng: np.random.Gen
         return make_pipeline(coded, RandomForestClassifier(8, max_depth=5, random_state=0)).fit(X, y)
     weights = rng.normal(size=space.dimension) * 3
     values = np.nan_to_num(space.encode(X)) @ weights
-    return Function(space, weights, float(np.quantile(values, 0.6)))
+    return LogisticFunction(space, weights, float(np.quantile(values, 0.6)))
 
 
 def _words(X: Frame) -> Sequence[str]:
@@ -188,7 +188,7 @@ def _words(X: Frame) -> Sequence[str]:
 
 
 @dataclass(frozen=True)
-class Function:
+class LogisticFunction:
     """A picklable model that is a plain function of the raw frame: a logistic one of its vectors."""
 
     space: ActionSpace
@@ -225,7 +225,7 @@ def credit_world(rows: int = 120) -> World:
     space = ActionSpace.from_frame(X, immutable=["town"], features={"income": {"step": 100}})
     weights = np.zeros(space.dimension)
     weights[space.slices["income"]], weights[space.slices["debts"]] = 8.0, -6.0  # 4,000 / 500 and 3 · 2
-    return World(X, space, Function(space, weights, -1.0))
+    return World(X, space, LogisticFunction(space, weights, -1.0))
 
 
 def awkward_world(rows: int = 90) -> World:

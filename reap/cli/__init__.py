@@ -71,7 +71,7 @@ class _Plain:
         try:
             return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
         except _UNREADABLE as error:
-            if nothing and isinstance(self, Group):
+            if nothing and isinstance(self, CommandGroup):
                 raise
             raise _unreadable(error, ctx) from None
 
@@ -80,7 +80,7 @@ class Command(_Plain, TyperCommand):
     """A command whose flags show no type."""
 
 
-class Group(_Plain, TyperGroup):
+class CommandGroup(_Plain, TyperGroup):
     """The group of all commands; its own flags show no type either."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -92,7 +92,7 @@ class Group(_Plain, TyperGroup):
 
 
 app = typer.Typer(
-    cls=Group,
+    cls=CommandGroup,
     help="Recourse that learns what effort means to the person who has to make it.\n\n"
     "Start with `reap demo`. Then `reap ask` holds a session with you; `reap recommend` gives a plan without questions.",
     no_args_is_help=True,

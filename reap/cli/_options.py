@@ -81,7 +81,7 @@ REFITS = typer.Option(
 
 
 @dataclass(frozen=True)
-class Decision:
+class DecisionOptions:
     """Who decides, on which rows, and which engine makes the plans; as a command was told.
 
     Unless told otherwise commands ask that plans hold: by nine of ten retrainings where labels are at hand and the model can
@@ -149,7 +149,7 @@ class Decision:
 
 
 #: Holds the place of the options in a command that is ``deciding``.
-DECISION = Decision()
+DECISION = DecisionOptions()
 #: The options of a decision by their names, in the order in which they are listed.
 _OPTIONS = {
     "label": LABEL,
@@ -170,7 +170,7 @@ _OPTIONS = {
 
 def deciding(*without: str, **own: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of a decision in the place of its parameter ``decision``: but for some, and some its own."""
-    types = {**get_type_hints(Decision), "trust": list[str]}
+    types = {**get_type_hints(DecisionOptions), "trust": list[str]}
     options = [
         inspect.Parameter(
             name,
@@ -188,7 +188,7 @@ def deciding(*without: str, **own: Any) -> Callable[[Callable[..., None]], Calla
 
         @wraps(command)
         def told(**given: Any) -> None:
-            command(decision=Decision(**{o.name: given.pop(o.name) for o in options}), **given)
+            command(decision=DecisionOptions(**{o.name: given.pop(o.name) for o in options}), **given)
 
         told.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]  # typer reads both
         told.__annotations__ = {p.name: p.annotation for p in every}

@@ -11,7 +11,7 @@ import typer
 
 from reap._errors import InputError, unknown
 from reap._typing import Frame
-from reap.cli._options import Decision
+from reap.cli._options import DecisionOptions
 from reap.space import ActionSpace
 
 #: The engines by the names they have on the command line.
@@ -39,7 +39,7 @@ def engine_class(name: str) -> Any:
 
 def prepare(
     data: str,
-    decision: Decision,
+    decision: DecisionOptions,
     seed: int,
     *,
     allow_pickle: bool = False,
@@ -90,7 +90,7 @@ def prepare(
 
 
 def fitted(
-    kind: Any, model: Any, space: Any, target: Any, accepted: Decision, X: Frame, y: Any, seed: int
+    kind: Any, model: Any, space: Any, target: Any, accepted: DecisionOptions, X: Frame, y: Any, seed: int
 ) -> Any:
     """Return an engine fitted on rows X; y has 1 for favourable, or is None where no labels are at hand."""
     from reap.models import wrap
@@ -126,7 +126,7 @@ def class_of(model: Any, text: str) -> Any:
     raise unknown("class", text, classes)
 
 
-def read_table(data: str, decision: Decision) -> Any:
+def read_table(data: str, decision: DecisionOptions) -> Any:
     """Return a data set by its name, or of a CSV file with its label; with the space of a file, or the set's own."""
     import reap
 

@@ -12,7 +12,7 @@ from reap import language
 from reap._errors import InputError
 from reap._formats import read_text
 from reap.cli import _options, _setup
-from reap.cli._options import DECISION, Decision, deciding
+from reap.cli._options import DECISION, DecisionOptions, deciding
 from reap.cli._terminal import hold, screen, typed_in
 from reap.language import _
 
@@ -27,7 +27,7 @@ def ask(
     data: str = _options.DATA,
     row: int | None = _options.ROW,
     typed: bool = typer.Option(False, "--type", "-t", help="Type in your own situation."),
-    decision: Decision = DECISION,
+    decision: DecisionOptions = DECISION,
     questions: int = typer.Option(5, "--questions", "-q", help="Answers to ask for at most."),
     options: int = typer.Option(2, "--options", help="Plans shown in a question (2 to 4 read well)."),
     preset: str = typer.Option(

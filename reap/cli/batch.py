@@ -10,7 +10,7 @@ import typer
 from reap._errors import InputError, unknown
 from reap._typing import Frame, Series
 from reap.cli import _options, _setup
-from reap.cli._options import DECISION, SEED, Decision, deciding
+from reap.cli._options import DECISION, SEED, DecisionOptions, deciding
 
 if TYPE_CHECKING:
     from reap.space import ActionSpace
@@ -32,7 +32,7 @@ _REFERENCE = 50_000
     space=typer.Option(..., "--space", help="The action space (TOML); `reap space data.csv` drafts one."),
 )
 def batch(
-    decision: Decision = DECISION,
+    decision: DecisionOptions = DECISION,
     input: Path = typer.Option(..., "--input", "-i", help="CSV or Parquet, or a folder of Parquet files."),
     output: Path = typer.Option(
         ..., "--output", "-o", help="plans.parquet for one file; another name for a folder of parts."
@@ -122,7 +122,7 @@ def batch(
 
 
 def _known(
-    decision: Decision, space: ActionSpace, input: Path, data: Path | None
+    decision: DecisionOptions, space: ActionSpace, input: Path, data: Path | None
 ) -> tuple[Frame, Series | None]:
     """Return rows of other people, and the decisions on them where they are named."""
     from reap.datasets.dataset import binary_label
@@ -175,7 +175,7 @@ def audit(
     by: list[str] = typer.Option(..., "--by", "-b", help="A column to group by; repeatable."),
     html: Path | None = typer.Option(None, "--html", help="Write the report, one self-contained page, here."),
     json: Path | None = typer.Option(None, "--json", help="Write the figures here."),
-    decision: Decision = DECISION,
+    decision: DecisionOptions = DECISION,
     jobs: int = typer.Option(
         -1, "--jobs", "-j", help="Processes for the plans of a CSV file; -1: as many as there are cores."
     ),

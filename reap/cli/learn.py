@@ -12,7 +12,7 @@ from rich.console import Console
 from reap._errors import InputError
 from reap._formats import read_text
 from reap.cli import _options, _setup
-from reap.cli._options import Decision
+from reap.cli._options import DecisionOptions
 from reap.cli.service import CONFIG, open_store, reached
 from reap.language import _, ngettext
 
@@ -70,7 +70,7 @@ def learn(
         raise InputError("--report goes with --output: it draws what is learnt, and a check learns nothing")
     for path in (output, report):
         _writable(path)
-    decision = Decision(label=label, favourable=favourable, space=space)
+    decision = DecisionOptions(label=label, favourable=favourable, space=space)
     rules = _setup.read_table(data, decision).space
     console = Console(highlight=False)
     if database is not None:

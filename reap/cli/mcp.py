@@ -5,13 +5,13 @@ from __future__ import annotations
 import typer
 
 from reap.cli import _options, _setup
-from reap.cli._options import DECISION, Decision, deciding
+from reap.cli._options import DECISION, DecisionOptions, deciding
 
 
 @deciding()
 def mcp(
     data: str = _options.DATA,
-    decision: Decision = DECISION,
+    decision: DecisionOptions = DECISION,
     questions: int = typer.Option(5, "--questions", "-q", help="Answers to ask for at most."),
     seed: int = _options.SEED,
 ) -> None:

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from reap.cli import _options, _setup
-from reap.cli._options import DECISION, Decision, deciding
+from reap.cli._options import DECISION, DecisionOptions, deciding
 from reap.language import _
 
 #: What is hard for the simulated person, and how it is said.
@@ -21,7 +21,7 @@ _HARD, _WHY = "duration", "they have no money left at the end of the month, so t
 def recommend(
     data: str = _options.DATA,
     row: int | None = _options.ROW,
-    decision: Decision = DECISION,
+    decision: DecisionOptions = DECISION,
     fixed: list[str] = typer.Option([], "--fixed", help="A feature this person cannot change; repeatable."),
     within_months: int | None = _options.WITHIN,
     json: bool = typer.Option(False, "--json", help="Print JSON instead of words."),
@@ -53,7 +53,7 @@ def reasons(
     data: str = _options.DATA,
     row: int | None = _options.ROW,
     most: int = typer.Option(4, "--most", "-n", help="Reasons at most."),
-    decision: Decision = DECISION,
+    decision: DecisionOptions = DECISION,
     json: bool = typer.Option(False, "--json", help="Print JSON instead of words."),
     seed: int = _options.SEED,
 ) -> None:
@@ -82,7 +82,7 @@ def demo(
 
     begin = time.perf_counter()
     say = partial(Console(highlight=False).print, soft_wrap=True)
-    setup = _setup.prepare("german", Decision(), seed)
+    setup = _setup.prepare("german", DecisionOptions(), seed)
     engine, space = setup.engine, setup.engine.space
     say(f"Trained a network on German credit data: accuracy {setup.accuracy:.2f} on people it has not seen.")
     subject = _setup.pick(setup, None)

@@ -15,7 +15,7 @@ from rich.table import Table
 from reap._errors import InputError, unknown
 from reap._typing import Frame
 from reap.cli import _options, _setup
-from reap.cli._options import DECISION, Decision, deciding
+from reap.cli._options import DECISION, DecisionOptions, deciding
 from reap.words import counted
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ CONFIG = typer.Option(None, "--config", help="A TOML file with settings; see doc
 @deciding()
 def serve(
     data: str = _options.DATA,
-    decision: Decision = DECISION,
+    decision: DecisionOptions = DECISION,
     database: str | None = DATABASE,
     host: str = typer.Option("127.0.0.1", "--host", help="Address to listen on."),
     port: int = typer.Option(8000, "--port", help="Port to listen on; 0 takes a free one."),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reap.datasets.catalogue import Entry, available, names
+from reap.datasets.catalogue import CatalogueEntry, available, names
 from reap.datasets.dataset import Dataset, from_csv, read_csv
 from reap.datasets.loading import load
 
-__all__ = ["Dataset", "Entry", "available", "from_csv", "load", "names", "read_csv"]
+__all__ = ["CatalogueEntry", "Dataset", "available", "from_csv", "load", "names", "read_csv"]

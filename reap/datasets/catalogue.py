@@ -15,7 +15,7 @@ _CC_BY = "CC BY 4.0"
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """One line of the catalogue.
 
     Parameters
@@ -74,7 +74,7 @@ class Entry:
 
 
 _ENTRIES = (
-    Entry(
+    CatalogueEntry(
         "synthetic",
         "Synthetic",
         rows=1_000,
@@ -83,7 +83,7 @@ _ENTRIES = (
         licence="free",
         description="Two numbers in a rectangle; favourable above a polynomial of the fourth degree.",
     ),
-    Entry(
+    CatalogueEntry(
         "german",
         "German credit",
         rows=1_000,
@@ -105,7 +105,7 @@ _ENTRIES = (
             "housing",
         ),
     ),
-    Entry(
+    CatalogueEntry(
         "bank",
         "Bank marketing",
         rows=4_521,
@@ -116,7 +116,7 @@ _ENTRIES = (
         files=("bank.csv", "bank_shift.csv"),
         openml=1558,
     ),
-    Entry(
+    CatalogueEntry(
         "student",
         "Student performance",
         rows=649,
@@ -127,7 +127,7 @@ _ENTRIES = (
         files=("gp_student.csv", "ms_student.csv"),
         paper=("age", "studytime", "famsup", "higher", "internet", "health", "absences", "G1", "G2"),
     ),
-    Entry(
+    CatalogueEntry(
         "adult",
         "Adult",
         rows=48_832,
@@ -138,7 +138,7 @@ _ENTRIES = (
         files=("adult.csv",),
         openml=1590,
     ),
-    Entry(
+    CatalogueEntry(
         "compas",
         "COMPAS",
         rows=6_172,
@@ -148,7 +148,7 @@ _ENTRIES = (
         description="Defendants in Broward County, Florida; favourable: not rated a high risk of reoffending.",
         files=("compas.csv",),
     ),
-    Entry(
+    CatalogueEntry(
         "gmc",
         "Give Me Some Credit",
         rows=28_882,
@@ -159,7 +159,7 @@ _ENTRIES = (
         files=("gmc.csv",),
         label="SeriousDlqin2yrs",
     ),
-    Entry(
+    CatalogueEntry(
         "heloc",
         "HELOC",
         rows=9_871,
@@ -183,7 +183,7 @@ def names() -> tuple[str, ...]:
     return tuple(entry.name for entry in _ENTRIES)
 
 
-def available() -> tuple[Entry, ...]:
+def available() -> tuple[CatalogueEntry, ...]:
     """Return the catalogue; ``entry.present`` and ``entry.where`` say what is here.
 
     Examples
@@ -194,7 +194,7 @@ def available() -> tuple[Entry, ...]:
     return _ENTRIES
 
 
-def find(name: str) -> Entry:
+def find(name: str) -> CatalogueEntry:
     """Return one entry; a misspelt name suggests the right one."""
     for entry in _ENTRIES:
         if entry.name == name:

@@ -9,7 +9,7 @@ import pandas as pd
 from reap._errors import InputError
 from reap._typing import Frame
 from reap.datasets import german, openml, synthetic
-from reap.datasets.catalogue import FOLDER, Entry, find
+from reap.datasets.catalogue import FOLDER, CatalogueEntry, find
 from reap.datasets.dataset import Dataset, aligned, binary_label, read_csv
 from reap.space import ActionSpace, Feature
 
@@ -94,7 +94,7 @@ def free_space(X: Frame, words: ActionSpace) -> ActionSpace:
     return ActionSpace(features, title=words.title, meaning=words.meaning)
 
 
-def _table(entry: Entry) -> Frame:
+def _table(entry: CatalogueEntry) -> Frame:
     if entry.name == "german":
         return german.table()
     if entry.name == "synthetic":

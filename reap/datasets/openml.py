@@ -13,7 +13,7 @@ import pandas as pd
 
 from reap._errors import InputError
 from reap._typing import Frame
-from reap.datasets.catalogue import Entry
+from reap.datasets.catalogue import CatalogueEntry
 
 _BANK = [
     "age",
@@ -37,7 +37,7 @@ _BANK = [
 _SPECIALISTS = ("Adm-clerical", "Exec-managerial", "Prof-specialty", "Tech-support")
 
 
-def fetch(entry: Entry) -> Frame:
+def fetch(entry: CatalogueEntry) -> Frame:
     """Return a table from OpenML with our columns and the label; an error that says what to do when offline."""
     from sklearn.datasets import fetch_openml
 

@@ -71,7 +71,7 @@ def counted(space: ActionSpace, start: Array, change: Array) -> tuple[int, float
 
 
 @dataclass(eq=False)
-class Reader(Mahalanobis):
+class QuestionReader(Mahalanobis):
     """A person who reads a question as people do; their effort is ``ΔᵀAΔ`` all the same.
 
     Parameters

@@ -30,12 +30,12 @@ SLIP = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Population:
+class SimulatedPopulation:
     """People of one kind, over k columns; what they share is drawn once, from the seed.
 
     Examples
     --------
-    >>> crowd = Population("scales", 3, seed=0)
+    >>> crowd = SimulatedPopulation("scales", 3, seed=0)
     >>> A = crowd.draw(np.random.default_rng(0))
     >>> A.shape, round(float(np.trace(A)), 9)
     ((3, 3), 3.0)

@@ -39,7 +39,7 @@ def chosen(desk: D, token: str) -> schemas.Chosen | None:
 
 
 @api.post("/choice", response_model=schemas.Chosen, responses=OF_SESSION)
-def choose(desk: D, token: str, body: requests.Choice) -> Response:
+def choose(desk: D, token: str, body: requests.ChoiceRequest) -> Response:
     """Choose one of the plans on offer; where the operator promises it, it is honoured until a day."""
     with desk.open(token, key=body.key) as live:
         plans.choose(desk, live, body.plan, body.key)
@@ -83,7 +83,7 @@ def reviewed(desk: D, token: str) -> Response:
 
 
 @api.post("/review", status_code=204, responses=OF_SESSION)
-def review(desk: D, token: str, body: requests.Review) -> Response:
+def review(desk: D, token: str, body: requests.ReviewRequest) -> Response:
     """Ask a person to look at the decision."""
     with desk.open(token, key=body.key) as live:
         reviews.ask(desk, live, body.words, body.key)

@@ -151,7 +151,7 @@ def plan(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
     """Return a plan to choose from, with all that is true of it whoever reads it."""
     scale, fragile = made.scale, may_not_hold(desk, made)
     after = scale.rough(made.score)
-    parts = Parts(desk, made, date.fromisoformat(live.kept.created[:10]))
+    parts = DatedActions(desk, made, date.fromisoformat(live.kept.created[:10]))
     stages = [] if stepwise(made) else [(step, scale.rough(step.score)) for step in made.steps]
     cautions = [words.fragile(made)] if fragile else []
     return out.PlanOut(
@@ -257,7 +257,7 @@ def stand(made: Plan, done: Collection[str], here: Array | None = None) -> Array
     return row if whole and here is start else space.legal.follow(row[None], start)[0]
 
 
-class Parts:
+class DatedActions:
     """The actions of a plan in the order of their dates, and what today's model says once some of them are done.
 
     Parameters

@@ -28,7 +28,7 @@ Key = Annotated[str | None, Query(pattern=requests.KEY)]
 
 
 @api.post("/answers", response_model=schemas.Stored, responses=OF_SESSION)
-def answer(desk: D, token: str, body: requests.Answer) -> Response:
+def answer(desk: D, token: str, body: requests.AnswerRequest) -> Response:
     """Answer the question. The same key again gives the same stored answer; a stale revision gives 409."""
     with desk.open(token, key=body.key) as live:
         entry = acts.answer(desk, live, **body.model_dump())
@@ -60,7 +60,7 @@ def revise(desk: D, token: str, position: int, body: requests.Revised) -> Respon
 
 
 @api.post("/screening", response_model=schemas.State, responses=OF_SESSION)
-def screen(desk: D, token: str, body: requests.Screening) -> Response:
+def screen(desk: D, token: str, body: requests.ScreeningRequest) -> Response:
     """Say before the first question what could change at all; what is not named stays as it is."""
     with desk.open(token, key=body.key) as live:
         acts.screen(desk, live, **body.model_dump())

@@ -32,7 +32,7 @@ class Start(_In):
     )
 
 
-class Answer(_In):
+class AnswerRequest(_In):
     """An answer to the question shown. The same key again is the same answer, however often it is sent."""
 
     question: str = Field(max_length=40, description="The question's id.")
@@ -55,7 +55,7 @@ class Revised(_In):
     key: Key
 
 
-class Screening(_In):
+class ScreeningRequest(_In):
     """What the person could change at all, out of `screening.offered`, and how hard each is; null where they skip it."""
 
     changeable: list[Annotated[str, Field(max_length=200)]] | None = Field(max_length=500)
@@ -64,7 +64,7 @@ class Screening(_In):
     key: Key | None = None
 
 
-class Choice(_In):
+class ChoiceRequest(_In):
     """The plan that the person chooses: the id of the plan, or of one of its `others`."""
 
     plan: str = Field(max_length=40)
@@ -78,7 +78,7 @@ class Done(_In):
     key: Key | None = None
 
 
-class Review(_In):
+class ReviewRequest(_In):
     """A request that a person looks at the decision, in the person's own words."""
 
     words: str = Field(min_length=1, max_length=2000)

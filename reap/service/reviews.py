@@ -39,7 +39,7 @@ class Request(BaseModel):
     answered: bool
 
 
-class Answer(BaseModel):
+class OperatorAnswer(BaseModel):
     """What somebody at the operator's answered."""
 
     at: str
@@ -52,7 +52,7 @@ class Review(BaseModel):
 
     waiting: str | None
     since: str | None
-    answers: list[Answer]
+    answers: list[OperatorAnswer]
 
 
 def ask(desk: Desk, live: Live, words: str, key: str | None = None) -> Entry:
@@ -85,10 +85,10 @@ def open_request(live: Live) -> Entry | None:
     return waiting[-1] if waiting else None
 
 
-def answers(live: Live) -> list[Answer]:
+def answers(live: Live) -> list[OperatorAnswer]:
     """Return what the operator answered, latest first."""
     return [
-        Answer(
+        OperatorAnswer(
             at=language.day(entry.time.date()),
             decided=_(DECISIONS[entry.payload["decision"]]),
             words=entry.payload["words"],

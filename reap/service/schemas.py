@@ -77,7 +77,7 @@ class Asked(BaseModel):
     could_be_impossible: list[Named]
 
 
-class Given(BaseModel):
+class EarlierAnswer(BaseModel):
     """An answer given earlier; ``dropped`` says what "neither" took off the table."""
 
     position: int
@@ -106,7 +106,7 @@ class Screening(BaseModel):
     difficulty: dict[str, int]
 
 
-class Reason(BaseModel):
+class RefusalReason(BaseModel):
     """A principal reason of a refusal, compared with people who are accepted."""
 
     feature: str
@@ -114,7 +114,7 @@ class Reason(BaseModel):
     text: str
 
 
-class Progress(BaseModel):
+class SessionProgress(BaseModel):
     """How far the session is; ``ended`` says why nothing is asked, or nothing more, and is empty while there is a question."""
 
     answered: int
@@ -135,8 +135,8 @@ class State(BaseModel):
     revision: int
     status: Literal["asking", "finished", "accepted", "no_plan"]
     question: Asked | None
-    progress: Progress
-    answers: list[Given]
+    progress: SessionProgress
+    answers: list[EarlierAnswer]
     wishes: list[Wish]
     screening: Screening
     subject: Row

@@ -87,7 +87,7 @@ def replan(request: Request, desk: D, token: str, body: requests.Situation) -> R
 
 
 @api.get("/sessions/{token}/reasons", responses=OF_SESSION)
-def reasons(desk: D, token: str) -> list[schemas.Reason]:
+def reasons(desk: D, token: str) -> list[schemas.RefusalReason]:
     """The principal reasons of a refusal, most important first; none for somebody who is accepted."""
     with desk.open(token) as live:
         return views.reasons(desk, live)[0]

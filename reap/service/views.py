@@ -62,7 +62,7 @@ def state(desk: Desk, live: Live) -> out.State:
         question=None if question is None else asked(question),
         progress=_progress(session),
         answers=[
-            out.Given(
+            out.EarlierAnswer(
                 position=position,
                 question=past.question.id,
                 choice=past.choice,
@@ -111,7 +111,7 @@ def hypothetical(desk: Desk, live: Live, z: Array) -> out.Score:
     )
 
 
-def reasons(desk: Desk, live: Live, n: int = 4) -> tuple[list[out.Reason], bool]:
+def reasons(desk: Desk, live: Live, n: int = 4) -> tuple[list[out.RefusalReason], bool]:
     """Return the principal reasons of a refusal, most important first, and whether a trait is left out of them.
 
     What the law may keep out of a decision, such as sex or age, is no reason for the person to read, unless the operator
@@ -123,7 +123,9 @@ def reasons(desk: Desk, live: Live, n: int = 4) -> tuple[list[out.Reason], bool]
     except InputError:  # the engine knows nobody who is accepted
         return [], False
     kept = [
-        out.Reason(feature=r.feature, label=r.label, text=r.text) for r in found if r.feature not in traits
+        out.RefusalReason(feature=r.feature, label=r.label, text=r.text)
+        for r in found
+        if r.feature not in traits
     ]
     return kept[:n], any(r.feature in traits for r in found[:n])
 
@@ -159,7 +161,7 @@ def asked(question: Question) -> out.Asked:
     )
 
 
-def _progress(session: Elicitation) -> out.Progress:
+def _progress(session: Elicitation) -> out.SessionProgress:
     """Return how far the session is, in screens. The total is fixed when it starts, so that it never grows."""
     progress, total = session.progress, session.events[0].payload["settings"]["questions"]
     number = 1  # of the question on the table, since the person's situation last changed
@@ -171,7 +173,7 @@ def _progress(session: Elicitation) -> out.Progress:
         text = _("One more question")
     else:
         text = _("Question {number} of at most {most}")
-    return out.Progress(
+    return out.SessionProgress(
         answered=progress.answered,
         least=progress.least,
         most=progress.most,

@@ -14,7 +14,7 @@ from reap.batch import answers_of
 from reap.batch.answers import read
 from reap.elicitation.pool import counted as counted_by_us
 from reap.elicitation.pool import minded
-from reap.research.humans import Minding, Reader, counted
+from reap.research.humans import Minding, QuestionReader, counted
 
 
 @pytest.fixture(scope="module")
@@ -95,10 +95,10 @@ def test_people_who_read_like_people(german):
     free = [space.slices[f.name].start for f in space.features if f.is_number and f.derived is None]
     one[free[0]] = 1.0
     many[free] = -1.0
-    person = Reader(np.eye(d), space=space, reading="tiring")
+    person = QuestionReader(np.eye(d), space=space, reading="tiring")
     few = person._careless([one[None], 0 * one[None]])
     assert person._careless([many[None], one[None]]) > few == pytest.approx(0.07)
-    settling = Reader(np.eye(d), space=space, reading="settling")
+    settling = QuestionReader(np.eye(d), space=space, reading="settling")
     settling._given = 1
     first = settling._careless([])
     settling._given = 5
@@ -108,7 +108,7 @@ def test_people_who_read_like_people(german):
 
 def test_somebody_narrow_sees_the_two_dearest_rows_only():
     space = reap.ActionSpace.from_frame(pd.DataFrame({name: [0.0, 1.0] for name in "abc"}))
-    person = Reader(np.diag([9.0, 4.0, 3.0]), space=space, reading="narrow")
+    person = QuestionReader(np.diag([9.0, 4.0, 3.0]), space=space, reading="narrow")
     first, second = np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.5, 0.0])
     assert person.effort(second) < person.effort(first)  # 9 against 12
     assert person.answer([first, second]) == "same"  # the third row is not seen

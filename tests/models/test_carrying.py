@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 import reap
 from reap import cli
 from reap.cli import _setup
-from reap.cli._options import Decision
+from reap.cli._options import DecisionOptions
 from reap.models import carrying, wanted, wrap
 from reap.models.files import save_model
 from reap.models.wanted import ignored
@@ -243,7 +243,7 @@ def test_the_audit_command_does_too(files, capsys):
 
 
 def test_the_service_asks_for_the_column_or_says_why_not(files):
-    reads = Decision(
+    reads = DecisionOptions(
         label="decision",
         favourable="yes",
         model=files / "model.skops",

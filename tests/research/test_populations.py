@@ -7,12 +7,12 @@ import pytest
 
 import reap
 from reap.belief import Posterior
-from reap.research.populations import KINDS, Drawn, Population, distinct, hold
+from reap.research.populations import KINDS, Drawn, SimulatedPopulation, distinct, hold
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_people_are_matrices_of_one_size(kind):
-    crowd, rng = Population(kind, 5, 0), np.random.default_rng(0)
+    crowd, rng = SimulatedPopulation(kind, 5, 0), np.random.default_rng(0)
     A = np.stack([crowd.draw(rng) for _ in range(50)])
     assert np.einsum("nii->n", A) == pytest.approx(5.0)
     assert np.linalg.eigvalsh(A).min() > -1e-9
@@ -24,11 +24,11 @@ def test_people_are_matrices_of_one_size(kind):
 
 def test_a_population_that_there_is_not():
     with pytest.raises(reap.InputError, match="did you mean 'scales'"):
-        Population("scale", 3, 0)
+        SimulatedPopulation("scale", 3, 0)
 
 
 def test_a_session_over_a_pool_ends_near_the_best():
-    crowd, rng = Population("none", 4, 0), np.random.default_rng(1)
+    crowd, rng = SimulatedPopulation("none", 4, 0), np.random.default_rng(1)
     pairs = [np.eye(4)[i] + np.eye(4)[j] for i in range(4) for j in range(i)]
     pool = np.vstack([np.eye(4), 0.7 * np.array(pairs)])  # one feature alone, or two, each less far
     first = last = best = 0.0
@@ -42,7 +42,7 @@ def test_a_session_over_a_pool_ends_near_the_best():
 
 
 def test_the_populations_own_belief_learns():
-    crowd, rng = Population("scales", 3, 0), np.random.default_rng(2)
+    crowd, rng = SimulatedPopulation("scales", 3, 0), np.random.default_rng(2)
     belief = Drawn(np.stack([crowd.draw(rng) for _ in range(500)]))
     before, kept = belief.estimate()[0, 0], belief.copy()
     belief.update(np.array([1.0, 0, 0]), np.array([0, 0.5, 0]))

@@ -12,7 +12,7 @@ import pytest
 
 import reap
 from reap.service.case import Case
-from reap.service.plans import Parts, name_of, stand
+from reap.service.plans import DatedActions, name_of, stand
 from reap.service.settings import Settings
 
 from .conftest import running
@@ -149,7 +149,7 @@ def test_where_nothing_holds_the_plan_of_today_is_offered_said_as_such(
 
 
 def parts_of(case, plan):
-    return Parts(SimpleNamespace(case=case), plan, date(2026, 11, 17))
+    return DatedActions(SimpleNamespace(case=case), plan, date(2026, 11, 17))
 
 
 def test_what_the_actions_bring_is_never_a_loss_and_adds_up(case, german_engine, german_rejected):

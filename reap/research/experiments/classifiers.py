@@ -11,7 +11,7 @@ import pandas as pd
 from reap._typing import Frame
 from reap.research.experiments import paper
 from reap.research.experiments.bench import make_bench
-from reap.research.experiments.report import Result
+from reap.research.experiments.report import ReportTable
 from reap.research.experiments.runner import Scope
 
 TITLE = "Classifiers: accuracy and AUC"
@@ -39,7 +39,7 @@ def run(out: Path, **bench: Any) -> Frame:
     return pd.DataFrame([row])
 
 
-def summary(runs: Mapping[str, Frame]) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return the table with the paper's figures."""
     frame = runs["classifiers"]
     known = [paper.CLASSIFIERS[name] for name in frame["dataset"]]
@@ -60,4 +60,4 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
         f"Accuracy is within .03 of the paper's on {sum(near)} of {len(near)} data sets.",
         "Only the rejected people of the test part are subjects; where there are fewer than 100, all are taken.",
     ]
-    return [Result(TITLE, shown, "reproduced" if all(near) else "in part", said)]
+    return [ReportTable(TITLE, shown, "reproduced" if all(near) else "in part", said)]

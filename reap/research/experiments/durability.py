@@ -25,7 +25,7 @@ from reap.recourse import Durability, Engine, Recourse
 from reap.research.baselines import FACE, ROAR, DiCE, Wachter
 from reap.research.experiments.bench import network, trained
 from reap.research.experiments.measures import crossed
-from reap.research.experiments.report import Result, number, ordered, table
+from reap.research.experiments.report import ReportTable, number, ordered, table
 from reap.research.experiments.runner import Scope
 
 TITLE = "Plans that hold: validity on models to come (the data set's own action space)"
@@ -166,7 +166,7 @@ def _mean(name: str, part: Frame) -> str:
     return number(part[name].mean(), ".3f")
 
 
-def summary(runs: Mapping[str, Frame]) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return the table: of each method who has a plan, whether it holds, and what that asks for."""
     frame = ordered(runs["durability"], dataset=DATASETS, model=MODELS, method=methods([]))
     valid = frame[frame["valid"]]
@@ -207,4 +207,4 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
         "Published on German, validity and future validity, with other data after the shift than here: with a network ROAR .90 "
         "and .68, RBR 1 and .76, CVAS .92 and .70; with a linear model TReX 1 and 1, PROBE 1 and .76.",
     ]
-    return [Result(TITLE, shown, remarks=said)]
+    return [ReportTable(TITLE, shown, remarks=said)]

@@ -12,7 +12,7 @@ from reap._typing import Array, Frame
 from reap.questions import Exhaustive, SimilarCost
 from reap.research.experiments import paper
 from reap.research.experiments.bench import Bench, on_bench
-from reap.research.experiments.report import Result, number, table, verdict
+from reap.research.experiments.report import ReportTable, number, table, verdict
 from reap.research.experiments.runner import Scope
 from reap.research.experiments.sessions import hold_together, row_sessions
 
@@ -67,7 +67,7 @@ def by_distance(moves: Array, A: Array, gamma: float) -> tuple[float, float]:
     return (float(near), float(every)) if np.isfinite(near) else (np.nan, np.nan)
 
 
-def summary(runs: Mapping[str, Frame]) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return the table with the paper's figures."""
     frame = runs["gap"]
     best = frame["exhaustive"].where(frame["exhaustive"] > 0)
@@ -93,4 +93,4 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
         "Without γ the exhaustive optimum is a distance of almost 0, so a relative gap says little: the difference counts.",
         f"The claimed gap of 1e-6 without γ {'holds' if small else 'does not hold'} as a relative figure.",
     ]
-    return [Result(TITLE, shown, verdict([small]), said)]
+    return [ReportTable(TITLE, shown, verdict([small]), said)]

@@ -13,7 +13,7 @@ from reap._typing import Frame
 from reap.plan import Plan
 from reap.research.experiments import paper, people
 from reap.research.experiments.bench import Bench, on_bench
-from reap.research.experiments.report import Result, ordered, spread, table, verdict
+from reap.research.experiments.report import ReportTable, ordered, spread, table, verdict
 from reap.research.experiments.runner import Scope
 from reap.research.experiments.sessions import hold, hold_together, row_sessions
 
@@ -88,7 +88,7 @@ def _dice(made: Bench, steps: int) -> Any:
     return DiCE(made.model, made.space, **settings).fit(made.train)
 
 
-def summary(runs: Mapping[str, Frame]) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return the table with the paper's figures."""
     frame = ordered(runs["gradient"], dataset=paper.GRADIENT, method=SHOWN)
 
@@ -119,4 +119,4 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
         "categories. Ours gives only such rows, with at most 3 changes.",
         f"Our session is held for the first {OURS} subjects a data set, DiCE is run for the first {DICE}.",
     ]
-    return [Result(TITLE, shown, verdict(below), said)]
+    return [ReportTable(TITLE, shown, verdict(below), said)]

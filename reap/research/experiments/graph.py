@@ -16,7 +16,7 @@ from reap.research.experiments import paper, people
 from reap.research.experiments.bench import Bench, on_bench
 from reap.research.experiments.gradient import OURS
 from reap.research.experiments.measures import smaller, whole
-from reap.research.experiments.report import Result, number, ordered, spread, table, verdict
+from reap.research.experiments.report import ReportTable, number, ordered, spread, table, verdict
 from reap.research.experiments.runner import Scope
 from reap.research.experiments.sessions import hold, hold_together, row_sessions
 
@@ -99,7 +99,7 @@ def _centre(epsilon: float) -> str:
     return "ReAP, centre" if epsilon == 0.01 else f"ReAP, ε = {epsilon:g}"
 
 
-def summary(runs: Mapping[str, Frame]) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return the table with the paper's figures; lengths of paths; what ε does."""
     frame = runs["graph"]
     efforts = frame.pivot_table("effort", ["dataset", "subject"], "method", dropna=False)
@@ -135,10 +135,10 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
         "Ours makes no paths: it stands in the column of whole changes alone, with at most 3 changes, for the first "
         f"{OURS} subjects a data set.",
     ]
-    return [Result(TITLE, shown, verdict(holds), said), *_lengths(frame), *_epsilon(frame)]
+    return [ReportTable(TITLE, shown, verdict(holds), said), *_lengths(frame), *_epsilon(frame)]
 
 
-def _lengths(frame: Frame) -> list[Result]:
+def _lengths(frame: Frame) -> list[ReportTable]:
     """Return the steps of paths with the centre and with the worst case."""
     steps = frame.pivot_table("steps", ["dataset", "subject", "matrix"], "method", sort=False).reset_index()
     steps = steps[steps["dataset"].isin(paper.LENGTHS)]
@@ -153,10 +153,10 @@ def _lengths(frame: Frame) -> list[Result]:
     mean = steps.groupby("dataset")[["ReAP, worst case", "ReAP, centre"]].mean()
     holds = list(mean["ReAP, worst case"] <= 1.1 * mean["ReAP, centre"])
     said = f"The claim, that worst-case paths are at most 10 % longer, holds on {sum(holds)} of {len(holds)} data sets."
-    return [Result(LENGTHS, table(steps, ["dataset"], {**columns, "runs": len}), verdict(holds), [said])]
+    return [ReportTable(LENGTHS, table(steps, ["dataset"], {**columns, "runs": len}), verdict(holds), [said])]
 
 
-def _epsilon(frame: Frame) -> list[Result]:
+def _epsilon(frame: Frame) -> list[ReportTable]:
     """Return the path effort on German by ε."""
     frame = frame[frame["dataset"] == "german"]
     efforts = {e: frame.loc[frame["method"] == _centre(e), "effort"] for e in paper.EPSILON}
@@ -169,4 +169,4 @@ def _epsilon(frame: Frame) -> list[Result]:
     means = [found.mean() for found in efforts.values()]
     change = max(means) / min(means) - 1
     said = f"The claim is that ε changes little: the effort rises by {100 * change:.0f} % from the best ε to the worst."
-    return [Result(EPSILON, pd.DataFrame(rows), verdict([change < 0.1]), [said])]
+    return [ReportTable(EPSILON, pd.DataFrame(rows), verdict([change < 0.1]), [said])]

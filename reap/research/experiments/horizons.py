@@ -11,7 +11,7 @@ from reap import effort
 from reap._typing import Frame
 from reap.recourse import Recourse
 from reap.research.experiments.bench import Bench, on_bench
-from reap.research.experiments.report import Plot, Result, number, table
+from reap.research.experiments.report import Plot, ReportTable, number, table
 from reap.research.experiments.runner import Scope
 from reap.space import ActionSpace
 
@@ -64,7 +64,7 @@ def until(space: ActionSpace, horizon: int) -> ActionSpace:
     )
 
 
-def summary(runs: Mapping[str, Frame]) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return the table and the picture: the share of people with a plan by the months they give it."""
     frame = runs["horizons"]
     share: dict[str, Any] = {
@@ -96,7 +96,7 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
     ]
     lines = {str(name): _line(part) for name, part in frame.groupby("dataset", sort=False)}
     plot = Plot({"people with a plan": lines}, "months they give it", "share of rejected people")
-    return [Result(TITLE, shown, remarks=said, plot=plot)]
+    return [ReportTable(TITLE, shown, remarks=said, plot=plot)]
 
 
 def _line(part: Frame) -> tuple[list[float], list[float], list[float], list[float]]:

@@ -20,7 +20,7 @@ from reap._typing import Array, Frame
 from reap.belief import Posterior
 from reap.research import choices, predicting
 from reap.research.choices import Half, Respondent
-from reap.research.experiments.report import Result
+from reap.research.experiments.report import ReportTable
 from reap.research.experiments.runner import Scope
 from reap.research.predicting import Predictor
 
@@ -178,7 +178,7 @@ def recorded() -> Frame:
         return pd.read_csv(file, comment="#")
 
 
-def summary(runs: Mapping[str, Frame]) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return log loss, hits and calibration: a line a set and method, a column a number of answers."""
     ran = runs["humans"]
     gone = sorted(set(ran.loc[ran["method"] == ABSENT, "dataset"]))
@@ -196,9 +196,9 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
         ),
     ]
     return [
-        Result(TITLE, _wide(made, "loss", 1, 3), "beyond the paper", remarks),
-        Result(HITS, _wide(made, "hit", 100, 0), "beyond the paper"),
-        Result(STATED, _wide(made, "over", 100, 0), "beyond the paper"),
+        ReportTable(TITLE, _wide(made, "loss", 1, 3), "beyond the paper", remarks),
+        ReportTable(HITS, _wide(made, "hit", 100, 0), "beyond the paper"),
+        ReportTable(STATED, _wide(made, "over", 100, 0), "beyond the paper"),
     ]
 
 

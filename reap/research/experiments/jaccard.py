@@ -12,7 +12,7 @@ from reap.belief import solve_centers
 from reap.research.experiments import paper
 from reap.research.experiments.bench import Bench, on_bench
 from reap.research.experiments.measures import jaccard
-from reap.research.experiments.report import Result, spread, table, verdict
+from reap.research.experiments.report import ReportTable, spread, table, verdict
 from reap.research.experiments.runner import Scope
 from reap.research.experiments.sessions import hold_together, row_sessions
 
@@ -47,7 +47,7 @@ def run(made: Bench, subjects: range, *, questions: int, matrices: int) -> Itera
             yield row | {"relaxed": worst[0], "exact": worst[1], "bound": bound}
 
 
-def summary(runs: Mapping[str, Frame]) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return the table with the paper's figures."""
     frame = runs["jaccard"]
     shown = table(
@@ -70,4 +70,4 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
         "“The relaxed costs more by”: worst-case effort of the relaxed path over that of the exact one, ratio of sums.",
     ]
     near = list(frame.groupby("dataset")["jaccard"].mean() <= 0.1)
-    return [Result(TITLE, shown, verdict(near), said)]
+    return [ReportTable(TITLE, shown, verdict(near), said)]

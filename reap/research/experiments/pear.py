@@ -12,7 +12,7 @@ from reap._typing import Array, Frame
 from reap.research.experiments import paper
 from reap.research.experiments.bench import Bench, on_bench
 from reap.research.experiments.measures import smaller, whole
-from reap.research.experiments.report import Result, number, spread, table, verdict
+from reap.research.experiments.report import ReportTable, number, spread, table, verdict
 from reap.research.experiments.runner import Scope
 from reap.research.experiments.sessions import RowSession, hold, hold_together
 from reap.research.subjects import L1
@@ -71,7 +71,7 @@ def _l1(before: Array, after: Array) -> Array:
     return np.asarray(np.abs(effort.changes(after, before)).sum(axis=1))
 
 
-def summary(runs: Mapping[str, Frame]) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return the table with the paper's figures."""
     frame = runs["pear"]
     efforts = frame.pivot_table("effort", ["dataset", "subject"], "method", dropna=False)
@@ -104,4 +104,4 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
         "FACE asks nothing and the oracle knows everything: the room between them is what questions can win from such a person.",
         "Ours makes no paths: it stands in the column of whole changes alone, with at most 3 changes.",
     ]
-    return [Result(TITLE, shown, verdict(holds), said)]
+    return [ReportTable(TITLE, shown, verdict(holds), said)]

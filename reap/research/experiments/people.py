@@ -13,7 +13,7 @@ from reap._errors import InputError
 from reap._typing import Array
 from reap.recourse import Engine
 from reap.research import costs
-from reap.research.humans import Minding, Reader, counted
+from reap.research.humans import Minding, QuestionReader, counted
 from reap.research.subjects import L1, Mahalanobis, Person
 from reap.space import ActionSpace, Limits
 
@@ -89,7 +89,7 @@ def person(
     if place is None:
         raise InputError(f"people who are {kind} need a place to stand; give place=…")
     if kind in READING:
-        return Reader(A, space=place.space, reading=kind, **said)  # type: ignore[arg-type]
+        return QuestionReader(A, space=place.space, reading=kind, **said)  # type: ignore[arg-type]
     much = MUCH * effort.of_moves(A, place.usual)
     actions, _ = counted(place.space, place.start, place.usual)
     minds: dict[str, Any] = (

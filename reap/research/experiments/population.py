@@ -16,9 +16,9 @@ from reap.belief.learning import Past
 from reap.learning.learning import PEOPLE, learn_past
 from reap.research.experiments.bench import make_bench
 from reap.research.experiments.measures import excess
-from reap.research.experiments.report import Result, between, ordered, table
+from reap.research.experiments.report import ReportTable, between, ordered, table
 from reap.research.experiments.runner import Scope
-from reap.research.populations import KINDS, Course, Drawn, Population, hold, pools
+from reap.research.populations import KINDS, Course, Drawn, SimulatedPopulation, hold, pools
 
 TITLE = "A prior from past sessions: default, learnt, and the population's own, on people never seen"
 #: COMPAS and Bank are left out: most of their people have two plans at most, and nothing to be asked.
@@ -55,7 +55,7 @@ def run(
     if not rooms:
         return pd.DataFrame()
     k = rooms[0].shape[1]
-    crowd = Population(population, k, seed)
+    crowd = SimulatedPopulation(population, k, seed)
     default = Posterior(k, random_state=seed + _PRIOR)
     sessions = [_held(rooms, crowd, default, i, _SESSION) for i in range(max(past))]
     rng = np.random.default_rng([seed, _CROWD])
@@ -80,7 +80,7 @@ def run(
     )
 
 
-def _held(rooms: list[Array], crowd: Population, belief: Sampled, i: int, stream: int) -> Course:
+def _held(rooms: list[Array], crowd: SimulatedPopulation, belief: Sampled, i: int, stream: int) -> Course:
     """Hold a session with the i-th person of a stream: the same person, room and slips whatever the prior."""
     rng = np.random.default_rng([crowd.seed, i, stream])
     room, matrix = rooms[int(rng.integers(len(rooms)))], crowd.draw(rng)
@@ -100,7 +100,7 @@ def _rows(course: Course) -> list[dict[str, Any]]:
     return [{"answers": t, "effort": course.efforts[t], **about} for t in ANSWERS]
 
 
-def summary(runs: Mapping[str, Frame]) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return excess after 0, 1, 3 and 5 answers and answers needed, a line a population, number of sessions and prior."""
     order = ("default", *(f"learnt from {count}" for count in PAST), "population")
     frame = ordered(runs["population"], dataset=DATASETS, population=KINDS, prior=order)
@@ -125,4 +125,4 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
         "Wanted of 300 sessions: a third of the default's excess before any answer and half its answers; no move where "
         "nothing is shared.",
     ]
-    return [Result(TITLE, shown.rename(columns={"population": "people share"}), remarks=said)]
+    return [ReportTable(TITLE, shown.rename(columns={"population": "people share"}), remarks=said)]

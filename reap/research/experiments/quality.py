@@ -19,7 +19,7 @@ from reap.elicitation import Bayes, Paper
 from reap.research.experiments.bench import Bench, on_bench
 from reap.research.experiments.measures import drawn_means, excess, same_oracle
 from reap.research.experiments.people import MINDING, READING, Place, oracles, person
-from reap.research.experiments.report import Plot, Result, between, ordered, percent, table
+from reap.research.experiments.report import Plot, ReportTable, between, ordered, percent, table
 from reap.research.experiments.runner import Scope
 from reap.research.experiments.sessions import Outcome, hold
 
@@ -143,7 +143,7 @@ def targets(who: str, options: int) -> tuple[float, float] | None:
     return {"Gaussian": GAUSSIAN, "10 % lapses": LAPSES}.get(who, OTHERS).get(options)
 
 
-def summary(runs: Mapping[str, Frame]) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return a line a kind of people with a column a data set; a line each with intervals; confidence."""
     kinds = list(PEOPLE)
     frame = ordered(same_oracle(runs["quality"]), who=kinds, dataset=DATASETS, method=[FIRST, *METHODS])
@@ -168,8 +168,8 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
         f"Our default reaches {sum(reached)} of {len(reached)} figures asked for; what ends in ! is not reached.",
     ]
     return [
-        Result(TITLE, pd.DataFrame(list(wide.values())).fillna("–"), remarks=said, plot=_curves(frame)),
-        Result(LINES, _lines(frame, times)),
+        ReportTable(TITLE, pd.DataFrame(list(wide.values())).fillna("–"), remarks=said, plot=_curves(frame)),
+        ReportTable(LINES, _lines(frame, times)),
         *_confidence(ours),
     ]
 
@@ -207,7 +207,7 @@ def _curves(frame: Frame) -> Plot:
     return Plot(panels, "answers", "excess over the oracle") if panels else None  # type: ignore
 
 
-def _confidence(ours: Frame) -> list[Result]:
+def _confidence(ours: Frame) -> list[ReportTable]:
     """Return what our default stated and what came true, by kind of people; L1 people are outside its model."""
     frame = ours[ours["within"].notna() & ours["effort"].notna() & (ours["who"] != "L1")]
     if len(frame) == 0:
@@ -238,4 +238,4 @@ def _confidence(ours: Frame) -> list[Result]:
         "perfect": ([0.0, 1.0], [0.0, 1.0], None, None),
     }
     plot = Plot({"all sessions": lines}, "stated probability", "observed share")
-    return [Result(SURE, shown, remarks=[said], plot=plot)]
+    return [ReportTable(SURE, shown, remarks=[said], plot=plot)]

@@ -10,7 +10,7 @@ from reap.questions import Random, SimilarCost
 from reap.research.experiments import paper, people
 from reap.research.experiments.bench import Bench, on_bench
 from reap.research.experiments.measures import mean_rank
-from reap.research.experiments.report import Lines, Plot, Result, table, verdict
+from reap.research.experiments.report import Lines, Plot, ReportTable, table, verdict
 from reap.research.experiments.runner import Scope
 from reap.research.experiments.sessions import Center, hold_together, row_sessions
 
@@ -55,7 +55,7 @@ def run(
                 yield {"people": kind, "way": way, "subject": i, "matrix": k, "questions": t, "rank": rank}
 
 
-def summary(runs: Mapping[str, Frame]) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return three tables with their curves: pairs with both centres, two options against four, random questions."""
     frame = runs["rank"]
     last = int(frame["questions"].max())
@@ -88,7 +88,7 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
 
 def _result(
     title: str, frame: Frame, ways: list[str], holds: list[bool], said: list[str], printed: bool = False
-) -> Result:
+) -> ReportTable:
     """Return the mean rank after some questions, and its curves: one panel a data set and kind of people."""
     frame, last = frame[frame["way"].isin(ways)], int(frame["questions"].max())
     columns: dict[str, Any] = {
@@ -106,7 +106,7 @@ def _result(
     for (dataset, kind), part in frame.groupby(["dataset", "people"], sort=False):
         lines = {str(way): _curve(group) for way, group in part.groupby("way", sort=False)}
         panels[f"{dataset}, {kind} people"] = cast(Lines, lines)
-    return Result(title, shown, verdict(holds), said, Plot(panels, "questions", "mean rank"))
+    return ReportTable(title, shown, verdict(holds), said, Plot(panels, "questions", "mean rank"))
 
 
 def _curve(part: Frame) -> tuple[list[float], list[float], list[float], list[float]]:

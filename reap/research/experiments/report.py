@@ -42,7 +42,7 @@ class Plot:
 
 
 @dataclass(frozen=True)
-class Result:
+class ReportTable:
     """One table of the report.
 
     Parameters
@@ -166,7 +166,9 @@ def between(found: Mapping[str, float]) -> str:
 # the report -----------------------------------------------------------------------------------------------------
 
 
-def write(results: Mapping[str, Sequence[Result]], scope: Scope, command: str = "reap reproduce") -> Path:
+def write(
+    results: Mapping[str, Sequence[ReportTable]], scope: Scope, command: str = "reap reproduce"
+) -> Path:
     """Write ``report.md``, ``figures/``, ``pictures/`` and ``summary/`` into the scope's folder.
 
     Parameters

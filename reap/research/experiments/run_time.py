@@ -13,7 +13,7 @@ import pandas as pd
 from reap import effort
 from reap._typing import Array, Frame
 from reap.questions import Exhaustive, SimilarCost
-from reap.research.experiments.report import Plot, Result
+from reap.research.experiments.report import Plot, ReportTable
 from reap.research.experiments.runner import Scope
 
 TITLE = "Run time of the search for a question (d = 2)"
@@ -64,7 +64,7 @@ def all_pairs(moves: Array, A: Array) -> float:
     return best
 
 
-def summary(runs: Mapping[str, Frame]) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return the seconds by number of options."""
     frame = runs["run_time"]
     seconds = frame.pivot_table("seconds", "way", "options", aggfunc="median", sort=False)
@@ -83,4 +83,6 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
         str(way): (list(map(float, row.index)), list(map(float, row)), None, None)
         for way, row in seconds.iterrows()
     }
-    return [Result(TITLE, shown, "better", said, Plot({"d = 2": lines}, "options N", "seconds", log=True))]
+    return [
+        ReportTable(TITLE, shown, "better", said, Plot({"d = 2": lines}, "options N", "seconds", log=True))
+    ]

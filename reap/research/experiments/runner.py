@@ -26,7 +26,7 @@ from reap._errors import InputError, unknown
 from reap._typing import Frame
 from reap.datasets import available
 from reap.research.experiments.bench import make_bench
-from reap.research.experiments.report import Result
+from reap.research.experiments.report import ReportTable
 
 #: Tables in the order of the report: the names on the command line, and of the modules.
 NAMES = (
@@ -199,7 +199,7 @@ def module(name: str) -> Any:
     return importlib.import_module(f"reap.research.experiments.{name}")
 
 
-def reproduce(names: Sequence[str], scope: Scope, quiet: bool = False) -> dict[str, list[Result]]:
+def reproduce(names: Sequence[str], scope: Scope, quiet: bool = False) -> dict[str, list[ReportTable]]:
     """Run tables (all where none is named) and return the results of those that have runs; what was run before is read again."""
     wanted = {name: module(name) for name in (names or NAMES)}
     needed = [name for name in NAMES if any(name in made.NEEDS for made in wanted.values())]

@@ -10,7 +10,7 @@ import pandas as pd
 from reap._typing import Frame
 from reap.research.experiments import paper
 from reap.research.experiments.measures import smaller
-from reap.research.experiments.report import Result, number, verdict
+from reap.research.experiments.report import ReportTable, number, verdict
 
 TITLE = "Wilcoxon tests: is the paper's method below the baseline?"
 NEEDS = ("gradient", "graph", "pear")
@@ -23,7 +23,7 @@ _PAIRS = {
 }
 
 
-def summary(runs: Mapping[str, Frame]) -> list[Result]:
+def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return the p-values with the paper's; pairs are subjects, efforts averaged over matrices."""
     rows, agree = [], []
     for baseline, (name, published, unit) in _PAIRS.items():
@@ -43,4 +43,4 @@ def summary(runs: Mapping[str, Frame]) -> list[Result]:
         f"At the level of 5 % the test comes out as in the paper in {sum(agree)} of {len(agree)} cases. Pairs are subjects, "
         "with efforts averaged over the matrices; the paper does not say. Ours is compared by whole changes, the baseline's too."
     )
-    return [Result(TITLE, pd.DataFrame(rows), verdict(agree), [remark])] if rows else []
+    return [ReportTable(TITLE, pd.DataFrame(rows), verdict(agree), [remark])] if rows else []
