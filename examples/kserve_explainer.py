@@ -1,15 +1,17 @@
+# needs: httpx, fastapi
 # %% [markdown]
 # # An explainer beside a served model
 # A model that KServe or MLServer serves answers with a yes or a no. Its explainer answers what to change. The model stays
 # where it is: the explainer asks it by URL.
 
 # %%
+import asyncio
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import httpx
 import pandas as pd
-from fastapi.testclient import TestClient
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -47,10 +49,20 @@ threading.Thread(target=predictor.serve_forever, daemon=True).start()
 # %%
 remote = RemoteModel(f"http://127.0.0.1:{predictor.server_port}", "loans")
 engine = reap.Recourse(remote, data.space).fit(data.X)
-client = TestClient(runtime(engine, "loans"))  # in a container: python -m reap.doors.kserve
+explainer = runtime(engine, "loans")  # in a container: python -m reap.doors.kserve
 refused = data.X[model.predict(data.X) == 0].head(1)
-answer = client.post("/v1/models/loans:explain", json={"instances": refused.to_dict("records")}).json()
-print(answer["explanations"][0]["words"])
+
+
+async def explained() -> str:
+    """Ask the explainer as KServe would, without a network between."""
+    transport = httpx.ASGITransport(app=explainer)
+    async with httpx.AsyncClient(transport=transport, base_url="http://explainer") as client:
+        rows = {"instances": refused.to_dict("records")}
+        answer = await client.post("/v1/models/loans:explain", json=rows)
+    return str(answer.json()["explanations"][0]["words"])
+
+
+print(asyncio.run(explained()))
 
 # %% [markdown]
 # `deploy/kserve.yaml` is the manifest of both beside each other.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -29,7 +30,11 @@ def test_import_touches_nothing():
 
 @pytest.mark.parametrize("name", sorted(set(reap.__all__) - {"__version__"}))
 def test_every_public_name_resolves(name):
-    assert getattr(reap, name) is not None
+    if name == "mlflow" and importlib.util.find_spec("mlflow") is None:
+        with pytest.raises(reap.InputError, match=re.escape("pip install 'reap-recourse[mlflow]'")):
+            reap.mlflow  # it is looked up, and says what is missing
+    else:
+        assert getattr(reap, name) is not None
     assert name in dir(reap)
 
 

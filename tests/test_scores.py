@@ -205,7 +205,7 @@ def test_durability_and_margin_in_points():
         .plans(x, alike)[0]
     )
     assert holds.durability == 1.0
-    assert "by 9 of 9 retrainings" in str(holds)
+    assert "9 of 9 possible updates" in str(holds)
     with pytest.raises(reap.InputError, match="margin is -1"):
         reap.Recourse(model, space, margin=-1, **how).fit(X)
 

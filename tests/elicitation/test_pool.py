@@ -81,7 +81,7 @@ class First:
     def choose(self, moves, belief, asked=(), burden=None, *, plans=None, random_state=0):
         known = {frozenset(pair) for pair in asked}
         for pair in itertools.combinations(range(len(moves)), 2):
-            if np.isfinite(burden.rows[pair]) and frozenset(pair) not in known:
+            if np.isfinite(burden[pair]) and frozenset(pair) not in known:
                 return Choice(pair, 0.0, 1)
         return None
 

@@ -318,7 +318,7 @@ def test_a_question_reads_well(start):
     question = start().ask()
     text = str(question)
     assert text.startswith("Question 1. Which would be easier for you?")
-    assert "Either way, the bank would lend you the money. Nothing else has to change." in text
+    assert "Either way, the bank’s computer would say yes today. Nothing else has to change." in text
     assert len(set(question.titles)) == 2
     shared = {change.feature for change in question.shared}
     for option in question.options:

@@ -32,7 +32,7 @@ def test_a_plan_on_a_cliff_says_so_and_keeps_it_in_files():
     assert cliff.feature == "gains"
     assert cliff.score_below == pytest.approx(0.1, abs=0.01)
     assert "A tiny difference decides here: with capital gains at" in str(plan)
-    assert "flaw of the model" in str(plan)
+    assert "flaw of the computer" in str(plan)
     assert reap.Plan.from_json(plan.to_json()).cliffs == plan.cliffs
     far = engine.plans(X[X["gains"] > 3500].iloc[[0]], np.eye(space.dimension))[0]
     assert far.cliffs  # however long the way: the end stands on the cliff
