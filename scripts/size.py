@@ -22,7 +22,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "models": (4_350, 35),
     "elicitation": (2_850, 8),
     "questions": (1_200, 9),
-    "space": (5_925, 18),
+    "space": (6_460, 18),
     ".": (2_280, 15),
     "belief": (3_080, 12),
     "learning": (640, 4),

@@ -1,6 +1,7 @@
 """What a feature is, what may change, and how rows become vectors."""
 
 from reap.space.draft import Draft, draft
+from reap.space.effects import Fitted, effects
 from reap.space.encoding import Encoding, SpaceEncoder
 from reap.space.feature import Feature
 from reap.space.legal import Legal
@@ -18,8 +19,10 @@ __all__ = [
     "Encoding",
     "Feature",
     "Finding",
+    "Fitted",
     "Legal",
     "Limits",
     "SpaceEncoder",
     "draft",
+    "effects",
 ]

@@ -325,6 +325,10 @@ def spell_pace(pace: float, unit: str, number: bool) -> str:
     return f"1{unit} every {many} months" if many > 1 and 1 / many == pace else f"{digits}{unit} a month"
 
 
+#: How an effect begins on what nobody does anything about.
+_ONLY = "only "
+
+
 # the feature ----------------------------------------------------------------------------------------
 
 
@@ -377,6 +381,10 @@ class Feature:
         a mapping from feature names to arrays (n,) (numbers in units, levels as numbers where they are
         numbers and as their index otherwise) and returns an array (n,). A space that is to be pickled needs
         a function with a name of its own, and one that is to be written to a file a formula.
+    effect : str, optional
+        A formula of what moves it along: "0.2 * income" moves it by 0.2 of income's move, from where the person stands, and
+        what the person does about it themselves comes on top. "only 0.2 * income": nobody does anything about it, it only
+        moves along. A level counts as 1 where it is there: "300 * (job == 'skilled')".
     forbidden : sequence of (from, to)
         Transitions between levels that cannot be made.
     includes : sequence of (more, less)
@@ -419,6 +427,7 @@ class Feature:
     unit: str = spoken()
     missing: bool = False
     derived: str | Callable[[Any], Any] | None = None
+    effect: str | None = None
     forbidden: tuple[tuple[Any, Any], ...] = ()
     includes: tuple[tuple[Any, Any], ...] = ()
     phrases: Mapping[str, Any] = field(default_factory=dict)
@@ -435,9 +444,24 @@ class Feature:
         return self.kind in ("numeric", "integer")
 
     @property
+    def is_set(self) -> bool:
+        """Whether it neither follows from others nor goes by itself: a person sets it, or it stays."""
+        return self.derived is None and self.clock is None and not self.only_moved
+
+    @property
     def is_action(self) -> bool:
         """Whether a person can do it: it may change, does not follow from others, and does not go by itself."""
-        return self.actionable and self.derived is None
+        return self.actionable and self.is_set
+
+    @property
+    def only_moved(self) -> bool:
+        """Whether it moves along with others, and nobody does anything about it."""
+        return self.effect is not None and self.effect.startswith(_ONLY)
+
+    @property
+    def moved_by(self) -> str | None:
+        """The formula of what moves it along; None where nothing does."""
+        return None if self.effect is None else self.effect.removeprefix(_ONLY)
 
     @property
     def origin(self) -> float:
@@ -516,6 +540,9 @@ class Feature:
             formula = self.derived if isinstance(self.derived, str) else "a function of other features"
             return f"follows from the others: {formula}"
         parts = [self._values()]
+        if self.effect is not None:
+            only = "only moves" if self.only_moved else "also moves"
+            parts.append(f"{only} along with others: {self.moved_by}")
         if self.clock is not None:
             parts.append("goes by itself")
         elif not self.actionable:
@@ -637,6 +664,8 @@ def _check_words(feature: Feature) -> None:
         raise _bad(feature, "deed", 'give text, such as "pay on time"')
     if feature.derived is not None and not isinstance(feature.derived, str) and not callable(feature.derived):
         raise _bad(feature, "derived", "write a formula, such as 'debt / income'")
+    if feature.effect is not None:
+        _check_effect(feature)
     if not all(isinstance(column, str) for column in feature.columns):
         raise _bad(feature, "columns", "give names of columns")
     try:
@@ -648,6 +677,33 @@ def _check_words(feature: Feature) -> None:
     if not known:
         raise _bad(feature, "dtype", "give one that pandas knows, such as 'int64'")
     check_phrases(feature.name, feature.phrases, feature.levels, feature.pace is not None)
+
+
+def _check_effect(feature: Feature) -> None:
+    if not isinstance(feature.effect, str) or not (feature.moved_by or "").strip():
+        raise _bad(feature, "effect", "write a formula, such as '0.2 * income'")
+    if feature.derived is not None:
+        raise _odd(
+            feature, "is derived and follows exactly, so no effect can move it beside; keep one of the two"
+        )
+    if not feature.is_number:
+        raise _odd(
+            feature, f"is {feature.kind}; only a number can move along with others, so leave out effect"
+        )
+    if feature.clock is not None:
+        raise _odd(feature, "is a clock and goes by itself; leave out its effect")
+    if not feature.actionable:
+        raise _odd(
+            feature,
+            "is fixed and has an effect; leave out actionable = false, and write "
+            f'effect = "{_ONLY}{feature.moved_by}" where nobody does anything about it',
+        )
+    own = (feature.pace, feature.when, feature.max_change)
+    if feature.only_moved and (own != (None, None, None) or feature.direction in ("up", "down")):
+        raise _odd(
+            feature,
+            "only moves along with others, and nobody does it; leave out pace, when, max_change and direction",
+        )
 
 
 def _check_time(feature: Feature) -> None:

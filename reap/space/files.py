@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reap._errors import InputError, unknown
@@ -31,6 +31,7 @@ _HEADER = """\
 #   range      = …          what was seen
 #   span       = …          the scale of effort: leave it as it is once people have answered questions
 #   derived    = "a / b"    follows from others;  missing = true: may be empty;  forbidden = [["own", "rent"]]
+#   effect     = "0.2 * income"   moves along by 0.2 of what income moves; "only 0.2 * income": nobody does anything about it
 #   includes   = [["500 or more", "100 or more"]]   levels of a category of which the first asks for all of the second and more
 #   phrases    = { up = "Repay over {after:month|months}", more = "longer loan" }   advice, and names in questions, in your words
 # Words in other languages: [features.NAME.de] with label, unit ("Monat|Monate"), levels (in the same order), phrases.
@@ -123,22 +124,26 @@ def _written(
     for language, words in space.meaning.translations.items():
         lines += ["", f"[space.{language}]", *(f"{word} = {_toml(said)}" for word, said in words.items())]
     for feature in space.features:
-        lines += ["", f"[features.{_key(feature.name)}]"]
-        if comments:
-            lines.append(_comment(feature.describe()))
-        lines += [_comment(f"check: {guess}") for guess in checks.get(feature.name, ())]
-        lines += [f"{key} = {value}" for key, value in _facts(feature, comments)]
+        said = [feature.describe()] if comments else []
+        said += [f"check: {guess}" for guess in checks.get(feature.name, ())]
+        lines += ["", *section(feature.name, _facts(feature, comments), said)]
         for language, words in feature.translations.items():
             lines += ["", f"[features.{_key(feature.name)}.{language}]"]
             lines += [f"{word} = {_toml(said)}" for word, said in words.items() if said]
     return "\n".join(lines) + "\n"
 
 
+def section(name: str, facts: Iterable[tuple[str, Any]], said: Iterable[str] = ()) -> list[str]:
+    """Return the lines of a file on one feature: its head, what is to be thought about, and its settings."""
+    settings = [f"{key} = {_toml(value)}" for key, value in facts]
+    return [f"[features.{_key(name)}]", *map(_comment, said), *settings]
+
+
 def _comment(text: str) -> str:
     return "# " + "".join(c if c.isprintable() else " " for c in text)
 
 
-def _facts(feature: Feature, comments: bool) -> list[tuple[str, str]]:
+def _facts(feature: Feature, comments: bool) -> list[tuple[str, Any]]:
     if callable(feature.derived):
         raise InputError(
             f"{feature.name!r} is derived by a Python function, which a file cannot hold; write it as a formula"
@@ -164,7 +169,7 @@ def _facts(feature: Feature, comments: bool) -> list[tuple[str, str]]:
             continue  # a clock says so itself
         if key in ("range", "span", "bounds"):
             value = [int(v) if float(v).is_integer() and abs(v) < 1e15 else v for v in value]
-        facts.append((key, _toml(value)))
+        facts.append((key, value))
     return facts
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from reap._arrays import zero_missing
 from reap._errors import InputError, unknown
 from reap._typing import Array, Bools, Ints
 from reap.space.encoding import Encoding
@@ -28,6 +29,8 @@ from reap.space.time import Clocks
 
 #: People for whom it is known what is legal: those whose sessions a server holds at the same time, in a batch a chunk of them.
 _PEOPLE = 256
+#: How much of what a person does is kept where a row is not legal with all that follows, tried from most to least.
+_SHARES = (1.0, 0.9, 0.75, 0.6, 0.45, 0.3, 0.15, 0.05, 0.0)
 
 
 class Legal:
@@ -60,6 +63,13 @@ class Legal:
         #: How many features may change at most, by the space and by the person's limits; None: any number.
         self.most_changes = min(counts, default=None)
         self.reach = Reach(encoding, limits, clocks.until(limits))
+        moved = [self.features[i] for i in derived.moved]
+        #: Where what effects move has to end: the least and the most, whether that is declared, and the person's limits.
+        self._ends = np.array([f.bounds or f.range for f in moved], dtype=float).reshape(-1, 2).T
+        self._declared = np.array([f.bounds is not None for f in moved], dtype=bool)
+        self._hard = np.array(
+            [(limits.at_least.get(f.name, -np.inf), limits.at_most.get(f.name, np.inf)) for f in moved]
+        )
         self._people: dict[bytes, OnePerson] = {}
         #: The encoded columns that nobody sets and that move all the same: of derived features and, with paces, of clocks. An
         #: engine that puts rows together itself sets them by ``follow``.
@@ -94,6 +104,7 @@ class Legal:
 
         A vector that is not the vector of a row (half a step, two halves of a one-hot group) is not legal.
         Stages of one plan run side by side, so each is judged against the start, not against the stage before it.
+        Directions, steps, counts and times are of what the person does; bounds and rules hold for that and where it ends.
         """
         old = self.encoding.nearest(before)
         new, sound = self.encoding.exact(after)
@@ -102,16 +113,37 @@ class Legal:
                 raise InputError(f"{len(old)} rows before and {len(new)} after; give as many, or one for all")
             if len(new) == 1:
                 new = np.broadcast_to(new, old.shape)
-        legal = self.reach.allows(old, new) & sound
+        return self._allows(old, new) & sound
+
+    def _allows(self, old: Array, new: Array) -> Bools:
+        """Return whether changes from codes (n or 1, f) to (n, f) are legal."""
+        done = self.derived.undone(new, old)
+        legal = self.reach.allows(old, done)
         for rule in self.rules:
             legal &= rule.allows(old, new)
         if self.most_changes is not None:
-            moved = np.abs(new - old) > SAME * self.encoding.scale
+            moved = np.abs(done - old) > SAME * self.encoding.scale
             legal &= moved[:, self.reach.free].sum(axis=1) <= self.most_changes
         old = np.broadcast_to(old, new.shape)
         if self.clocks.on or len(self.clocks.which):
-            legal &= self.clocks.within(old, new, self.limits)
-        return legal & self.derived.holds(old, new)
+            legal &= self.clocks.within(old, done, self.limits)
+        return legal & self.derived.holds(old, new) & self._ends_well(old, new)
+
+    def _ends_well(self, old: Array, new: Array) -> Bools:
+        """Return whether what effects move ends within its bounds, or what was seen, and the person's limits, (n,)."""
+        if not len(self.derived.moved):
+            return np.ones(len(new), dtype=bool)
+        own, value = old[:, self.derived.moved], new[:, self.derived.moved]
+        slack, (least, most), (hard_low, hard_high) = (
+            SAME * self.encoding.scale[self.derived.moved],
+            self._ends,
+            self._hard.T,
+        )
+        low = np.where(self._declared, least, np.minimum(own, least))
+        high = np.where(self._declared, most, np.maximum(own, most))
+        inside = (value >= low - slack) & (value <= high + slack) | (np.abs(value - own) <= slack)
+        inside &= (value >= hard_low - slack) & (value <= hard_high + slack)
+        return np.asarray((inside | np.isnan(own)).all(axis=1))
 
     def entailed(self, z0: Array, Z: Array) -> Bools:
         """Return which features of vectors (n, d) change only because a rule asks for it, and just as far as it asks; (n, f).
@@ -147,18 +179,21 @@ class Legal:
     def derives(self, z0: Array, Z: Array) -> Bools:
         """Return whether derived features of vectors (n, d) are known and what the rest of each row says, (n,).
 
-        Of rows put together from the grid by ``follow`` that is all that ``allows`` has to say, but for rules and counts.
+        Of rows put together from the grid by ``follow`` and ``brought`` that is all that ``allows`` has to say, but for rules
+        and counts.
         """
         if not self.derived.names:
             return np.ones(len(Z), dtype=bool)
         new = self.encoding.nearest(Z)
-        return self.derived.holds(np.broadcast_to(self._person(z0).start, new.shape), new)
+        old = np.broadcast_to(self._person(z0).start, new.shape)
+        return self.derived.holds(old, new) & self._ends_well(old, new)
 
     def obstacle(self, z0: Array) -> str | None:
         """Return why no row at all is legal for a subject, in a sentence; None where one is."""
         try:
             person = self._person(z0)
-            if not (self.rules or self.derived.names or self.most_changes is not None):
+            free = not (self.rules or self.derived.names or self.most_changes is not None)
+            if free or len(self.derived.moved):  # with effects nobody proves that there is no row
                 person.check_open()  # each feature has room by itself, or nothing has
             elif not person.has_rows:
                 self.project(z0, z0)
@@ -215,9 +250,12 @@ class Legal:
         leading clock of ``Z`` asks if that is longer (see ``time.py``); derived features follow, and where one cannot
         be computed (a ratio to nothing) what it follows from stays. With ``exact=False`` linear rules
         and implications are not searched (rows may then break them: ask ``allows``). Raises InputError where
-        no row at all is legal.
+        no row at all is legal. Where features move others, rows are near and not always nearest: what the person does is
+        taken back, all of it alike, until the row is legal with all that follows.
         """
         Z, person = self.encoding.checked(Z), self._person(z0)
+        if len(self.derived.moved):
+            return self._near(Z, person, exact)
         codes = self.derived.recompute(person.codes(Z, exact), person.start[None])
         known = self.derived.defined(codes, person.start[None])
         out = self.encoding.vectors(codes)
@@ -226,10 +264,77 @@ class Legal:
             out[~known] = held.project(Z[~known], z0, exact=exact)
         return out
 
+    def _near(self, Z: Array, person: OnePerson, exact: bool) -> Array:
+        wished, start = self.done(np.where(np.isnan(Z), person.z0, Z), person.z0), person.start[None]
+        out, open_ = np.repeat(start, len(Z), axis=0), np.arange(len(Z))
+        for share in _SHARES if exact else _SHARES[:1]:
+            codes = person.codes(person.z0 + share * (wished[open_] - person.z0), exact=False)
+            out[open_] = self.derived.recompute(codes, start)
+            open_ = open_[~self._allows(start, out[open_])]
+            if not len(open_):
+                break
+        if exact and len(open_):
+            raise InputError(
+                "no legal row was found for this person: the rules, or what follows from others, contradict the limits; "
+                "relax one of them"
+            )
+        out = np.where(np.isnan(out) & ~np.isnan(start), start, out)
+        return self.encoding.vectors(out)
+
+    # what a person does, and what that brings ---------------------------------------------------------
+
+    def done(self, rows: Any, z0: Any) -> Array:
+        """Return rows as vectors (n, d) with only what the person does, from ``z0`` (d,) or (n, d): without what effects bring.
+
+        Effort, times and counts are of these. Undoes ``brought``; where no feature moves another, rows are what they were.
+
+        Examples
+        --------
+        >>> import reap
+        >>> income = Feature("income", range=(0.0, 1.0))
+        >>> space = reap.ActionSpace([income, Feature("savings", range=(0.0, 1.0), effect="0.5 * income")])
+        >>> space.legal.brought(np.array([[0.6, 0.3]]), np.array([0.2, 0.3]))
+        array([[0.6, 0.5]])
+        >>> space.legal.done(np.array([[0.6, 0.5]]), np.array([0.2, 0.3]))
+        array([[0.6, 0.3]])
+        """
+        vectors = isinstance(rows, np.ndarray)
+        if vectors and not len(self.derived.moved):
+            return self.encoding.checked(rows)
+        codes = self.encoding.nearest(rows)
+        Z = self.encoding.checked(rows) if vectors else self.encoding.vectors(codes)
+        return self._with(Z, codes, self.derived.undone(codes, self.encoding.nearest(z0)))
+
+    def brought(self, Z: Array, z0: Array) -> Array:
+        """Return vectors (n, d) of what a person (d,) does, as ``follow`` leaves them, with what effects bring.
+
+        What cannot be computed keeps the subject's own value, and ``allows`` refuses it.
+        """
+        if not len(self.derived.moved) or not len(Z):
+            return Z
+        codes, start = self.encoding.codes_of(Z), self._person(z0).start
+        then = self.derived.recompute(codes, start[None])
+        return self._with(Z, codes, np.where(np.isfinite(then), then, start))
+
+    def moves(self, rows: Any, z0: Array) -> Array:
+        """Return the whole changes (n, d) that effort is of: what the person does; what is missing does not change."""
+        return zero_missing(self.done(rows, z0) - z0)
+
+    def _with(self, Z: Array, old: Array, new: Array) -> Array:
+        """Return vectors (n, d) of codes (n, f) with new codes of what follows; what stays stays to the bit."""
+        Z, some = np.array(Z), self.derived.follows
+        stays = (new[:, some] == old[:, some]) | (np.isnan(new[:, some]) & np.isnan(old[:, some]))
+        columns = self.encoding.starts[some]
+        there = (new[:, some] - self.encoding.origin[some]) / self.encoding.scale[some]
+        Z[:, columns] = np.where(stays, Z[:, columns], there)
+        return Z
+
     # rows put together from the grid ------------------------------------------------------------------
 
     def follow(self, Z: Array, z0: Array, *, waiting: bool = True) -> Array:
         """Return vectors (n, d) with clocks and derived features where the rest of each row puts them; the rest stays.
+
+        Rows are of what the person does: what effects bring is added by ``brought``.
 
         Quicker than ``project``, for rows that are put together from the grid. What cannot be computed keeps the subject's
         own value, and ``allows`` refuses it. With ``waiting=False`` nobody waits longer than the actions take, whatever
@@ -239,16 +344,17 @@ class Legal:
             return Z
         Z, person = np.array(self.encoding.checked(Z)), self._person(z0)
         encoding, which = self.encoding, self.clocks.which
-        if self.clocks.on and len(which) and not (waiting and self.derived.names):
+        exact = self.derived.exact
+        if self.clocks.on and len(which) and not (waiting and exact):
             clocks = person.clocks_after(Z, waiting)
             Z[:, encoding.starts[which]] = (clocks - encoding.origin[which]) / encoding.scale[which]
-            if not self.derived.names:
+            if not exact:
                 return Z
             codes = encoding.codes_of(Z)
             codes[:, which] = clocks
         else:
             codes = person.with_clocks(encoding.codes_of(Z), Z)
-        codes = self.derived.recompute(codes, person.start[None])
+        codes = self.derived.recompute(codes, person.start[None], effects=False)
         codes = np.where(np.isfinite(codes), codes, person.start)
         some = encoding.owner[self.following]
         Z[:, self.following] = (codes[:, some] - encoding.origin[some]) / encoding.scale[some]
@@ -325,7 +431,7 @@ class Reach:
     def __init__(self, encoding: Encoding, limits: Limits, months: float = np.inf) -> None:
         self.encoding, self.limits, self.months = encoding, limits, months
         self.features = encoding.features
-        self.free = [i for i, f in enumerate(self.features) if f.derived is None and f.clock is None]
+        self.free = [i for i, f in enumerate(self.features) if f.is_set]
         self.numbers = np.array([i for i in self.free if self.features[i].is_number], dtype=np.intp)
         self.graded = [i for i in self.free if not self.features[i].is_number]
         self.tables = {i: _transitions(self.features[i], limits, months) for i in self.graded}
@@ -558,7 +664,7 @@ def grid(
         start, width = int(encoding.starts[i]), feature.width
         columns = np.arange(start, start + width)
         known = not np.isnan(z0[start]) and (feature.kind != "categorical" or z0[columns].any())
-        if feature.derived is not None or not known:
+        if feature.derived is not None or feature.only_moved or not known:
             continue
         if feature.is_number:
             layout = encoding.origin[i], encoding.scale[i]

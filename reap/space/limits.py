@@ -154,7 +154,7 @@ def checked(limits: Limits, features: Sequence[Feature]) -> Limits:
     for name in (*limits.fixed, *limits.at_least, *limits.at_most, *limits.exclude):
         if name not in by_name:
             raise unknown("feature", name, by_name)
-        if by_name[name].derived is not None:
+        if by_name[name].derived is not None or (by_name[name].only_moved and name in limits.fixed):
             raise InputError(f"{name!r} follows from other features; limit those instead")
     for name, value in (*limits.at_least.items(), *limits.at_most.items()):
         _check_bound(by_name[name], value)

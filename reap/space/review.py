@@ -16,7 +16,8 @@ import numpy as np
 from reap._errors import InputError
 from reap._typing import Array, Bools, Frame, Ints
 from reap.space.encoding import as_frame
-from reap.space.feature import Feature
+from reap.space.feature import Feature, yes_no
+from reap.space.rules import Expression
 from reap.space.table import happened, long_tail, passing, protected, relations, sense
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ class Finding:
     feature : str
         Its name; empty where it is about the whole space.
     about : str
-        "direction", "sense", "protected", "fixed", "clock", "pace", "scale", "constant", "bounds", "follows", "cliff" or
-        "reward".
+        "direction", "sense", "protected", "fixed", "clock", "pace", "scale", "constant", "bounds", "follows", "effect",
+        "cliff" or "reward".
     text : str
         The question, and what to do about it.
     note : bool
@@ -76,6 +77,7 @@ def review(space: ActionSpace, model: Any = None, X: Frame | None = None) -> lis
     if model is not None and X is None:
         raise InputError("a model is reviewed on rows; give X= as well")
     found = [finding for feature in space.features for finding in _words(feature, space.timed)]
+    found += [finding for feature in space.features if feature.effect for finding in _effects(space, feature)]
     if X is not None:
         X = as_frame(X)
         table = space.decode(space.encode(X[[c for c in space.encoding.table if c in X.columns]]))
@@ -136,6 +138,31 @@ def _words(feature: Feature, timed: bool) -> Iterator[Finding]:
         yield ask("pace", 'takes no time: give it a pace, or when = "application".')
 
 
+def _effects(space: ActionSpace, feature: Feature) -> Iterator[Finding]:
+    """Yield what moves a feature along, by an example for each cause."""
+    formula, parts = Expression(feature.moved_by or ""), []
+    middle = {name: _middle(space.feature(name)) for name in formula.names}
+    now: dict[Any, Any] = middle | dict.fromkeys(formula.levels, 0.0)
+    for key in (*formula.names, *formula.levels):
+        cause = space.feature(str(key[0] if isinstance(key, tuple) else key))
+        much = 1.0 if isinstance(key, tuple) else float(f"{cause.scale / 10:.1g}")
+        moved = float(formula(now | {key: now[key] + much}) - formula(now))
+        if not np.isfinite(moved) or moved == 0:
+            continue
+        done = f"rises by {cause.show(much)}" if cause.is_number else f"rises by {much:g}"
+        done = f"becomes {yes_no(key[1])}" if isinstance(key, tuple) else done
+        also = "up" if moved > 0 else "down"
+        parts.append(f"by {feature.show(abs(moved))} {also} if {cause.label} {done}")
+    if parts:
+        text = f"{feature.label} moves along with others: {', '.join(parts)}. Is it they that move it, and by so much?"
+        yield Finding(feature.name, "effect", text, note=True)
+
+
+def _middle(feature: Feature) -> float:
+    """Return a value in the middle of what was seen, of a feature with numbers."""
+    return float(np.mean(feature.range or [float(level) for level in feature.levels]))
+
+
 # what the rows show -----------------------------------------------------------------------------------
 
 
@@ -165,12 +192,16 @@ def _values(feature: Feature, table: Frame) -> Iterator[Finding]:
 
 
 def _related(space: ActionSpace, table: Frame) -> Iterator[Finding]:
-    """Yield columns that follow from others and are not derived: a plan would change one and leave the other."""
+    """Yield columns that follow from others and do not say so: a plan would change one and leave the other."""
     numbers = [f for f in space.features if f.is_number and f.derived is None and f.clock is None]
     by_name = {feature.name: feature for feature in numbers}
     for relation in relations(table, list(by_name)):
         own = by_name[relation.name]
         if not any(by_name[name].is_action for name in (own.name, *relation.others)):
+            continue
+        said = [Expression(one.moved_by).names if one.moved_by else () for one in by_name.values()]
+        pair = {own.name, *relation.others}
+        if any(pair & {name} and pair & set(of) for name, of in zip(by_name, said, strict=True)):
             continue
         others = " and ".join(by_name[name].label for name in relation.others)
         if relation.formula:

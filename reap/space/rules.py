@@ -1,4 +1,4 @@
-"""What must hold across features: formulas, linear inequalities, implications, and features that follow from others.
+"""What must hold across features: formulas, linear inequalities, implications, and features that others move.
 
 A rule answers four questions: does a change obey it (``allows``), which alternatives would make it hold
 (``alternatives``, for the search of the nearest legal row), what changes only because of it (``entails``), and how does it
@@ -13,10 +13,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
 
+from reap._arrays import zero_missing
 from reap._errors import InputError, unknown
 from reap._typing import Array, Bools
 from reap.space.feature import Feature
@@ -299,7 +301,8 @@ class Expression:
     """A formula of feature names, read from text.
 
     Names that are not Python words stand in backticks: ``2 * `Credit amount` <= 5000``. Only numbers, names,
-    ``+ - * / **`` and a few functions are understood, so a space file can never run code.
+    ``+ - * / **`` and a few functions are understood, so a space file can never run code. ``(job == 'skilled')`` is 1 where
+    a feature has that level, and 0 elsewhere.
 
     Parameters
     ----------
@@ -328,6 +331,8 @@ class Expression:
                 f"the formula {text!r} cannot be read; write it like `income` / 2 + 10"
             ) from None
         names: dict[str, None] = {}
+        #: The levels that the formula asks for, (feature, level) each.
+        self.levels: tuple[tuple[str, Any], ...] = ()
         self._collect(self._tree, names)
         self.names = tuple(names)
 
@@ -337,6 +342,8 @@ class Expression:
                 names[self._alias.get(name, name)] = None
             case ast.Constant(value=int() | float()):
                 pass
+            case ast.Compare(left=ast.Name(id=name), ops=[ast.Eq()], comparators=[ast.Constant(value=level)]):
+                self.levels += ((self._alias.get(name, name), level),)
             case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
                 self._collect(operand, names)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
@@ -355,11 +362,12 @@ class Expression:
                     self._collect(argument, names)
             case _:
                 raise InputError(
-                    f"the formula {self.text!r} may hold only numbers, features, + - * / ** and {', '.join(_FUNCTIONS)}"
+                    f"the formula {self.text!r} may hold only numbers, features, + - * / ** and {', '.join(_FUNCTIONS)}, "
+                    "and levels such as (job == 'skilled')"
                 )
 
     def __call__(self, values: Mapping[str, Any]) -> Any:
-        """Return the value of the formula, elementwise over arrays."""
+        """Return the value of the formula, elementwise over arrays; ``levels`` are looked up as they are, 0 or 1."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return self._value(self._tree, values)
 
@@ -369,6 +377,8 @@ class Expression:
                 return values[self._alias.get(name, name)]
             case ast.Constant(value=int() | float() as value):
                 return np.float64(value)  # so that 1 / 0 is infinite, as it is for arrays
+            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=level)]):
+                return values[self._alias.get(name, name), level]  # type: ignore[index]
             case ast.UnaryOp(op=op, operand=operand):
                 value = self._value(operand, values)
                 return -value if isinstance(op, ast.USub) else value
@@ -427,21 +437,31 @@ def _has_names(node: ast.AST) -> bool:
     return any(isinstance(part, ast.Name) for part in ast.walk(node))
 
 
-# features that follow from others --------------------------------------------------------------------
+# features that others move ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Formula:
+    """What one feature follows from: exactly (``derived``), or as far as others have moved (``effect``)."""
+
     index: int
     compute: Callable[[Any], Any]
     inputs: tuple[int, ...]
+    effect: bool = False
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """What an effect is computed of: features, and levels of features."""
+        return (*self.compute.names, *self.compute.levels) if isinstance(self.compute, Expression) else ()
 
 
 class Derived:
-    """Recomputes derived features after a change.
+    """Recomputes what moves because others have: derived features, and effects of features on each other.
 
-    Where none of its inputs changed, a derived feature keeps the person's own value, so rounding in the table
-    is never taken for a change.
+    A *derived* feature is what its formula says. Where none of its inputs changed it keeps the person's own value, so rounding
+    in the table is never taken for a change. An *effect* moves a feature by as much as its formula has moved, from where the
+    person is: ``own + done + formula(then) - formula(now)``, where ``done`` is what the person does about it themselves. What
+    a person does follows from where they end (``undone``): it is what the effects leave unexplained.
 
     Parameters
     ----------
@@ -455,76 +475,179 @@ class Derived:
     >>> ratio = Feature("ratio", range=(0, 9), derived="debt / income")
     >>> Derived([debt, income, ratio]).recompute(np.array([[2.0, 4.0, 9.0]]), np.array([[2.0, 2.0, 1.0]]))
     array([[2. , 4. , 0.5]])
+    >>> savings = Feature("savings", range=(0, 9), effect="0.5 * income")
+    >>> both, now = Derived([income, savings]), np.array([[2.0, 3.0]])
+    >>> both.recompute(np.array([[6.0, 4.0]]), now)  # income rises by 4, and 1 is saved besides
+    array([[6., 6.]])
+    >>> both.undone(np.array([[6.0, 6.0]]), now)
+    array([[6., 4.]])
     """
 
     def __init__(self, features: Sequence[Feature], scale: Array | None = None) -> None:
         self.features = features
         self.scale = np.ones(len(features)) if scale is None else scale
-        names = [feature.name for feature in features]
         self._formulas: list[_Formula] = []
         for i, feature in enumerate(features):
             if callable(feature.derived):
                 inputs = [k for k, f in enumerate(features) if f.derived is None]
                 self._formulas.append(_Formula(i, feature.derived, tuple(inputs)))
-            elif feature.derived is not None:
-                formula = Expression(feature.derived)
-                for name in formula.names:
-                    if name not in names:
-                        raise unknown("feature", name, names)
-                    self._check_source(feature, features[names.index(name)])
-                self._formulas.append(_Formula(i, formula, tuple(map(names.index, formula.names))))
+            elif (text := feature.derived or feature.moved_by) is not None:
+                formula = Expression(text)
+                inputs = self._inputs(feature, formula)
+                self._formulas.append(_Formula(i, formula, tuple(inputs), feature.derived is None))
+        self._derived = [formula for formula in self._formulas if not formula.effect]
+        self._effects = [formula for formula in self._formulas if formula.effect]
+        if self._effects:
+            self._formulas = self._in_order()
+        self._used = sorted({k for formula in self._formulas for k in formula.inputs})
+        levels = dict.fromkeys(
+            key for formula in self._formulas for key in formula.keys if isinstance(key, tuple)
+        )
+        #: The levels that formulas ask for: their features' places, their own places, and their keys.
+        self._levels = [
+            (k, features[k].levels.index(key[1]), key)
+            for key in levels
+            for k in self._used
+            if features[k].name == key[0]
+        ]
+        #: Of features that an effect moves: their places, and which of them nobody does anything about.
+        self.moved = np.array([formula.index for formula in self._effects], dtype=np.intp)
+        self._only = np.array([features[i].only_moved for i in self.moved], dtype=bool)
+        #: Whether anything is derived, effects or not.
+        self.exact = bool(self._derived)
+        #: The places of all that follows, by whatever formula.
+        self.follows = np.array([formula.index for formula in self._formulas], dtype=np.intp)
 
-    def _check_source(self, feature: Feature, source: Feature) -> None:
-        if source.derived is not None and source.name not in self.names:
+    def _inputs(self, feature: Feature, formula: Expression) -> list[int]:
+        """Return the places of what a formula is of, or say what is wrong with it."""
+        names = [one.name for one in self.features]
+        for name in (*formula.names, *(name for name, _ in formula.levels)):
+            if name not in names:
+                raise unknown("feature", name, names)
+        inputs = [names.index(name) for name in formula.names]
+        for source in (self.features[k] for k in inputs):
+            if feature.derived is not None and source.derived is not None and source.name not in self.names:
+                raise InputError(
+                    f"{feature.name!r} follows from {source.name!r}, which is derived itself; declare that one first"
+                )
+            if not _numeric(source):
+                raise InputError(
+                    f"{feature.name!r} cannot be computed from {source.name!r}, whose levels are not numbers; write "
+                    f"({source.name} == {source.levels[0]!r}) for one of them"
+                )
+        for name, level in formula.levels:
+            source = self.features[names.index(name)]
+            if source.is_number:
+                raise InputError(
+                    f"{name!r} is a number and has no levels; {formula.text!r} cannot ask for one"
+                )
+            if level not in source.levels:
+                raise unknown(f"level of {name!r}", level, source.levels)
+            inputs.append(names.index(name))
+        if feature.effect is not None and not inputs:
             raise InputError(
-                f"{feature.name!r} follows from {source.name!r}, which is derived itself; declare that one first"
+                f"the effect {formula.text!r} on {feature.name!r} says nothing of another feature; name one, as in "
+                "'0.2 * income'"
             )
-        if not _numeric(source):
-            raise InputError(
-                f"{feature.name!r} cannot be computed from {source.name!r}, whose levels are not numbers"
-            )
+        return list(dict.fromkeys(inputs))
+
+    def _in_order(self) -> list[_Formula]:
+        """Return the formulas such that each comes after what it is of."""
+        of = {formula.index: formula for formula in self._formulas}
+        graph = {i: [k for k in formula.inputs if k in of] for i, formula in of.items()}
+        try:
+            return [of[i] for i in TopologicalSorter(graph).static_order()]
+        except CycleError as error:
+            # the sorter names each with what comes after it
+            circle = " → ".join(repr(self.features[i].name) for i in error.args[1])
+            raise InputError(f"the effects go round in a circle: {circle}; leave one of them out") from None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The derived features, in the order in which they are computed."""
+        """The features that follow, in the order in which they are computed."""
         return tuple(self.features[formula.index].name for formula in self._formulas)
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The features that a person sets and that derived ones follow from."""
+        """The features that a person sets and that others follow from."""
         used = dict.fromkeys(k for formula in self._formulas for k in formula.inputs)
-        return tuple(self.features[k].name for k in used if self.features[k].derived is None)
+        set_ = (self.features[k] for k in used)
+        return tuple(one.name for one in set_ if one.derived is None and not one.only_moved)
 
-    def recompute(self, codes: Array, start: Array) -> Array:
-        """Return codes (n, f) with every derived feature as its inputs say.
+    def recompute(self, codes: Array, start: Array, effects: bool = True) -> Array:
+        """Return codes (n, f), in which everything is as the person alone does it, with all that follows from that.
 
-        ``start`` (n or 1, f) is where they come from. A value that cannot be computed is NaN or infinite.
+        ``start`` (n or 1, f) is where they come from. A value that cannot be computed is NaN or infinite. Without ``effects``
+        only derived features follow.
         """
-        if not self._formulas:
+        formulas = self._formulas if effects else self._derived
+        if not formulas:
             return codes
         codes = codes.copy()
-        used = {k for formula in self._formulas for k in formula.inputs}
-        values = {self.features[k].name: _units(codes[:, k], self.features[k]) for k in sorted(used)}
-        for formula in self._formulas:
-            feature = self.features[formula.index]
-            try:
-                new = np.asarray(formula.compute(values), dtype=float)
-            except (TypeError, ValueError) as error:
-                raise InputError(
-                    f"the function of {feature.name!r} gave no numbers ({error}); return one number a row"
-                ) from None
-            if new.shape not in ((), (1,), (len(codes),)):
-                raise InputError(
-                    f"the function of {feature.name!r} gave shape {new.shape} for {len(codes)} rows; give one number a row"
+        values = self._values(codes)
+        for formula in formulas:
+            i = formula.index
+            if formula.effect:
+                codes[:, i] += self._brought(formula, values, codes, start)
+            else:
+                codes[:, i] = np.where(
+                    self._untouched(formula, codes, start),
+                    start[:, i],
+                    self._computed(formula, values, codes),
                 )
-            if feature.step is not None:
-                new = np.round(np.rint(new / feature.step) * feature.step, feature.decimals or 0)
-            gap = np.abs(codes[:, formula.inputs] - start[:, formula.inputs])
-            both_missing = np.isnan(codes[:, formula.inputs]) & np.isnan(start[:, formula.inputs])
-            untouched = ((gap <= SAME * self.scale[list(formula.inputs)]) | both_missing).all(axis=1)
-            codes[:, formula.index] = np.where(untouched, start[:, formula.index], new)
-            values[feature.name] = codes[:, formula.index]
+            values[self.features[i].name] = codes[:, i]
         return codes
+
+    def undone(self, codes: Array, start: Array) -> Array:
+        """Return codes (n, f) as the person alone does it, without what effects bring: undoes ``recompute``."""
+        if not self._effects:
+            return codes
+        out, values = codes.copy(), self._values(codes)
+        for formula in self._effects:
+            out[:, formula.index] -= self._brought(formula, values, codes, start)
+        only = self.moved[self._only]
+        out[:, only] = start[:, only]
+        return self.recompute(out, start, effects=False)
+
+    def _values(self, codes: Array) -> dict[Any, Array]:
+        """Return what formulas are computed of: numbers as people know them, and 1 where a feature has a level."""
+        values: dict[Any, Array] = {
+            self.features[k].name: _units(codes[:, k], self.features[k]) for k in self._used
+        }
+        return values | {key: (codes[:, k] == place).astype(float) for k, place, key in self._levels}
+
+    def _untouched(self, formula: _Formula, codes: Array, start: Array) -> Bools:
+        """Return where nothing that a formula is of has changed, (n,)."""
+        inputs = list(formula.inputs)
+        gap = np.abs(codes[:, inputs] - start[:, inputs])
+        both_missing = np.isnan(codes[:, inputs]) & np.isnan(start[:, inputs])
+        return np.asarray(((gap <= SAME * self.scale[inputs]) | both_missing).all(axis=1))
+
+    def _brought(self, formula: _Formula, values: Mapping[Any, Array], codes: Array, start: Array) -> Array:
+        """Return by how much an effect moves its feature, (n,): whole numbers by whole ones; what is missing moves nothing."""
+        before = self._values(start)
+        then, now = ({key: zero_missing(known[key]) for key in formula.keys} for known in (values, before))
+        brought = np.asarray(formula.compute(then) - formula.compute(now), dtype=float)
+        if self.features[formula.index].kind == "integer":
+            brought = np.floor(brought + 0.5 + 1e-6)  # a half goes up, whatever its last digit
+        return np.where(self._untouched(formula, codes, start), 0.0, brought)
+
+    def _computed(self, formula: _Formula, values: Mapping[Any, Array], codes: Array) -> Array:
+        """Return a derived feature as its formula says, (n,) or one for all."""
+        feature = self.features[formula.index]
+        try:
+            new = np.asarray(formula.compute(values), dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"the function of {feature.name!r} gave no numbers ({error}); return one number a row"
+            ) from None
+        if new.shape not in ((), (1,), (len(codes),)):
+            raise InputError(
+                f"the function of {feature.name!r} gave shape {new.shape} for {len(codes)} rows; give one number a row"
+            )
+        if feature.step is not None:
+            new = np.round(np.rint(new / feature.step) * feature.step, feature.decimals or 0)
+        return new
 
     def defined(self, codes: Array, start: Array) -> Bools:
         """Return where recomputed codes (n, f) are known, (n,): finite, or missing where that is allowed."""
@@ -536,14 +659,13 @@ class Derived:
         return fine
 
     def holds(self, old: Array, new: Array) -> Bools:
-        """Return whether derived features are known and what their inputs say, (n,)."""
+        """Return whether what follows is known and what the rest of each row says, (n,)."""
         if not self._formulas:
             return np.ones(len(new), dtype=bool)
-        expected = self.recompute(new, old)
-        which = [formula.index for formula in self._formulas]
+        expected = self.recompute(self.undone(new, old), old)
         with np.errstate(invalid="ignore"):
-            near = np.abs(expected[:, which] - new[:, which]) <= 1e-6 * self.scale[which]
-        near |= np.isnan(expected[:, which]) & np.isnan(new[:, which])
+            near = np.abs(expected[:, self.follows] - new[:, self.follows]) <= 1e-6 * self.scale[self.follows]
+        near |= np.isnan(expected[:, self.follows]) & np.isnan(new[:, self.follows])
         return np.asarray(near.all(axis=1) & self.defined(expected, old))
 
 

@@ -222,6 +222,8 @@ class ActionSpace:
         False
         """
         facts = [{key: _hashed(getattr(feature, key)) for key in _MEANING} for feature in self.features]
+        for fact, feature in zip(facts, self.features, strict=True):
+            fact |= {} if feature.effect is None else {"effect": feature.effect}
         said = [facts, list(self.rules), self.max_changes, self.horizon, self.encoded]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
@@ -401,7 +403,7 @@ class ActionSpace:
         >>> space.months(now, pd.DataFrame({"debt": [2000.0, 2000.0, 5000.0], "age": [31, 30, 32]}))
         array([15., nan, 24.])
         """
-        return self.time.months(z0, Z)
+        return self.time.months(z0, self.legal.done(Z, z0) if len(self.legal.derived.moved) else Z)
 
     # words -------------------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ _STEPS = (10_000, 5_000, 1_000, 500, 250, 100, 50, 25, 12, 10, 5)
 #: Fewer rows do not show how people round.
 _FEW_ROWS = 20
 #: What only numbers have.
-_OF_NUMBERS = ("bounds", "step", "derived", "span", "clock", "notice")
+_OF_NUMBERS = ("bounds", "step", "derived", "effect", "span", "clock", "notice")
 _FACTS = tuple(name for name in Feature.__dataclass_fields__ if name != "name")
 
 #: What is said of features, by name: parameters of ``Feature``.
@@ -88,7 +88,7 @@ def features_of(X: Frame, said: Said, groups: Mapping[str, Sequence[str]] | None
         if name not in groups:
             made.append(_feature(name, X[name], facts, encoded))
             continue
-        if {"bounds", "step", "derived"} & set(facts):
+        if {"bounds", "step", "derived", "effect"} & set(facts):
             raise InputError(f"{name!r} is a group of levels; bounds, steps and formulas do not apply to it")
         columns = tuple(groups[name])
         layout = {"levels": columns, "columns": columns, "dtype": str(X[columns[0]].dtype)}

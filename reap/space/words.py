@@ -49,8 +49,8 @@ class Change:
         return self.text
 
     @classmethod
-    def of(cls, feature: Feature, before: Any, after: Any) -> Change:
-        """Return the change of one feature between two values in units."""
+    def of(cls, feature: Feature, before: Any, after: Any, brought: bool = False) -> Change:
+        """Return the change of one feature between two values in units; ``brought``: that others bring, about as far as that."""
         rises = _rises(feature, before, after)
         old, new = feature.show(before), feature.show(after)
         signed = f"{old} → {new}"
@@ -62,7 +62,7 @@ class Change:
             unit=feature.unit,
             before=before,
             after=after,
-            text=_sentence(feature, before, after, rises),
+            text=_brought(feature, after) if brought else _sentence(feature, before, after, rises),
             signed=signed,
             before_text=old,
             after_text=new,
@@ -126,6 +126,14 @@ def _sentence(feature: Feature, before: Any, after: Any, rises: bool) -> str:
     else:
         said = _("Change {label} from “{old}” to “{new}”")
     return said.format(**old_new)
+
+
+def _brought(feature: Feature, after: Any) -> str:
+    """Return where others bring a feature, at the steps in which people are told of it."""
+    if after is not None and feature.step is not None:
+        after = round(round(after / feature.step) * feature.step, feature.decimals)
+    said = _("{label} would then be about {new}")
+    return said.format(label=feature.label, new=feature.show(after))
 
 
 def _months(feature: Feature, before: Any, after: Any) -> int:
