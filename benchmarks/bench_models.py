@@ -31,8 +31,7 @@ import reap
 from benchmarks._harness import Row, median_seconds
 from reap.checks.worlds import random_matrices
 from reap.models.estimator import Estimator
-from reap.models.frames import Frames
-from reap.models.trees.scoring import Scoring
+from reap.models.trees import Quick
 
 MODELS: dict[str, Any] = {
     "HistGradientBoosting": lambda: HistGradientBoostingClassifier(random_state=0),
@@ -45,7 +44,7 @@ ANSWERS, MATRICES = 5, 33
 
 
 def run(quick: bool) -> list[Row]:
-    """First and next question for every model and width, the black-box way, and frames with and without a detour."""
+    """First and next question for every model and width, and the black-box way."""
     rows = []
     for name in ("German", "breast cancer") if quick else ("German", "breast cancer", "wide table"):
         X, y, space = data(name)
@@ -53,7 +52,6 @@ def run(quick: bool) -> list[Row]:
             what, model = f"{kind}, {name}, {X.shape[1]} columns", piped(make(), X).fit(X, y)
             rows += questions(what, model, X, space, people=2 if quick else 6)
             rows += plans(what, model, X, space, people=2 if quick else 6)
-        rows.append(frames(X))
     return rows + black_box(people=3 if quick else 20)
 
 
@@ -104,17 +102,17 @@ def piped(model: Any, X: pd.DataFrame) -> Pipeline:
 def counting() -> Iterator[Counter[str]]:
     """Count calls and rows that the pipeline itself is asked, and rows that are scored from what was read of it."""
     seen: Counter[str] = Counter()
-    asked, scored = Estimator.probability, Scoring.probability
+    asked, scored = Estimator.score, Quick.score
 
     def ask(self: Estimator, Z: Any) -> Any:
         seen.update(calls=1, rows=len(Z))
         return asked(self, Z)
 
-    def score(self: Scoring, Z: Any) -> Any:
+    def score(self: Quick, Z: Any) -> Any:
         seen.update(read=len(Z))
         return scored(self, Z)
 
-    with patch.object(Estimator, "probability", ask), patch.object(Scoring, "probability", score):
+    with patch.object(Estimator, "score", ask), patch.object(Quick, "score", score):
         yield seen
 
 
@@ -214,13 +212,3 @@ def black_box(people: int) -> list[Row]:
         Row.limit(f"{name}: effort", float(np.mean(ratios)), "×", at_most=1.1, note=note),
         Row.limit(f"{name}: plans missed", missed, "", at_most=0, note=f"worst effort {max(ratios):.3f} ×"),
     ]
-
-
-def frames(X: pd.DataFrame) -> Row:
-    """Return how much faster frames are made than by decoding whole rows."""
-    space = reap.ActionSpace.from_frame(X)
-    Z, maker = space.encode(X)[:1000], Frames(space, list(X.columns))
-    ours = median_seconds(lambda: maker.of(Z), clock=time.process_time)
-    theirs = median_seconds(lambda: space.decode(Z)[list(X.columns)], clock=time.process_time)
-    note = f"{1000 / ours:,.0f} rows a second, {1000 / theirs:,.0f} before"
-    return Row.speedup(f"frames of 1,000 rows, {X.shape[1]} columns", "space.decode", ours, theirs, note=note)

@@ -15,8 +15,7 @@ from reap._typing import Array, Bools, Frame
 from reap.checks.legality import Row, actions, at, missing, needed, rank, same, time_of, violations
 from reap.checks.worlds import World
 from reap.models import Classifier, wrap
-from reap.models.agreement import Rule
-from reap.models.spread import Spread
+from reap.models.agreement import Rule, Spread
 from reap.recourse import Engine
 from reap.scores import Scale
 from reap.space import ActionSpace, Feature, Limits

@@ -17,7 +17,7 @@ where their noise is kind; the excess confidence is what that costs. Measured wi
 A count of those that accept is noisier still: at the same share kept it asks for no less.
 
 Models without a gradient, trees above all, leave a search more to pick from. There s is drawn towards the usual spread of rows
-like it (``reap.models.spread``), which counts as k more degrees of freedom: ``c = t′_γ(k + m − 1, z_q √m) / √m``.
+like it (``Spread``), which counts as k more degrees of freedom: ``c = t′_γ(k + m − 1, z_q √m) / √m``.
 
 Why a quarter? Log-odds of retrainings are nearly normal, and then one factor does for linear models, networks and trees.
 ``expit(logit)`` is flat from 2 on: trees seem to agree where their log-odds differ widely, and .90 was kept where .95 was
@@ -26,23 +26,23 @@ asked for. A quarter of the log-odds is nearly straight up to 4, and still bound
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, sqrt
-from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.optimize import brentq
+from scipy.special import digamma, expit, polygamma
 from scipy.stats import nct, norm
 
-from reap._typing import Array, Bools
-from reap.models.spread import Spread
+from reap._typing import Array
 
 #: From this many others on they are a sample, with a mean and a deviation.
 SAMPLE = 8
-#: What a bound may seem too low by rounding.
-_ROUNDING = 1e-6
+#: Rows whose deviation is known, at least; a variance below which retrainings do not differ at all.
+_ROWS, _SAME = 30, 1e-10
+#: What is usual counts for no more than this many times a row's own retrainings.
+_MOST = 10.0
 
 
 def needed(share: float, count: int) -> int:
@@ -86,6 +86,74 @@ def tolerance(share: float, count: int, more: float = 0.0) -> float:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """How far retrainings usually differ: the variance by their mean ū on a row, ``exp(level + slope (ū − ½)²)``.
+
+    The deviation s of m retrainings on one row is known to a part in √(2 m − 2), a sixth for m = 20. A linear model's deviations
+    move together. Trees judge neighbouring rows apart, and a search through thousands of rows ends where these m happen to
+    agree: with gradient boosting on HELOC s was .7 of what fresh retrainings had on the rows of plans, their mean and
+    the tails were as they should be. So the deviation needs more rows than one. Where means are alike, true deviations σ are
+    nearly alike, and each is taken to be drawn from what is usual: ``k s₀²/σ²`` is χ² with k degrees of freedom, and
+
+        log s₀² = a + b (ū − ½)².
+
+    What is then known of σ after seeing s is the same with k + m − 1 degrees of freedom (Smyth, "Linear models and empirical
+    Bayes methods for assessing differential expression", 2004) around
+
+        s̃² = (k s₀² + (m − 1) s²) / (k + m − 1),
+
+    whether the row was picked for its s or not. a, b and k fit the deviations of rows mixed of two people's values: like the end
+    of a plan, nobody has such a row. (Rows of the training data themselves are told apart by whether a retraining has seen them.)
+    There ``log s²`` has the mean ``log s₀² + β(m − 1) − β(k)``, with ``β(n) = ψ(n/2) − log(n/2)``, and the variance
+    ``ψ′((m − 1)/2) + ψ′(k/2)``: least squares gives a and b, its rest gives k.
+
+    Parameters
+    ----------
+    level, slope : float
+        a and b of the module's docstring.
+    weight : float
+        k: what is usual counts as much as so many degrees of freedom.
+    """
+
+    level: float
+    slope: float
+    weight: float
+
+    @classmethod
+    def of(cls, u: Array) -> Spread | None:
+        """Return the usual spread of values u (m, n) of m retrainings on n rows; None where too few rows tell."""
+        freedom = len(u) - 1
+        mean, variance = u.mean(axis=0), u.var(axis=0, ddof=1)
+        known = variance > _SAME
+        if known.sum() < _ROWS:
+            return None
+        columns = np.column_stack([np.ones(known.sum()), (mean[known] - 0.5) ** 2])
+        logs = np.log(variance[known]) - _bias(freedom)
+        (level, slope), *_ = np.linalg.lstsq(columns, logs, rcond=None)
+        rest = logs - columns @ (level, slope)
+        weight = _degrees(rest @ rest / (len(rest) - 2) - polygamma(1, freedom / 2), _MOST * freedom)
+        return cls(float(level + _bias(weight)), float(slope), weight)
+
+    def drawn(self, mean: Array, deviation: Array, count: int) -> Array:
+        """Return deviations (n,) of ``count`` retrainings with means (n,), each drawn towards what is usual."""
+        usual = np.exp(self.level + self.slope * (mean - 0.5) ** 2)
+        own = count - 1
+        return np.asarray(np.sqrt((self.weight * usual + own * deviation**2) / (self.weight + own)))
+
+
+def _bias(freedom: float) -> float:
+    """Return the mean of ``log(χ²/n)`` with n degrees of freedom."""
+    return float(digamma(freedom / 2) - np.log(freedom / 2))
+
+
+def _degrees(variance: float, most: float) -> float:
+    """Return with how many degrees of freedom, at most so many, ``log χ²`` has a variance."""
+    if variance <= polygamma(1, most / 2):
+        return most
+    return 2 * float(brentq(lambda half: polygamma(1, half) - variance, 1e-6, most / 2))
+
+
+@dataclass(frozen=True)
 class Rule:
     """How the scores of today's model and of others become one.
 
@@ -117,10 +185,6 @@ class Rule:
         factor = tolerance(float(share), others, more) if sampled(share, others) else None
         return cls(needed(share, others), factor, shift, boundary, usual)
 
-    def asked(self, members: Sequence[Any]) -> Sequence[Any]:
-        """Return the members whose scores are needed."""
-        return members if self.count else members[:1]
-
     def candidates(self, logits: Array) -> Array:
         """Return what the rule takes the least of, (2 or 3, n), from logits (m + 1, n) with today's model first."""
         parts = [logits[0] - self.shift]
@@ -133,25 +197,6 @@ class Rule:
                 deviation = self.usual.drawn(mean, deviation, len(logits) - 1)
             parts.append(16 * (mean - self.factor * deviation - 0.5) + self.boundary)
         return np.stack(parts)
-
-    def hopeful(self, logits: Array, others: int, least: float) -> Bools:
-        """Return for which rows (n,) the bound may still be ``least``, from logits (k, n) of the first k of m others.
-
-        With mean ū and variance v of the k known u, the bound is highest where the other m − k all say the same, ū + δ:
-
-            ū + a δ − c √((k v + q δ²) / (m − 1)),      a = (m − k)/m,   q = k (m − k)/m.
-
-        Over all δ that is at most ``ū − √(k v / (m − 1)) √(c² − a² (m − 1)/q)``, where the root is real.
-        """
-        k = len(logits)
-        left = 0.0
-        if self.factor is not None and self.usual is None:
-            left = self.factor**2 - (others - k) * (others - 1) / (others * k)
-        if self.factor is None or left <= 0:
-            return np.ones(logits.shape[1], dtype=bool)
-        u = agreed(logits, self.boundary)
-        highest = u.mean(axis=0) - np.sqrt(left * k / (others - 1)) * u.std(axis=0)
-        return np.asarray(16 * (highest - 0.5) + self.boundary >= least - _ROUNDING)
 
     def spread(self, logits: Array) -> tuple[Array, Array, Array]:
         """Return mean (n,), standard deviation (n,) and the values u (m, n) themselves, of the others."""

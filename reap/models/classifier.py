@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -9,47 +10,40 @@ from functools import cached_property
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
+from cachetools import LRUCache
 from scipy.special import expit, logit
+from sklearn.pipeline import Pipeline
 
 from reap import _clock
 from reap._errors import InputError
 from reap._typing import Array, Bools
-from reap.models.refitted import refitted, state
+from reap.models.declared import Carrying, OnVectors
 from reap.scores import Scale
 from reap.space import ActionSpace
 
 #: Probabilities of exactly 0 or 1 (a forest gives them) get a finite logit of about ±37.
 _SURE = 2.0**-53
+#: Rows whose scores are remembered, and rows of one call beyond which looking them up is not worth it.
+_KEPT, _MANY = 8_192, 512
 
 
 class Scorer(Protocol):
-    """Anything that gives the target's probability for vectors (n, d)."""
+    """Anything that gives scores for vectors (n, d): the target's probability, or whatever number the model returns."""
 
-    def probability(self, Z: Array) -> Array:
-        """Return the probability of the target class, (n,)."""
+    def score(self, Z: Array) -> Array:
+        """Return the scores, (n,)."""
 
 
 class Smooth(ABC):
-    """Anything that gives the target's logit for vectors (n, d), and its gradient."""
+    """Anything with a gradient: the target's logit, or a score that is no probability, of vectors (n, d)."""
 
     @abstractmethod
     def logit(self, Z: Array) -> Array:
-        """Return log(p / (1 − p)) of the target class, (n,)."""
+        """Return log(p / (1 − p)) of the target class, or the score, (n,)."""
 
     @abstractmethod
     def gradient(self, Z: Array) -> Array:
-        """Return the gradient of the logit, (n, d)."""
-
-
-@runtime_checkable
-class Valued(Protocol):
-    """A kernel of scores that are no probabilities: their values, and the logits they are linked to."""
-
-    def value(self, Z: Array) -> Array:
-        """Return the scores themselves, (n,)."""
-
-    def logit(self, Z: Array) -> Array:
-        """Return the linked logits, (n,)."""
+        """Return the gradient of that, (n, d)."""
 
 
 @runtime_checkable
@@ -74,10 +68,10 @@ class Classifier:
     target : hashable
         Label of the favourable class.
     threshold : float
-        A row is accepted where its probability is *above* it. Scores that are no probabilities are linked to a
-        probability of .5 at their own threshold, which is in the scale.
+        A row is accepted where its probability is *above* it. Scores that are no probabilities are linked to logits,
+        ``(score − threshold) / spread`` (``reap.scores.Scale``), with a probability of .5 at their own threshold.
     kernel : Scorer or Smooth
-        Does the arithmetic.
+        Does the arithmetic, in the model's own unit.
     scale : Scale
         The unit in which the model's scores are said, and which of them are enough.
 
@@ -112,19 +106,22 @@ class Classifier:
     @cached_property
     def _fitted(self) -> dict[str, Any]:
         """What fitting has left in the model; a copy out of a file has objects of its own, and begins with these."""
-        return state(self.model)
+        return fitted_state(self.model)
 
     def check_same_model(self) -> None:
-        """Refuse to go on with a model that was fitted again since."""
-        if refitted(self._fitted, self.model):
+        """Refuse to go on with a model that was fitted again since: half of the answers would be those of another model.
+
+        Training in place is seen by its counters.
+        """
+        now = fitted_state(self.model)
+        for name, value in self._fitted.items():
+            if name in now and (
+                now[name] is value or (isinstance(value, str | int | float) and now[name] == value)
+            ):
+                continue
             raise InputError(
                 "the model was fitted again after the engine; call engine.fit(X) again, so that both are of the same model"
             )
-
-    @property
-    def has_gradient(self) -> bool:
-        """Whether ``gradient`` exists."""
-        return isinstance(self.kernel, Smooth)
 
     def describe(self) -> str:
         """Return in a sentence how the model is worked with."""
@@ -141,12 +138,11 @@ class Classifier:
         return float(logit(self.threshold))
 
     def probability(self, Z: Array) -> Array:
-        """Return the probability of the target class, (n,)."""
+        """Return the probability of the target class, (n,); .5 at the threshold of scores that are none."""
+        if self.scale.output == "score":
+            return np.asarray(expit(self.logit(Z)))
         Z = self._rows(Z)
-        if self._gives_logits:
-            p = np.asarray(expit(cast(Smooth, self.kernel).logit(Z)))
-        else:
-            p = cast(Scorer, self.kernel).probability(Z)
+        p = np.asarray(expit(self._smooth.logit(Z))) if self.has_gradient else self._scorer.score(Z)
         if np.isnan(p).any():
             raise InputError(
                 "the model gives no probability for a row with missing values; fill them in, or use a model "
@@ -158,22 +154,33 @@ class Classifier:
 
     def score(self, Z: Array) -> Array:
         """Return what the model itself returns, (n,), in the unit of the scale: probabilities, points, …"""
-        if isinstance(self.kernel, Valued):
-            return self.kernel.value(self._rows(Z))
-        return self.probability(Z)
+        if self.scale.output == "probability":
+            return self.probability(Z)
+        Z = self._rows(Z)
+        scores = self._smooth.logit(Z) if self.has_gradient else self._scorer.score(Z)
+        if not np.isfinite(scores).all():
+            wrong = scores[~np.isfinite(scores)][0]
+            raise InputError(
+                "the model gives no score for a row with missing values; fill them in, or use a model that takes them"
+                if np.isnan(Z).any()
+                else f"the model gives {wrong} as a score; check the model"
+            )
+        return scores
 
     def logit(self, Z: Array) -> Array:
         """Return log(p / (1 − p)) of the target class, (n,); always finite."""
-        if self._gives_logits:
-            return cast(Smooth, self.kernel).logit(self._rows(Z))
-        return np.asarray(logit(np.clip(self.probability(Z), _SURE, 1.0 - _SURE)))
+        if self.scale.output == "probability" and self.has_gradient:
+            return self._smooth.logit(self._rows(Z))
+        return self.linked(self.score(Z))
 
     def from_least(self, Z: Array, least: float) -> Array:
         """Return the logits (n,) that are ``least`` or more, and anything smaller elsewhere.
 
         A search wants no more of thousands of rows, and a model of many members knows it after asking some of them.
         """
-        return cast(Staged, self.kernel).from_least(self._rows(Z), least) if self._staged else self.logit(Z)
+        if not self._staged:
+            return self.logit(Z)
+        return cast(Staged, self.kernel).from_least(self._rows(Z), least)
 
     def linked(self, scores: Array) -> Array:
         """Return the logits (n,) of scores (n,) that ``score`` returned."""
@@ -187,12 +194,16 @@ class Classifier:
         The decision boundary is ``logit(p) = boundary``. The logit, not the probability: it does not fade where the
         model is sure, and where wanted ``∂p = p (1 − p) ∂logit``.
         """
-        if not isinstance(self.kernel, Smooth):
+        if not self.has_gradient:
             raise InputError(
                 f"{type(self.model).__name__} has no gradient; use reap.Recourse, which needs none, or a logistic "
                 "regression, scikit-learn MLP or torch module"
             )
-        return self.kernel.gradient(self._rows(Z))
+        Z = self._rows(Z)
+        slope = self._smooth.gradient(Z)
+        if self.scale.output == "probability":
+            return slope
+        return np.asarray(self.scale.slope(self._smooth.logit(Z))[:, None] * slope)
 
     def accepts(self, Z: Array) -> Bools:
         """Return which rows the model accepts, (n,): probability strictly above the threshold."""
@@ -201,13 +212,22 @@ class Classifier:
         return np.asarray(self.probability(Z) > self.threshold)
 
     @cached_property
-    def _gives_logits(self) -> bool:
-        """Whether the kernel has logits of its own; looking at a protocol takes as long as a small score."""
-        return isinstance(self.kernel, Smooth | Valued)
+    def has_gradient(self) -> bool:
+        """Whether ``gradient`` exists."""
+        return isinstance(self.kernel, Smooth)
 
     @cached_property
     def _staged(self) -> bool:
+        """Whether the kernel is; looking at a protocol takes as long as a small score."""
         return isinstance(self.kernel, Staged)
+
+    @property
+    def _smooth(self) -> Smooth:
+        return cast(Smooth, self.kernel)
+
+    @property
+    def _scorer(self) -> Scorer:
+        return cast(Scorer, self.kernel)
 
     def _rows(self, Z: Array) -> Array:
         _clock.check()
@@ -217,3 +237,54 @@ class Classifier:
                 f"the vectors have shape {np.shape(Z)}; the space has {self.space.dimension} encoded columns"
             )
         return rows
+
+
+def fitted_state(model: Any) -> dict[str, Any]:
+    """Return what fitting left in a model, by name: what ends in "_" in scikit-learn, and a booster."""
+    if isinstance(model, OnVectors | Carrying):
+        return fitted_state(model.model)
+    model = getattr(model, "best_estimator_", model)
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    return {
+        f"{i} {name}": value
+        for i, step in enumerate(steps)
+        for name, value in getattr(step, "__dict__", {}).items()
+        if (name.endswith("_") and not name.startswith("__")) or name == "_Booster"
+    }
+
+
+class Remembered:
+    """The scores of a classifier; a row among the last ones is not asked about again.
+
+    In a session the same few rows come with every question, and a pipeline takes milliseconds for one row.
+
+    Examples
+    --------
+    >>> import pandas as pd, reap
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X = pd.DataFrame({"income": [10, 20, 30, 40]})
+    >>> space = reap.ActionSpace.from_frame(X)
+    >>> tree = reap.models.wrap(DecisionTreeClassifier().fit(X, [0, 0, 1, 1]), space)
+    >>> Remembered(tree).score(space.encode(X))
+    array([0., 0., 1., 1.])
+    """
+
+    def __init__(self, classifier: Classifier) -> None:
+        self.classifier = classifier
+        self._known: LRUCache[bytes, float] = LRUCache(_KEPT)
+        self._lock = threading.Lock()
+
+    def score(self, Z: Array) -> Array:
+        """Return what the model returns of vectors (n, d), (n,); see ``Classifier.score``."""
+        if len(Z) > _MANY:
+            return self.classifier.score(Z)
+        keys = [np.ascontiguousarray(z).tobytes() for z in Z]
+        with self._lock:
+            known: dict[bytes, Any] = {key: self._known.get(key) for key in keys}
+        new = {key: i for i, key in enumerate(keys) if known[key] is None}
+        if new:
+            fresh = dict(zip(new, self.classifier.score(Z[list(new.values())]).tolist(), strict=True))
+            known.update(fresh)
+            with self._lock:
+                self._known.update(fresh)
+        return np.array([known[key] for key in keys], dtype=float)

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,26 +28,24 @@ from sklearn.exceptions import ConvergenceWarning
 from reap._arrays import some_rows
 from reap._errors import InputError
 from reap._typing import Array, Frame, Ints
-from reap.models.agreement import SAMPLE, Rule, agreed
-from reap.models.classifier import Classifier, Scorer, Smooth
-from reap.models.composed import Composed
+from reap.models.agreement import SAMPLE, Rule, Spread, agreed
+from reap.models.classifier import Classifier, Smooth
 from reap.models.declared import OnVectors
-from reap.models.mixing import mixed
-from reap.models.network import Network
-from reap.models.spread import Spread
-from reap.models.staged import Group, Whole, from_least, stages
-from reap.models.together import OneByOne, Stacked, together
-from reap.models.trees.several import Several, several
+from reap.models.gradients import ACTIVATIONS, Network
+from reap.models.trees import Together, mixed
 from reap.models.wanted import ignored
 from reap.models.wrapping import wrap
+from reap.scores import Scale
 from reap.space import ActionSpace
 
 #: Retrainings of any model; of a linear one at most; and rows that those of a linear one may read in all.
 _REFITS, _MOST, _READ = 20, 100, 200_000
 #: Rows on which to see how far retrainings usually differ.
 _MIXED = 1_000
-#: How many retrainings that have gradients are asked before the rest: where four and then eight differ, hardly a row is left.
-_STAGES = 4, 4
+#: How many of the others are asked before the rest: of most rows these know already that too few accept them.
+_FIRST = 4
+#: Rows that go through networks of one shape at a time, so that the layers of all of them stay in the processor's cache.
+_BLOCK = 256
 #: Bootstrap samples drawn in search of one that has every class.
 _DRAWS = 100
 _INSTEAD = "give models=[…] to compare with, or margin= to keep a distance from the threshold"
@@ -97,14 +96,12 @@ def durable(
         raised = float(expit(classifier.boundary + shift))
         return replace(classifier, threshold=raised)
     members = [classifier, *others]
-    smooth = [one.kernel for one in members if isinstance(one.kernel, Smooth)]
     asked = share, len(others), shift, classifier.boundary
-    kernel = (
-        SmoothMinimum(smooth, Rule.of(*asked))
-        if len(smooth) == len(members)
-        else Minimum(members, Rule.of(*asked, usual))
-    )
-    return Classifier(kernel, classifier.space, classifier.target, classifier.threshold, kernel, scale)
+    if all(one.has_gradient for one in members):
+        kernel: Minimum = SmoothMinimum(members, Rule.of(*asked))
+    else:
+        kernel = Minimum(members, Rule.of(*asked, usual))
+    return Classifier(kernel, classifier.space, classifier.target, classifier.threshold, kernel)
 
 
 def differing(classifier: Classifier, others: Sequence[Classifier], X: Frame) -> Spread | None:
@@ -115,7 +112,7 @@ def differing(classifier: Classifier, others: Sequence[Classifier], X: Frame) ->
     if len(others) < SAMPLE or all(one.has_gradient for one in (classifier, *others)):
         return None
     Z = some_rows(classifier.space.encode(X), _MIXED, seed=0)
-    Z = mixed(classifier.space, Z, np.random.default_rng(0))[2]
+    Z = mixed(classifier.space, Z, np.random.default_rng(0))
     return Spread.of(agreed(np.stack([one.logit(Z) for one in others]), classifier.boundary))
 
 
@@ -125,78 +122,119 @@ def accepting(others: Sequence[Classifier], Z: Array) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothMinimum(Smooth):
-    """The least of what a rule asks for, of members that all have a gradient; the gradient is that of what binds.
+class Minimum:
+    """The least of what a rule asks for, of any members: a model among models.
 
     Parameters
     ----------
-    members : sequence of Smooth
+    members : sequence of Classifier
         Today's model first.
     rule : Rule
     """
 
-    members: Sequence[Smooth]
-    rule: Rule
-
-    def logit(self, Z: Array) -> Array:
-        """Return the binding logit, (n,)."""
-        return np.asarray(self.rule.candidates(self._together.logits(Z)).min(axis=0))
-
-    def from_least(self, Z: Array, least: float) -> Array:
-        """Return the binding logit where it is ``least`` or more, −inf elsewhere, (n,); most members are asked about few rows."""
-        groups, few = self._asked
-        return from_least(groups, self.rule, len(self.members) - 1, Z, least, few)
-
-    def gradient(self, Z: Array) -> Array:
-        """Return the gradient of what binds, (n, d): of a member, or of mean and deviation,
-        ``16 Σ_i w_i ∂u_i`` with ``w_i = 1/m − c (u_i − ū) / ((m − 1) s)``.
-        """
-        logits = self._together.logits(Z)
-        return np.asarray(self._together.pull(Z, self.rule.weights(logits)))
-
-    @cached_property
-    def _together(self) -> OneByOne | Stacked:
-        return together(self.rule.asked(self.members))
-
-    @cached_property
-    def _asked(self) -> tuple[list[Group], Group | None]:
-        """The members in stages; and all of them at once, for a few rows, where they are networks of one shape."""
-        # Nobody knows a retraining to the seventh digit: what might have been is read in single precision, today's model is not.
-        members = self.rule.asked(self.members)
-        today, *others = (together(some) for some in stages(members, _STAGES))
-        groups: list[Group] = [today, *map(_rounded, others)]
-        alike = all(isinstance(one, Stacked) for one in (today, *others))
-        rest = [_rounded(together(members[1:]))] if others else []
-        return groups, Whole([today, *rest]) if alike else None
-
-
-def _rounded(one: OneByOne | Stacked) -> OneByOne | Stacked:
-    return one.rounded() if isinstance(one, Stacked) and one.weights else one
-
-
-@dataclass(frozen=True, eq=False)
-class Minimum(Scorer):
-    """The least of what a rule asks for, of any members; see ``SmoothMinimum``."""
-
     members: Sequence[Classifier]
     rule: Rule
 
-    def logit(self, Z: Array) -> Array:
-        """Return the binding logit, (n,)."""
-        logits = np.concatenate([group.logits(Z) for group in self._stages])
-        return np.asarray(self.rule.candidates(logits).min(axis=0))
-
-    def from_least(self, Z: Array, least: float) -> Array:
-        """Return the binding logit where it is ``least`` or more, −inf elsewhere, (n,); most members are asked about few rows."""
-        return from_least(self._stages, self.rule, len(self.members) - 1, Z, least)
-
-    @cached_property
-    def _stages(self) -> list[Several | OneByOne]:
-        return [several(some) for some in stages(self.rule.asked(self.members))]
-
-    def probability(self, Z: Array) -> Array:
+    def score(self, Z: Array) -> Array:
         """Return the binding probability, (n,)."""
         return np.asarray(expit(self.logit(Z)))
+
+    def logit(self, Z: Array) -> Array:
+        """Return the binding logit, (n,)."""
+        return np.asarray(self.rule.candidates(self.logits(Z)).min(axis=0))
+
+    def from_least(self, Z: Array, least: float) -> Array:
+        """Return the binding logit where it is ``least`` or more, −inf elsewhere, (n,).
+
+        A search looks at thousands of rows, most of which the first members refuse already: the others are not asked about them.
+        """
+        found, live = np.full(len(Z), -np.inf), np.arange(len(Z))
+        known, others = np.empty((0, len(Z))), len(self.members) - 1
+        for begin, end in pairwise((0, 1, 1 + _FIRST, 1 + others)):
+            known = np.concatenate([known, self.logits(Z[live], begin, end)])
+            fine = known[0] - self.rule.shift >= least
+            if self.rule.count:
+                fine &= (known[1:] < least).sum(axis=0) <= others - self.rule.count
+            live, known = live[fine], known[:, fine]
+        logits = self.rule.candidates(known).min(axis=0)
+        found[live] = np.where(logits >= least, logits, -np.inf)
+        return found
+
+    def logits(self, Z: Array, begin: int = 0, end: int | None = None) -> Array:
+        """Return the logits of some members, by default of all, (m, n)."""
+        stack = self._stack
+        if isinstance(stack, Together) or (stack is not None and not np.isnan(Z).any()):
+            return stack.logits(Z, begin, end)
+        some = self.members[begin:end]
+        return np.array([one.logit(Z) for one in some]).reshape(len(some), len(Z))
+
+    @cached_property
+    def _stack(self) -> Stack | Together | None:
+        return Stack.of(self.members) or Together.of(self.members)
+
+
+class SmoothMinimum(Minimum, Smooth):
+    """The same of members that all have a gradient; the gradient is that of what binds.
+
+    Of a member, or of mean and deviation: ``16 Σ_i w_i ∂u_i`` with ``w_i = 1/m − c (u_i − ū) / ((m − 1) s)``.
+    """
+
+    def gradient(self, Z: Array) -> Array:
+        """Return the gradient of what binds, (n, d)."""
+        slope = np.zeros(np.shape(Z))
+        for weight, member in zip(self.rule.weights(self.logits(Z)), self.members, strict=True):
+            if (rows := np.flatnonzero(weight)).size:
+                slope[rows] += weight[rows, None] * member.gradient(Z[rows])
+        return slope
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """Networks of one shape with one output, which go through each layer together: one by one most of the time are calls.
+
+    Parameters
+    ----------
+    networks : sequence of Network, m of them
+    scale : Scale
+        What their outputs are.
+    """
+
+    networks: Sequence[Network]
+    scale: Scale
+
+    @classmethod
+    def of(cls, members: Sequence[Classifier]) -> Stack | None:
+        """Return the networks of some classifiers; None where some are none, or differ in their shape."""
+        networks = [one.kernel for one in members if isinstance(one.kernel, Network)]
+        shapes = {(one.activation, one.bent, *(weight.shape for weight in one.weights)) for one in networks}
+        if len(networks) < len(members) or len(shapes) != 1 or networks[0].weights[-1].shape[1] != 1:
+            return None
+        return cls(networks, members[0].scale)
+
+    def logits(self, Z: Array, begin: int = 0, end: int | None = None) -> Array:
+        """Return the logits of some of them, (m, n), of vectors (n, d) in which nothing is missing."""
+        first, weights, biases, signs = self._layers
+        one, some = self.networks[0], slice(begin, end)
+        activate, X, outs = ACTIVATIONS[one.activation][0], one.inputs(Z), list[Array]()
+        for rows in range(0, max(len(X), 1), _BLOCK):
+            h = X[rows : rows + _BLOCK] @ first[some] + biases[0][some]
+            for weight, bias in zip(weights, biases[1:], strict=True):
+                h = activate(h) @ weight[some]
+                h += bias[some]
+            outs.append(h[:, :, 0])
+        out = signs[some, None] * np.concatenate(outs, axis=1)
+        return self.scale.logit(out) if self.scale.output == "score" else out
+
+    @cached_property
+    def _layers(self) -> tuple[Array, list[Array], list[Array], Array]:
+        """The first layers (m, d, k), the weights and biases of the others, and whether the target is the first class."""
+        first, *weights = (
+            np.stack(layer) for layer in zip(*(one.weights for one in self.networks), strict=True)
+        )
+        biases = [
+            np.stack(layer)[:, None] for layer in zip(*(one.biases for one in self.networks), strict=True)
+        ]
+        return first, weights, biases, np.array([1.0 if one.index == 1 else -1.0 for one in self.networks])
 
 
 def given(models: Iterable[Any], like: Classifier) -> list[Classifier]:
@@ -269,8 +307,7 @@ def enough(like: Classifier, rows: int) -> int:
     >>> enough(like, 2_000), enough(like, 5_000), enough(like, 100_000)
     (100, 40, 20)
     """
-    kernel = like.kernel.inner if isinstance(like.kernel, Composed) else like.kernel
-    linear = isinstance(kernel, Network) and len(kernel.weights) == 1
+    linear = isinstance(like.kernel, Network) and len(like.kernel.weights) == 1
     return min(max(_READ // max(rows, 1), _REFITS), _MOST) if linear else _REFITS
 
 

@@ -1,33 +1,32 @@
-"""Fitted classifiers and functions that give probabilities, on vectors or on rows in the user's units."""
+"""Fitted estimators and functions, on vectors or on rows in the user's units: what they say of rows, one number each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 
 from reap._errors import InputError
 from reap._typing import Array
-from reap.models.classifier import Smooth
-from reap.models.frames import Frames
+from reap.scores import Output
 from reap.space import ActionSpace
 
 
 @dataclass(frozen=True, eq=False)
 class Estimator:
-    """``predict_proba`` of a fitted classifier.
+    """A fitted classifier or regressor.
 
     Parameters
     ----------
-    estimator : fitted classifier
+    estimator : fitted classifier or regressor
     space : ActionSpace
     index : int
-        The target's place among the classes.
+        The target's place among the classes; of scores 1, or 0 where they count against the target.
+    output : {"probability", "score"}
+        Which of its numbers are asked for.
     raw : bool
         Whether the model takes rows in units (decoded first) or vectors.
     columns : sequence of str, or None
@@ -39,57 +38,71 @@ class Estimator:
     estimator: Any
     space: ActionSpace
     index: int
+    output: Output
     raw: bool
     columns: Sequence[str] | None
     carried: Mapping[str, Any] = field(default_factory=dict)
 
-    def probability(self, Z: Array) -> Array:
-        """Return the probability of the target class, (n,)."""
-        return np.asarray(self.estimator.predict_proba(self.rows(Z))[:, self.index], dtype=float)
-
-    def agrees(self, smooth: Smooth, Z: Array) -> bool:
-        """Return whether a reading of the model says what the model says: a subclass may go its own way."""
-        return bool(np.allclose(expit(smooth.logit(Z)), self.probability(Z), rtol=0, atol=1e-9))
+    def score(self, Z: Array) -> Array:
+        """Return the probability of the target class, or the scores, (n,)."""
+        return said_of(self.estimator, self.rows(Z), self.index, self.output)
 
     def rows(self, Z: Array) -> Any:
         """Return vectors (n, d) as the model wants them."""
         if not self.raw and self.columns is None:
             return Z
-        if self.raw and self.columns is not None:
-            return self._frames.of(Z)
         frame = self.space.decode(Z) if self.raw else pd.DataFrame(Z, columns=list(self.space.columns))
+        if self.raw and self.carried:
+            frame = frame.assign(**self.carried)
         return frame.to_numpy() if self.columns is None else frame[list(self.columns)]
 
-    @cached_property
-    def _frames(self) -> Frames:
-        return Frames(self.space, self.columns or (), self.carried)
+
+def said_of(estimator: Any, rows: Any, index: int, output: Output) -> Array:
+    """Return what a fitted estimator says of rows as it takes them, (n,): a class's probability, its margin or predictions."""
+    if output == "probability":
+        return np.asarray(estimator.predict_proba(rows)[:, index], dtype=float)
+    if hasattr(estimator, "classes_"):
+        sign = 1.0 if index == 1 else -1.0
+        return sign * np.asarray(estimator.decision_function(rows), dtype=float).reshape(len(rows))
+    return np.asarray(estimator.predict(rows), dtype=float).reshape(len(rows))
 
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function that returns probabilities: (n,) of class 1, or (n, k) of the classes 0 … k − 1."""
+    """A function that returns scores (n,), or probabilities: (n,) of class 1, or (n, k) of the classes 0 … k − 1."""
 
     function: Callable[[Any], Any]
     space: ActionSpace
     target: Any
+    output: Output
     raw: bool
+    carried: Mapping[str, Any] = field(default_factory=dict)
 
-    def probability(self, Z: Array) -> Array:
-        """Return the probability of the target class, (n,)."""
-        given = self.function(self.space.decode(Z) if self.raw else Z)
+    def score(self, Z: Array) -> Array:
+        """Return the probability of the target class, or the scores, (n,)."""
+        given = self.function(self.space.decode(Z).assign(**self.carried) if self.raw else Z)
         try:
-            p = np.asarray(given, dtype=float)
+            found = np.asarray(given, dtype=float)
         except (TypeError, ValueError):
             first = next(iter(given), given) if hasattr(given, "__iter__") else given
+            what = "probabilities, numbers between 0 and 1" if self.output == "probability" else "numbers"
+            raise InputError(f"the model's function returned {first!r}; it must return {what}") from None
+        if found.shape == (len(Z), 1):
+            found = found[:, 0]
+        if self.output == "probability":
+            return self._probability(found, len(Z))
+        if found.shape != (len(Z),):
             raise InputError(
-                f"the model's function returned {first!r}; it must return probabilities, numbers between 0 and 1"
-            ) from None
-        if p.shape == (len(Z), 1):
-            p = p[:, 0]
-        if p.shape[:1] != (len(Z),) or p.ndim > 2:
+                f"the model's function returned shape {found.shape} for {len(Z)} rows; it must return one score a row, "
+                f"({len(Z)},)"
+            )
+        return found
+
+    def _probability(self, p: Array, count: int) -> Array:
+        if p.shape[:1] != (count,) or p.ndim > 2:
             raise InputError(
-                f"the model's function returned shape {p.shape} for {len(Z)} rows; it must return one probability a "
-                f"row, ({len(Z)},), or one a row and class, ({len(Z)}, 2)"
+                f"the model's function returned shape {p.shape} for {count} rows; it must return one probability a "
+                f"row, ({count},), or one a row and class, ({count}, 2)"
             )
         wrong = (p < -1e-9) | (p > 1 + 1e-9)
         if wrong.any():
@@ -106,7 +119,24 @@ class Function:
         return p if self.target == 1 else 1.0 - p
 
 
-def steps_before(pipeline: Any) -> list[Any]:
-    """Return the fitted steps that a row passes before the last one; samplers of imblearn act in training only."""
-    steps = [step for _, step in pipeline.steps[:-1] if step not in (None, "passthrough")]
-    return [step for step in steps if not hasattr(step, "fit_resample")]
+def rows_at_random(space: ActionSpace, rng: np.random.Generator, count: int) -> Array:
+    """Return vectors (n, d) of rows at random: levels as they are, numbers a little beyond their range, some missing."""
+    Z = np.zeros((count, space.dimension))
+    for feature in space.features:
+        columns, n = space.slices[feature.name], np.arange(count)
+        if feature.kind == "categorical":
+            Z[n, columns.start + rng.integers(feature.width, size=count)] = 1.0
+        elif feature.is_number:
+            value = rng.uniform(-0.25, 1.25, count)
+            if feature.kind == "integer" and feature.range is not None and not space.encoded:
+                low, high = feature.range
+                value = (np.rint(low + value * (high - low)) - low) / ((high - low) or 1.0)
+            Z[:, columns.start] = value
+        else:
+            last = max(len(feature.levels) - 1, 1)
+            Z[:, columns.start] = rng.integers(len(feature.levels), size=count) / last
+        if feature.missing:
+            gone = np.flatnonzero(rng.random(count) < 0.15)
+            gone = gone[gone > 0]  # the first row is known
+            Z[gone, columns] = 0.0 if feature.kind == "categorical" else np.nan
+    return Z

@@ -12,12 +12,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from reap._errors import InputError, said
-from reap.models.classifier import Classifier, Smooth
-from reap.models.composed import composed
+from reap.models.classifier import Classifier, Scorer, Smooth
 from reap.models.declared import Carrying, OnVectors, TorchModel, is_module
-from reap.models.estimator import Estimator, Function
-from reap.models.linked import Linked, ScoreFunction, SmoothLinked, Values, scale_of
-from reap.models.network import network_behind
+from reap.models.estimator import Estimator, Function, rows_at_random
+from reap.models.gradients import TorchKernel, smooth
 from reap.models.wanted import asked, ignored
 from reap.scores import Output, Scale, Threshold
 from reap.space import ActionSpace
@@ -25,6 +23,8 @@ from reap.space.encoding import SpaceEncoder
 
 #: A feature with more levels, such as an ID that everybody keeps, is not taken apart: each level would be tried.
 _LEVELS = 1000
+#: Rows at random from which the spread of scores is taken, the shares between which most lie, and how many logits that is.
+_ROWS, _MOST, _LOGITS = 256, (0.1, 0.9), 5.0
 
 
 def wrap(
@@ -77,25 +77,42 @@ def wrap(
     if isinstance(model, Classifier):
         model = model.model
     if output == "score":
-        values = _kernel(model, space, target, True)
-        scale = scale_of(values, space, threshold, unit, spread)
-        kernel = SmoothLinked(values, scale) if isinstance(values, Smooth) else Linked(values, scale)
+        kernel = _kernel(model, space, target, output)
+        scale = _scale_of(kernel, space, threshold, unit, spread)
         return Classifier(model, space, target, 0.5, kernel, scale)
     scale = Scale(threshold, output, unit)
-    return Classifier(model, space, target, scale.ends[0], _kernel(model, space, target, False), scale)
+    return Classifier(model, space, target, scale.ends[0], _kernel(model, space, target, output), scale)
 
 
-def _kernel(model: Any, space: ActionSpace, target: Any, scores: bool) -> Any:
+def _scale_of(
+    kernel: Scorer | Smooth, space: ActionSpace, threshold: Threshold, unit: str, spread: float | None
+) -> Scale:
+    """Return the scale of a model's scores: how far they spread over rows at random says what counts as one logit."""
+    Scale(threshold, "score", unit)  # says what is wrong before the model is asked
+    Z = rows_at_random(space, np.random.default_rng(0), _ROWS)
+    try:
+        given = np.asarray(kernel.logit(Z) if isinstance(kernel, Smooth) else kernel.score(Z), dtype=float)
+    except InputError:
+        raise
+    except Exception:  # a rule of thumb may refuse rows that nobody has; people's own rows are scored later
+        given = np.zeros(0)
+    given = given[np.isfinite(given)]
+    low, high = np.quantile(given, _MOST) if len(given) else (0.0, 0.0)
+    ends = [end for end in Scale(threshold, "score").ends if np.isfinite(end)]
+    wide = float(high - low) or float(np.ptp(given) if len(given) else 0.0) or max(1.0, *map(abs, ends))
+    shown = min(low, *ends) - wide / _LOGITS, max(high, *ends) + wide / _LOGITS
+    return Scale(threshold, "score", unit, spread or wide / _LOGITS, (float(shown[0]), float(shown[1])))
+
+
+def _kernel(model: Any, space: ActionSpace, target: Any, output: Output) -> Scorer | Smooth:
     """Return the arithmetic of a model: of probabilities, or of its scores as they are."""
+    scores = output == "score"
     if isinstance(model, type):
         raise InputError(f"the model is the class {model.__name__}; give a fitted object of it")
     if isinstance(model, TorchModel):
-        from reap.models.torch_module import TorchKernel
-
         if scores != (model.output == "score") and not (scores and model.output == "logit"):
             raise InputError(
-                f"the torch module was declared to return a {model.output}, and output is "
-                f"{'score' if scores else 'probability'!r}; let both agree"
+                f"the torch module was declared to return a {model.output}, and output is {output!r}; let both agree"
             )
         kernel = TorchKernel(model, 1 if model.output == "score" else target)
         # says now what is wrong, not in the middle of a dialogue
@@ -115,28 +132,19 @@ def _kernel(model: Any, space: ActionSpace, target: Any, scores: bool) -> Any:
         model = model.best_estimator_
     predicts = hasattr(model, "predict") and (scores or not callable(model))
     if predicts or hasattr(model, "fit") or hasattr(model, "predict_proba"):
-        return _estimator(model, space, target, vectors, scores, carried)
+        return _estimator(model, space, target, vectors, output, carried)
     if callable(model):
-        if carried and not vectors:
-            model = _with(model, carried)
-        if scores:
-            return ScoreFunction(model, space, raw=not vectors)
-        return Function(model, space, target, raw=not vectors)
+        return Function(model, space, target, output, not vectors, carried)
     raise InputError(
         f"the model is {type(model).__name__}; give a fitted classifier, a function that returns probabilities, or "
         "reap.models.torch_model(module, output=…)"
     )
 
 
-def _with(function: Any, carried: dict[str, Any]) -> Any:
-    """Return a function of a frame that gets one person's own values as further columns."""
-    return lambda rows: function(rows.assign(**carried))
-
-
 def _estimator(
-    model: Any, space: ActionSpace, target: Any, vectors: bool, scores: bool, carried: dict[str, Any]
-) -> Any:
-    index = _score_index(model, target) if scores else _target_index(model, target)
+    model: Any, space: ActionSpace, target: Any, vectors: bool, output: Output, carried: dict[str, Any]
+) -> Scorer | Smooth:
+    index = _score_index(model, target) if output == "score" else _target_index(model, target)
     if _starts_with(model, space):
         vectors, model = True, model[1:]
     names = asked(model)
@@ -154,12 +162,10 @@ def _estimator(
                 f"everybody keep their own value with space.keeping(X[[{name!r}]]), or pass one person's with "
                 f"reap.models.carrying(model, {{{name!r}: …}})"
             )
-    scorer = (Values if scores else Estimator)(model, space, index, raw, names, carried if raw else {})
+    scorer = Estimator(model, space, index, output, raw, names, carried if raw else {})
     if any(len(feature.levels) > _LEVELS for feature in space.features):
         return scorer
-    if raw or (names is not None and names != list(space.columns)):
-        return composed(scorer) or scorer
-    return network_behind(scorer) or composed(scorer) or scorer
+    return smooth(scorer) or scorer
 
 
 def _score_index(model: Any, target: Any) -> int:

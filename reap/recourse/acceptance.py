@@ -16,9 +16,8 @@ from reap._errors import InputError, whole
 from reap._typing import Array, Frame
 from reap.language import _, localized
 from reap.models import Classifier
-from reap.models.agreement import needed
+from reap.models.agreement import Spread, needed
 from reap.models.durable import accepting, differing, durable, given, retrained
-from reap.models.spread import Spread
 from reap.models.trees import read
 from reap.plan import Plan
 from reap.recourse.advice import warned

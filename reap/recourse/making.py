@@ -22,7 +22,7 @@ from reap import effort
 from reap._arrays import row_keys
 from reap._typing import Array, Ints
 from reap.language import _, current, ngettext
-from reap.models.remembered import Remembered
+from reap.models.classifier import Remembered
 from reap.plan import Plan, Status
 from reap.recourse.acceptance import Acceptance
 from reap.recourse.engine import Subject

@@ -12,7 +12,7 @@ from reap._errors import InputError, whole
 from reap._typing import Array, Frame
 from reap.belief import ConfidenceSet
 from reap.effort import Efforts
-from reap.models.remembered import Remembered
+from reap.models.classifier import Remembered
 from reap.models.trees import read
 from reap.plan import Plan
 from reap.recourse.acceptance import Durability

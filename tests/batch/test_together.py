@@ -33,9 +33,9 @@ def test_plans_are_those_of_each_alone(crowd):
 def test_the_model_is_asked_a_few_times_for_all_of_them(crowd, monkeypatch):
     engine, X = crowd
     calls = []
-    real = type(engine.classifier_.kernel).probability
+    real = type(engine.classifier_.kernel).score
     monkeypatch.setattr(
-        type(engine.classifier_.kernel), "probability", lambda self, Z: calls.append(len(Z)) or real(self, Z)
+        type(engine.classifier_.kernel), "score", lambda self, Z: calls.append(len(Z)) or real(self, Z)
     )
     engine._forget()
     found = engine.plan_each(X.iloc[:60], np.eye(engine.space.dimension))
@@ -49,9 +49,9 @@ def test_who_has_no_plan_is_judged_with_the_others(crowd, monkeypatch):
     features = ("income", "cards", "grade", "housing")
     limits = engine.space.limits(fixed=features)
     calls = []
-    real = type(engine.classifier_.kernel).probability
+    real = type(engine.classifier_.kernel).score
     monkeypatch.setattr(
-        type(engine.classifier_.kernel), "probability", lambda self, Z: calls.append(len(Z)) or real(self, Z)
+        type(engine.classifier_.kernel), "score", lambda self, Z: calls.append(len(Z)) or real(self, Z)
     )
     engine._forget()
     A = np.eye(engine.space.dimension)

@@ -22,7 +22,7 @@ from sklearn.preprocessing import (
 )
 
 import reap
-from reap.models.composed import rows_at_random
+from reap.models.estimator import rows_at_random
 from tests.models.ensembles import people
 
 WORDS, NUMBERS = ["housing", "grade"], ["age", "income", "cards"]
@@ -171,5 +171,5 @@ def test_the_description_says_which_way_was_taken(table):
 
 def test_rows_at_random_are_rows(table):
     _, _, space = table
-    Z = rows_at_random(space, np.random.default_rng(0))
+    Z = rows_at_random(space, np.random.default_rng(0), 64)
     pd.testing.assert_frame_equal(space.decode(space.encode(space.decode(Z))), space.decode(Z))

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import reap
+from reap.models import Classifier, on_vectors, wrap
 from reap.models import durable as module
-from reap.models import on_vectors, wrap
 from reap.models.agreement import needed, tolerance
 from reap.models.durable import accepting, durable, retrained
+from reap.models.gradients import Network
+from reap.models.trees import read
+from reap.scores import Scale
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +168,88 @@ def test_labels_must_be_the_model_s(table, logistic):
 def test_wrong_settings_are_refused(logistic, wrong):
     with pytest.raises(reap.InputError, match=r"durability is|margin is"):
         durable(logistic, [], **wrong)
+
+
+@pytest.fixture(scope="module", params=["linear", "network", "trees", "asked one by one"])
+def members(request, table):
+    X, y, space = table
+    if request.param == "trees":
+        model = HistGradientBoostingClassifier(max_iter=8, random_state=0)
+    elif request.param == "network":
+        model = MLPClassifier((6,), max_iter=15, random_state=0)
+    else:
+        model = LogisticRegression()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        today = wrap(make_pipeline(space.encoder(), model).fit(X, y), space)
+    found = [today, *retrained(today, X, y, 12)]
+    if request.param == "trees":
+        found = [read(one, space, X).classifier for one in found]
+    if request.param == "asked one by one":
+        found = [wrap(on_vectors(one.probability), space) for one in found]
+    return found
+
+
+@settings(deadline=None, max_examples=30)
+@given(share=st.floats(0, 1), seed=st.integers(0, 999), count=st.integers(0, 200), least=st.floats(-1, 1))
+def test_what_reaches_the_least_has_its_logit_and_the_rest_has_less(members, share, seed, count, least):
+    both = durable(members[0], members[1:], share=share)
+    Z = np.random.default_rng(seed).random((count, both.space.dimension))
+    exact, found = both.logit(Z), both.from_least(Z, least)
+    near = 1e-9  # products of other sizes are rounded in another way
+    sure = np.abs(exact - least) > near
+    assert np.allclose(found[sure & (exact >= least)], exact[sure & (exact >= least)], atol=near)
+    assert (found[sure & (exact < least)] < least).all()
+
+
+def test_a_model_of_one_member_says_all_it_knows(members):
+    Z = np.random.default_rng(0).random((5, members[0].space.dimension))
+    assert np.array_equal(members[0].from_least(Z, 100.0), members[0].logit(Z))
+
+
+def test_the_last_members_are_asked_about_few_rows(table):
+    X, y, space = table
+    today = wrap(make_pipeline(space.encoder(), LogisticRegression()).fit(X, y), space)
+    asked = np.zeros(21, dtype=int)
+
+    def counting(i):
+        def probability(Z):
+            asked[i] += len(Z)
+            return today.probability(Z)
+
+        return wrap(on_vectors(probability), space)
+
+    both = durable(counting(0), [counting(i) for i in range(1, 21)], share=0.9)
+    Z = np.random.default_rng(1).random((300, space.dimension))
+    asked[:] = 0
+    accepted = both.from_least(Z, both.boundary) >= both.boundary
+    assert asked[0] == 300
+    assert (asked[1:] == today.accepts(Z).sum()).all()
+    assert 0 < accepted.sum() <= asked[-1] < 300
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7, 600])  # 600: more than one block
+@pytest.mark.parametrize("activation", ["relu", "tanh", "logistic", "identity"])
+@pytest.mark.parametrize("hidden", [(), (5,), (3, 6, 2)])
+@pytest.mark.parametrize("output", ["probability", "score"])
+def test_networks_of_one_shape_say_together_what_each_says_alone(table, hidden, activation, rows, output):
+    rng, space = np.random.default_rng(0), table[2]
+    sizes, scale = (
+        [space.dimension, *hidden, 1],
+        Scale(0.5, output, spread=1.0 if output == "probability" else 3.0),
+    )
+    networks = [
+        Network(
+            [rng.normal(size=pair) for pair in pairwise(sizes)],
+            [rng.normal(size=n) for n in sizes[1:]],
+            activation,
+            i % 2,
+        )
+        for i in range(5)
+    ]
+    members = [Classifier(one, space, 1, 0.5, one, scale) for one in networks]
+    both, Z = durable(members[0], members[1:], share=0.6).kernel, rng.normal(size=(rows, space.dimension))
+    assert both._stack is not None
+    alone = np.array([one.logit(Z) for one in members])
+    assert np.allclose(both.logits(Z), alone, rtol=1e-12, atol=1e-12)
+    assert np.allclose(both.logits(Z, 1, 4), alone[1:4], rtol=1e-12, atol=1e-12)

@@ -12,9 +12,8 @@ from sklearn.pipeline import make_pipeline
 
 import reap
 from reap.models import wrap
-from reap.models.agreement import Rule, agreed, tolerance
+from reap.models.agreement import Rule, Spread, agreed, tolerance
 from reap.models.durable import differing, durable, retrained
-from reap.models.spread import Spread
 
 M, SHARE = 20, 0.95
 

@@ -14,7 +14,7 @@ from reap import effort
 from reap._arrays import zero_missing
 from reap._errors import unknown
 from reap._typing import Array, Bools, Frame
-from reap.models.classifier import Smooth
+from reap.models.classifier import Classifier, Smooth
 from reap.plan import Plan
 from reap.recourse import Subject
 from reap.research.baselines.baseline import RowBaseline, above
@@ -78,10 +78,10 @@ class Wachter(RowBaseline):
         above("weight", self.weight, 0.0)
         above("max_iterations", self.max_iterations, 1)
         super().fit(X, y)
-        self.slope_: Smooth | None = None
+        self.slope_: Smooth | Classifier | None = None
         careful = self.acceptance_.classifier
-        if isinstance(careful.kernel, Smooth):
-            self.slope_ = careful.kernel
+        if careful.has_gradient:
+            self.slope_ = careful
         elif self.accepted_.any() and not self.accepted_.all():
             self.slope_ = Linear(self.rows_, self.accepted_)
         return self
@@ -157,7 +157,7 @@ class Adam:
 
     def __init__(
         self,
-        slope: Smooth,
+        slope: Smooth | Classifier,
         project: Callable[[Array], Array],
         starts: Array,
         outer: Callable[[Array], Array],

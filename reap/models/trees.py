@@ -1,0 +1,471 @@
+"""Trees are read, not sampled: what an ensemble can tell apart of each feature, in the person's own units; found once, at fit.
+
+Preprocessing is not taken apart but tried out. Every column that trees are given is found to follow one feature, by changing
+features one at a time. Then each number falls into *cells*:
+between two edges no tree can tell its values apart. Edges are found by really transforming values, never by a formula: a value
+that hits a threshold goes where the pipeline sends it. Since columns follow one feature, one row tries a value of every feature
+at once. Last, rows mixed of people's values are scored with every number moved to the first value of its cell: the model itself
+must say the same of them.
+
+What trees are given can then be put together from cells, so that thousands of rows are scored by the model's own code, but
+without the steps before it, which take most of the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial, wraps
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit, softmax
+
+from reap._typing import Array, Bools, Frame, Ints
+from reap.models.classifier import Classifier
+from reap.models.estimator import Estimator, said_of
+from reap.models.forests import Trees, UnreadableError, flattened, matrix, rewired, trees_in
+from reap.models.leaves import Cells, Leaves, MissingError, Table, put, units
+from reap.space import ActionSpace, Feature
+
+#: Rows on which the reading is compared with the model, and how far a score of theirs may be from the model's own.
+_ROWS, _OFF = 256, 1e-9
+#: A feature with more levels, such as an ID that everybody keeps, is not read: each level would be tried.
+_LEVELS = 1000
+#: Numbers that are not whole are read to so many digits of their range: people's values need not be at its steps, and where
+#: a range runs to 50,000 a tree may still tell 0.9999999 from 1. Doubles hold 15.
+_DIGITS = 12
+#: Values of a number at which edges are first looked for, and how far off a guess between two of them may be, as a share of their
+#: distance, where trees compare in single precision.
+_SAMPLES, _WIDE = 257, 2.0**-15
+#: Log-odds up to which a row tells how fast they rise with the sum of leaves.
+_FAR = 6.0
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A tree ensemble that was read.
+
+    Parameters
+    ----------
+    edges : dict
+        Where the trees begin to decide otherwise, in units (r,), of each number, by its feature.
+    classifier : Classifier
+        The same model, asked about thousands of rows without its pipeline where it can be.
+    """
+
+    edges: dict[int, Array]
+    classifier: Classifier
+
+
+def read(classifier: Classifier, space: ActionSpace, X: Frame) -> Reading | None:
+    """Return what the trees behind a classifier tell apart; None where that cannot be found exactly.
+
+    Read are trees, forests and gradient boosting of scikit-learn (both kinds), LightGBM, XGBoost and CatBoost (on numbers), alone
+    or as the last step of a Pipeline in which each column that trees compare follows one feature; and soft votes and stacks of
+    these, and what ``CalibratedClassifierCV`` makes of one.
+
+    Examples
+    --------
+    >>> import pandas as pd, reap
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X = pd.DataFrame({"income": [10, 20, 30, 40]})
+    >>> space = reap.ActionSpace.from_frame(X)
+    >>> tree = reap.models.wrap(DecisionTreeClassifier().fit(X, [0, 0, 1, 1]), space)
+    >>> read(tree, space, X).edges[0]
+    array([25.5])
+    """
+    if not isinstance(classifier.kernel, Estimator) or any(len(f.levels) > _LEVELS for f in space.features):
+        return None
+    try:
+        return _Reader(classifier.kernel, space, X).reading(classifier)
+    except UnreadableError:
+        return None
+
+
+@dataclass(frozen=True)
+class _Lattice:
+    """The values of a number among which edges are looked for: places times a unit, as people write them."""
+
+    first: float
+    last: float
+    unit: float
+    power: float  # 10 to the decimals
+
+    @classmethod
+    def of(cls, feature: Feature, seen: Array) -> _Lattice:
+        """Return the lattice of a feature over all values that it may have, and those seen (n,), in units."""
+        known = seen[~np.isnan(seen)]
+        ends = [
+            *(feature.range or ()),
+            *(feature.bounds or ()),
+            *([known.min(), known.max()] if len(known) else ()),
+        ]
+        low, high = min(ends, default=0.0), max(ends, default=0.0)
+        digits = _DIGITS - int(np.floor(np.log10((high - low) or 1.0)))
+        unit, power = (1.0, 1.0) if feature.kind == "integer" else (10.0**-digits, 10.0**digits)
+        return cls(np.floor(low / unit), np.ceil(high / unit), unit, power)
+
+    def values(self, places: Array) -> Array:
+        """Return places as values in units."""
+        return np.rint(places * self.unit * self.power) / self.power
+
+
+class _Reader:
+    """Reads the trees of a model; everything is found in ``__init__``."""
+
+    def __init__(self, kernel: Estimator, space: ActionSpace, X: Frame) -> None:
+        self.kernel, self.space = kernel, space
+        self.parts = trees_in(kernel.estimator)
+        every = max(1, len(X) // _ROWS)
+        self.Z = space.encode(X.iloc[::every] if hasattr(X, "iloc") else X[::every])
+        self.base = self.Z[0]
+        found, at = [flattened(last) for _, last in self.parts], 0
+        self.blank = self.transform(self.Z[:1])[0]
+        #: The trees of each part, which look at their own of the columns of all.
+        self.trees = list[list[Trees]]()
+        for (_, last), rows, each in zip(self.parts, self._given(self.Z[:1]), found, strict=True):
+            self.trees.append([one.moved(at) for one in each])
+            at += matrix(last, rows).shape[1]
+        self.owner = self._owners()
+        self.columns = [np.flatnonzero(self.owner == k) for k in range(len(space.features))]
+        everybody = space.encode(X)
+        self.lattices = {
+            k: _Lattice.of(feature, units(space, k, everybody))
+            for k, feature in enumerate(space.features)
+            if feature.is_number and len(self.columns[k])
+        }
+        self._compare()
+        self.places = self._edges()
+        self.cells = self._cells()
+
+    def _compare(self) -> None:
+        """Note what all parts compare, by the columns of their matrices side by side."""
+        self.thresholds: dict[int, Array] = {}
+        self.single = np.zeros(len(self.owner), dtype=bool)
+        for one in (one for part in self.trees for one in part):
+            for c, at in one.thresholds.items():
+                self.thresholds[c] = np.union1d(self.thresholds.get(c, at), at)
+                self.single[c] = one.single
+            if any(int(k) in self.lattices for k in self.owner[one.coded]):
+                raise UnreadableError  # codes that the space takes for numbers
+
+    def _given(self, Z: Array) -> list[Any]:
+        """Return what the trees of each part are given of vectors (n, d)."""
+        known: dict[tuple[int, ...], Any] = {(): self.kernel.rows(Z)}
+        for steps, _ in self.parts:
+            key: tuple[int, ...] = ()
+            for step in steps:  # those that parts share are taken once
+                rows, key = known[key], (*key, id(step))
+                if key not in known:
+                    known[key] = step.transform(rows)
+        return [known[tuple(map(id, steps))] for steps, _ in self.parts]
+
+    def transform(self, Z: Array) -> Array:
+        """Return what the trees of all parts are given of vectors (n, d), side by side, (n, c)."""
+        try:
+            given = zip(self.parts, self._given(Z), strict=True)
+            return np.concatenate([matrix(last, rows) for (_, last), rows in given], axis=1)
+        except (ValueError, TypeError):  # a value that the preprocessing refuses
+            raise UnreadableError from None
+
+    def packed(self, values: dict[int, Array]) -> Array:
+        """Return transformed rows (n, c) of which row i has the i-th value of every feature (the last, where it has fewer)."""
+        count = max((len(v) for v in values.values()), default=0)
+        if count == 0:
+            return np.zeros((0, len(self.owner)))
+        Z = np.repeat(self.base[None], count, axis=0)
+        for k, given in values.items():
+            if len(given):
+                put(self.space, Z, k, np.pad(given, (0, count - len(given)), mode="edge"))
+        return self.transform(Z)
+
+    def _owners(self) -> Ints:
+        """Return which feature each column follows, −1 for none, by changing features one at a time."""
+        rows, tags = [], []
+        for k, feature in enumerate(self.space.features):
+            tried = np.arange(len(feature.levels), dtype=float)
+            if feature.is_number:
+                seen = units(self.space, k, self.Z)
+                seen = seen[~np.isnan(seen)]
+                tried = np.quantile(seen, [0, 0.1, 0.3, 0.5, 0.7, 0.9, 1]) if len(seen) else seen
+                tried = np.concatenate([tried, feature.range or ()])
+                tried = np.rint(tried) if feature.kind == "integer" else tried
+            for base in (self.Z[0], self.Z[-1]):
+                block = np.repeat(base[None], len(tried) + 1, axis=0)
+                put(self.space, block[1:], k, tried)
+                rows.append(block)
+                tags.append(k)
+        T = self.transform(np.concatenate(rows))
+        owner = np.full(T.shape[1], -1)
+        ends = np.cumsum([0, *(len(block) for block in rows)])
+        for (begin, end), k in zip(pairwise(ends.tolist()), tags, strict=True):
+            moved = ~_same(T[begin:end], T[begin]).all(axis=0)
+            if (moved & (owner >= 0) & (owner != k)).any():
+                raise UnreadableError  # a column that follows two features
+            owner[moved] = k
+        return owner
+
+    # edges -------------------------------------------------------------------------------------------
+
+    def _edges(self) -> dict[int, Array]:
+        """Return of each number the places (r,) after which some tree decides otherwise."""
+        samples = {
+            k: np.unique(np.rint(np.linspace(one.first, one.last, _SAMPLES)))
+            for k, one in self.lattices.items()
+        }
+        T = self._seen(self.packed({k: self.lattices[k].values(s) for k, s in samples.items()}))
+        found = [np.empty((0, 7))]  # feature, column, threshold, places before and after, values there
+        for j, thresholds in self.thresholds.items():
+            if (k := int(self.owner[j])) not in samples:
+                continue
+            x = T[: len(samples[k]), j]
+            below = x <= thresholds[:, None]
+            t, s = np.nonzero(below[:, 1:] != below[:, :-1])
+            who = np.full(len(t), k), np.full(len(t), j)
+            found.append(
+                np.stack([*who, thresholds[t], samples[k][s], samples[k][s + 1], x[s], x[s + 1]], axis=1)
+            )
+        table = np.concatenate(found)
+        low = self._narrowed(table)
+        return {k: np.unique(low[table[:, 0] == k]) for k in self.lattices}
+
+    def _narrowed(self, table: Array) -> Array:
+        """Close the brackets around every edge down to two neighbouring places, and return the lower: guesses, then halves."""
+        owner, column, threshold = table[:, 0].astype(np.intp), table[:, 1].astype(np.intp), table[:, 2]
+        low, high = table[:, 3].copy(), table[:, 4].copy()
+        side = table[:, 5] <= threshold  # of the lower end
+        share = (threshold - table[:, 5]) / (table[:, 6] - table[:, 5])
+        guess, wide = np.floor(low + share * (high - low) + 1e-6), _WIDE * (high - low)
+        tries = np.stack([guess, guess + 1, guess - wide, guess + wide])
+        for turn in range(80):
+            live = np.flatnonzero(high - low > 1.5)
+            if len(live) == 0:
+                break
+            middle = np.floor((low[live] + high[live]) / 2 if turn >= len(tries) else tries[turn][live])
+            middle = np.clip(middle, low[live] + 1, high[live] - 1)
+            wanted, row = dict[int, Array](), np.zeros(len(live), dtype=np.intp)
+            for k in np.unique(owner[live]).tolist():
+                own = np.flatnonzero(owner[live] == k)
+                places, row[own] = np.unique(middle[own], return_inverse=True)
+                wanted[k] = self.lattices[k].values(places)
+            T = self._seen(self.packed(wanted))
+            before = (T[row, column[live]] <= threshold[live]) == side[live]
+            low[live] = np.where(before, middle, low[live])
+            high[live] = np.where(before, high[live], middle)
+        return low
+
+    def _seen(self, T: Array) -> Array:
+        """Return transformed rows (n, c) in the precision in which they are compared."""
+        out = T.copy()
+        out[:, self.single] = T[:, self.single].astype(np.float32)
+        return out
+
+    # cells -------------------------------------------------------------------------------------------
+
+    def _firsts(self, k: int) -> Array:
+        """Return a value of each cell of a feature: of a number the first, in units."""
+        lattice = self.lattices.get(k)
+        if lattice is None:
+            return np.arange(len(self.space.features[k].levels), dtype=float)
+        places = self.places[k]
+        inside = np.concatenate([places[:1], places + 1]) if len(places) else np.array([lattice.first])
+        return lattice.values(inside)
+
+    def _cells(self) -> list[Cells]:
+        firsts = {k: self._firsts(k) for k in range(len(self.space.features))}
+        T, missing, made = self.packed(firsts), self._missing(), []
+        for k, values in firsts.items():
+            lattice, columns = self.lattices.get(k), self.columns[k]
+            edges = np.empty(0) if lattice is None else (self.places[k] + 0.5) * lattice.unit
+            gone = np.empty((0, len(columns))) if missing is None else missing[None, columns]
+            made.append(
+                Cells(edges, columns, np.concatenate([T[: len(values), columns], gone]), missing is not None)
+            )
+        return made
+
+    def _missing(self) -> Array | None:
+        """Return what becomes (c,) of somebody all of whose values that may be missing are; None where that is refused."""
+        row = self.base[None].copy()
+        for feature in self.space.features:
+            if feature.missing:
+                row[:, self.space.slices[feature.name]] = 0.0 if feature.kind == "categorical" else np.nan
+        try:
+            for (_, last), rows in zip(self.parts, self._given(row), strict=True):
+                last.predict(rows)
+            return np.asarray(self.transform(row)[0])
+        except (UnreadableError, ValueError, TypeError):
+            return None
+
+    # what comes of it ----------------------------------------------------------------------------------
+
+    def reading(self, classifier: Classifier) -> Reading:
+        """Return what was read, compared with the model on rows that are mixed of people's values."""
+        space, Z = self.space, mixed(self.space, self.Z, np.random.default_rng(0))
+        for k, lattice in self.lattices.items():  # values between two places of a lattice are not told apart
+            put(space, Z, k, lattice.values(np.rint(units(space, k, Z) / lattice.unit)))
+        own, moved = classifier.score(Z), Z.copy()
+        for k in self.lattices:
+            values = units(space, k, Z)
+            known = ~np.isnan(values)
+            part = moved[known]
+            put(space, part, k, self._firsts(k)[np.searchsorted(self.cells[k].edges, values[known])])
+            moved[known] = part
+        if not np.allclose(classifier.score(moved), own, rtol=_OFF, atol=_OFF):
+            raise UnreadableError
+        edges = {
+            k: self.cells[k].edges if k in self.lattices else np.empty(0)
+            for k, feature in enumerate(space.features)
+            if feature.is_number
+        }
+        return Reading(edges, self._quick(classifier, Z, own) or classifier)
+
+    def _quick(self, classifier: Classifier, Z: Array, own: Array) -> Classifier | None:
+        """Return the model with a quick score; None where that is another one for some of vectors (n, d)."""
+        table = Table(self.cells, self.blank)
+        try:
+            leaves = Leaves(self.space, [(table, one) for part in self.trees for one in part])
+            sums, at, blocks = leaves.sum(Z), 0, list[Block]()
+            for (_, last), rows, part in zip(self.parts, self._given(Z), self.trees, strict=True):
+                blocks.append(Block.of(last, rows, slice(at, at + len(part)), sums, part[0].off))
+                at += len(part)
+            model = rewired(self.kernel.estimator, iter(blocks))
+            quick = replace(classifier, kernel=Quick(self.kernel, model, leaves))
+            off = max(part[0].off for part in self.trees)
+            return quick if np.allclose(quick.score(Z), own, rtol=off, atol=off) else None
+        except (UnreadableError, MissingError, ValueError, TypeError, AttributeError):
+            return None  # a model that looks at more than what its trees say
+
+
+class Block:
+    """The innermost estimator of a model, given the sums of all parts' leaves in place of rows.
+
+    What boosters start from, and how fast their log-odds rise with the sum, is read off what they say of rows.
+    """
+
+    def __init__(
+        self,
+        last: Any,
+        columns: slice,
+        slope: Array | float = 1.0,
+        base: Array | float = 0.0,
+        link: str = "none",
+    ) -> None:
+        self.last, self.columns, self.slope, self.base, self.link = last, columns, slope, base, link
+
+    @classmethod
+    def of(cls, last: Any, rows: Any, columns: slice, sums: Array, off: float) -> Block:
+        """Return an estimator that says of sums (n, m) what the fitted one says of rows."""
+        raw = sums[:, columns]
+        if not hasattr(last, "predict_proba"):
+            said = np.asarray(last.predict(rows), dtype=float).reshape(len(sums), -1)
+            made = [cls(last, columns, base=said[0] - raw[0])]
+            method = "predict"
+        else:
+            said, method = np.asarray(last.predict_proba(rows)), "predict_proba"
+            made = [cls(last, columns), *cls._boosted(last, columns, raw, said)]
+        for one in made:
+            if np.allclose(np.reshape(getattr(one, method)(sums), said.shape), said, rtol=off, atol=off):
+                return one
+        raise UnreadableError
+
+    @classmethod
+    def _boosted(cls, last: Any, columns: slice, raw: Array, said: Array) -> list[Block]:
+        if raw.shape[1] > 1:
+            row = said.min(axis=1).argmax()
+            return [cls(last, columns, base=np.log(said[row]) - raw[row], link="softmax")]
+        odds = logit(np.clip(said[:, 1], 1e-6, 1 - 1e-6))
+        near = np.abs(odds).argmin()
+        far = np.where(np.abs(odds) < _FAR, np.abs(raw[:, 0] - raw[near, 0]), 0.0).argmax()
+        way = raw[far, 0] - raw[near, 0]
+        slope = np.round((odds[far] - odds[near]) / way, 6) if way else 1.0
+        return [cls(last, columns, slope, odds[near] - slope * raw[near], "logistic")]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "last":  # while it is read from a file
+            raise AttributeError(name)
+        value = getattr(self.last, name)
+        return (
+            wraps(value)(partial(getattr(self, f"_{name}")))
+            if name in ("decision_function", "predict_proba", "predict")
+            else value
+        )
+
+    def _decision_function(self, sums: Array) -> Array:
+        margin = self.slope * sums[:, self.columns] + self.base
+        return np.asarray(margin[:, 0] if margin.shape[1] == 1 else margin)
+
+    def _predict_proba(self, sums: Array) -> Array:
+        p = self._decision_function(sums)
+        if p.ndim == 2:
+            return np.asarray(softmax(p, axis=1)) if self.link == "softmax" else p
+        p = expit(p) if self.link == "logistic" else p
+        return np.stack([1.0 - p, p], axis=1)
+
+    def _predict(self, sums: Array) -> Array:
+        return self._decision_function(sums)
+
+
+class Quick:
+    """The scores of a model of trees, from the leaves that rows reach instead of its pipelines."""
+
+    def __init__(self, kernel: Estimator, model: Any, leaves: Leaves) -> None:
+        self.kernel, self.model, self.leaves = kernel, model, leaves
+
+    def score(self, Z: Array) -> Array:
+        """Return what the model returns of vectors (n, d), (n,)."""
+        if len(Z) == 0:
+            return np.empty(0)
+        try:
+            return self.said(self.leaves.sum(Z))
+        except MissingError:
+            return self.kernel.score(Z)  # in its own words
+
+    def said(self, sums: Array) -> Array:
+        """Return what the model returns, (n,), where its trees' leaves add up to sums (n, m)."""
+        return said_of(self.model, sums, self.kernel.index, self.kernel.output)
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Classifiers with quick scores, whose trees are gone through at once."""
+
+    members: Sequence[Classifier]
+    kernels: Sequence[Quick]
+
+    @classmethod
+    def of(cls, members: Sequence[Classifier]) -> Together | None:
+        """Return some classifiers together; None where one of them has no quick score."""
+        kernels = [one.kernel for one in members if isinstance(one.kernel, Quick)]
+        return cls(members, kernels) if len(kernels) == len(members) else None
+
+    def logits(self, Z: Array, begin: int = 0, end: int | None = None) -> Array:
+        """Return the logits of some of them, (m, n), of vectors (n, d)."""
+        ends, some = self._ends, range(len(self.members))[begin:end]
+        try:
+            sums = self._leaves.sum(Z, ends[some.start], ends[some.stop])
+        except MissingError:
+            return np.array([self.members[i].logit(Z) for i in some])
+        first = ends[some.start]
+        said = [self.kernels[i].said(sums[:, ends[i] - first : ends[i + 1] - first]) for i in some]
+        return self.members[0].linked(np.array(said).reshape(len(some), len(Z)))
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return np.cumsum([0, *(len(one.leaves.sums) for one in self.kernels)]).tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def _leaves(self) -> Leaves:
+        return Leaves(self.members[0].space, [one for kernel in self.kernels for one in kernel.leaves.sums])
+
+
+def mixed(space: ActionSpace, Z: Array, rng: np.random.Generator) -> Array:
+    """Return rows (n, d) that nobody has: some features of one person of (n, d), the others of another."""
+    other, mask = rng.permutation(len(Z)), rng.random((len(Z), len(space.features))) < 0.5
+    owner = np.repeat(np.arange(len(space.features)), [f.width for f in space.features])
+    return np.where(mask[:, owner], Z, Z[other])
+
+
+def _same(a: Array, b: Array) -> Bools:
+    return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
