@@ -19,7 +19,7 @@ SMALL = 80
 #: What must not grow: (lines, files) of packages that were rebuilt.
 LIMITS: dict[str, tuple[int, int]] = {
     "recourse": (5_760, 22),
-    "models": (2_900, 13),
+    "models": (3_220, 13),
     "elicitation": (2_850, 8),
     "questions": (1_200, 9),
     "space": (6_460, 18),

@@ -37,7 +37,9 @@ def anybody(space, X, seed=0, count=300):
 
 def agrees(reading, classifier, X):
     """Whether scores without the pipeline are the model's, and the model's the same for all values between two edges."""
-    single = "xgboost" in repr(type(classifier.model)) or "XGB" in repr(classifier.model)  # it adds up in single precision
+    single = "xgboost" in repr(type(classifier.model)) or "XGB" in repr(
+        classifier.model
+    )  # it adds up in single precision
     off = 2e-6 if single else 1e-9
     space = classifier.space
     Z = np.concatenate([space.encode(X), anybody(space, X)])
