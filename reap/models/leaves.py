@@ -1,6 +1,6 @@
 """A quick score of trees: the leaves that a row can still reach, as bits.
 
-Every feature's value lies in one cell (``trees``), and each cell rules out some leaves. With a tree's leaves as the bits of a word,
+A feature's value lies in one cell (``trees``), and each cell rules out some leaves. With a tree's leaves as the bits of a word,
 
     word(row) = AND over features of word_k(cell of feature k)
 
