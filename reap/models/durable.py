@@ -32,7 +32,7 @@ from reap.models.agreement import SAMPLE, Rule, Spread, agreed
 from reap.models.classifier import Classifier, Smooth
 from reap.models.declared import OnVectors
 from reap.models.gradients import ACTIVATIONS, Network
-from reap.models.trees import Together, mixed
+from reap.models.trees import JointTrees, mixed
 from reap.models.wanted import ignored
 from reap.models.wrapping import wrap
 from reap.scores import Scale
@@ -163,14 +163,14 @@ class Minimum:
     def logits(self, Z: Array, begin: int = 0, end: int | None = None) -> Array:
         """Return the logits of some members, by default of all, (m, n)."""
         stack = self._stack
-        if isinstance(stack, Together) or (stack is not None and not np.isnan(Z).any()):
+        if isinstance(stack, JointTrees) or (stack is not None and not np.isnan(Z).any()):
             return stack.logits(Z, begin, end)
         some = self.members[begin:end]
         return np.array([one.logit(Z) for one in some]).reshape(len(some), len(Z))
 
     @cached_property
-    def _stack(self) -> Stack | Together | None:
-        return Stack.of(self.members) or Together.of(self.members)
+    def _stack(self) -> Stack | JointTrees | None:
+        return Stack.of(self.members) or JointTrees.of(self.members)
 
 
 class SmoothMinimum(Minimum, Smooth):

@@ -31,7 +31,7 @@ _MOVED = 6
 _ONES = np.array([(1 << count) - 1 for count in range(65)], dtype=np.uint64)
 
 
-class MissingError(Exception):
+class MissingValueError(Exception):
     """A value is missing that the model does not take."""
 
 
@@ -196,7 +196,7 @@ class Leaves:
         )
         if missing.any():
             if self._refuses[k]:
-                raise MissingError
+                raise MissingValueError
             place[missing] = len(self._own[k]) - 1
         return np.asarray(place)
 

@@ -26,7 +26,7 @@ from reap._typing import Array, Bools, Frame, Ints
 from reap.models.classifier import Classifier
 from reap.models.estimator import Estimator, said_of
 from reap.models.forests import Trees, UnreadableError, flattened, matrix, rewired, trees_in
-from reap.models.leaves import Cells, Leaves, MissingError, Table, put, units
+from reap.models.leaves import Cells, Leaves, MissingValueError, Table, put, units
 from reap.space import ActionSpace, Feature
 
 #: Rows on which the reading is compared with the model, and how far a score of theirs may be from the model's own.
@@ -334,7 +334,7 @@ class _Reader:
             quick = replace(classifier, kernel=Quick(self.kernel, model, leaves))
             off = max(part[0].off for part in self.trees)
             return quick if np.allclose(quick.score(Z), own, rtol=off, atol=off) else None
-        except (UnreadableError, MissingError, ValueError, TypeError, AttributeError):
+        except (UnreadableError, MissingValueError, ValueError, TypeError, AttributeError):
             return None  # a model that looks at more than what its trees say
 
 
@@ -419,7 +419,7 @@ class Quick:
             return np.empty(0)
         try:
             return self.said(self.leaves.sum(Z))
-        except MissingError:
+        except MissingValueError:
             return self.kernel.score(Z)  # in its own words
 
     def said(self, sums: Array) -> Array:
@@ -428,14 +428,14 @@ class Quick:
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class JointTrees:
     """Classifiers with quick scores, whose trees are gone through at once."""
 
     members: Sequence[Classifier]
     kernels: Sequence[Quick]
 
     @classmethod
-    def of(cls, members: Sequence[Classifier]) -> Together | None:
+    def of(cls, members: Sequence[Classifier]) -> JointTrees | None:
         """Return some classifiers together; None where one of them has no quick score."""
         kernels = [one.kernel for one in members if isinstance(one.kernel, Quick)]
         return cls(members, kernels) if len(kernels) == len(members) else None
@@ -445,7 +445,7 @@ class Together:
         ends, some = self._ends, range(len(self.members))[begin:end]
         try:
             sums = self._leaves.sum(Z, ends[some.start], ends[some.stop])
-        except MissingError:
+        except MissingValueError:
             return np.array([self.members[i].logit(Z) for i in some])
         first = ends[some.start]
         said = [self.kernels[i].said(sums[:, ends[i] - first : ends[i + 1] - first]) for i in some]

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 import reap
 from reap.models.durable import retrained
-from reap.models.trees import Quick, Together, read
+from reap.models.trees import JointTrees, Quick, read
 from tests.models.ensembles import blended, make, people, piped
 
 
@@ -38,7 +38,7 @@ def test_retrainings_together_say_what_each_says(name):
     X, y = people(300)
     plain, fast = quick(MODELS[name](X), X, y, 3 if "deep" not in name else 1)
     assert all(isinstance(one.kernel, Quick) for one in fast)
-    together, Z = Together.of(fast), plain[0].space.encode(X)
+    together, Z = JointTrees.of(fast), plain[0].space.encode(X)
     own = np.array([one.logit(Z) for one in plain])
     np.testing.assert_allclose(together.logits(Z), own, rtol=0, atol=1e-7)
     np.testing.assert_allclose(together.logits(Z, 1, 2), own[1:2], rtol=0, atol=1e-7)
@@ -49,7 +49,7 @@ def test_any_other_model_is_not_gone_through_together():
     X, y = people(300)
     plain, fast = quick(piped(make("histogram"), X), X, y, 1)
     other = reap.models.wrap(piped(LogisticRegression(max_iter=2000), X).fit(X, y), plain[0].space)
-    assert Together.of([*fast, other]) is None
+    assert JointTrees.of([*fast, other]) is None
 
 
 def test_boosting_of_three_classes_is_scored_for_each():
@@ -69,14 +69,14 @@ def test_missing_values_are_scored_together_or_refused_in_the_models_own_words()
     plain, fast = quick(piped(make("histogram"), X), X, y, missing=["income"])
     Z = plain[0].space.encode(X)
     np.testing.assert_allclose(
-        Together.of(fast).logits(Z), [one.logit(Z) for one in plain], rtol=0, atol=1e-7
+        JointTrees.of(fast).logits(Z), [one.logit(Z) for one in plain], rtol=0, atol=1e-7
     )
     whole = X.dropna()
     plain, fast = quick(piped(make("boosting"), whole), whole, y[X["income"].notna()], 1, missing=["income"])
     with pytest.raises(ValueError, match="NaN"):
         fast[0].score(Z)
     with pytest.raises(ValueError, match="NaN"):
-        Together.of(fast).logits(Z)
+        JointTrees.of(fast).logits(Z)
 
 
 def test_whoever_was_scored_last_stays_out_of_files():
