@@ -1,23 +1,7 @@
 """What people answered in sessions, as a table: one line an answer, found again by the id of the row.
 
-============  ========================================================================================
-column        what it holds
-============  ========================================================================================
-row_id        the subject: the row's number in the input (from 0), or its value in the column named as id
-round         the order of the answers of one person, any numbers that sort
-options       the plans shown, as JSON: a list of plans. A plan is a mapping of the features that it
-              changes to their values at its end, in units. A path of ``GraphRecourse`` is a list of such
-              mappings, one a stage, each against where the person stood
-answer        the position of the plan that is easiest (0 for the first), or "same", "skip", "neither"
-limits        optional, JSON: what the person cannot do, as in ``ActionSpace.limits``
-difficulties  optional, JSON: how hard they called features, from 1 (very easy) to 5 (very hard)
-start         optional, JSON: where the person stood then, in the features that have changed since
-parts         optional, "true" where parts of plans were compared: none of them is a plan that was chosen or refused
-scales        optional, JSON: ``session.pool.sizes``, on which the number of changes and waiting were weighed; [] if not known
-============  ========================================================================================
-
-Limits and difficulties on any line hold for the person. A line with nothing but these has no options and "skip" for an
-answer.
+The columns are in docs/scale.md, with an example of each. Limits and difficulties on any line hold for the person. A line
+with nothing but these has no options and "skip" for an answer.
 """
 
 from __future__ import annotations
@@ -38,6 +22,7 @@ from reap.elicitation import Bayes, Elicitation, Question
 from reap.elicitation.events import Shown
 from reap.elicitation.learned import check_level
 from reap.elicitation.pool import minded
+from reap.elicitation.question import read_choice
 from reap.plan import Plan
 from reap.recourse import Engine
 from reap.space import ActionSpace, Limits
@@ -54,7 +39,6 @@ _EXAMPLES = {
 }
 WISHES = tuple(_EXAMPLES)[1:]
 _SILENT = ("skip", "neither")
-_LIMITS = ("fixed", "at_least", "at_most", "exclude", "max_changes")
 Stages = list[dict[str, Any]]
 
 
@@ -229,13 +213,13 @@ def _take(person: Answers, said: dict[str, Any], space: ActionSpace) -> None:
         space.feature(name)
     if str(said.get("answer")) not in _SILENT or "options" in said:
         plans = _plans(said, space)
-        choice = _choice(said.get("answer"), len(plans))
+        answer = key(said.get("answer"))
+        choice = read_choice(int(answer) if answer.isdigit() else answer, len(plans))
         person.given.append(Given(plans, choice, start, bool(_json(said, "parts", bool))))
     for name in limits:
-        if name not in _LIMITS:
-            raise unknown("kind of limit", name, _LIMITS)
-    if limits:
-        person.limits = person.limits.merge(space.limits(**limits))
+        if name not in Limits.__dataclass_fields__:
+            raise unknown("kind of limit", name, Limits.__dataclass_fields__)
+    person.limits = person.limits.merge(space.limits(**limits))
     for level in levels.values():
         check_level(level)
     person.difficulties |= levels
@@ -274,15 +258,3 @@ def _plans(said: dict[str, Any], space: ActionSpace) -> list[Stages]:
         for name in (name for stage in plan for name in stage):
             space.feature(name)
     return listed
-
-
-def _choice(answer: Any, count: int) -> int | str:
-    text = key(answer).strip().lower()
-    if text in ("same", *_SILENT):
-        return text
-    text = {"left": "0", "right": "1"}.get(text, text)
-    if not text.isdigit() or int(text) >= count:
-        raise InputError(
-            f'the answer {answer!r} is not 0 to {count - 1}, "same", "skip" or "neither"; options are counted from 0'
-        )
-    return int(text)

@@ -162,12 +162,12 @@ def test_same_skip_neither_and_limits(engine, X, rejected):
     table = pd.concat(
         [
             lines(i, (options, "same"), (options, "skip"), (options, "neither")),
-            lines(rejected.index[1], (options, "skip"), limits=json.dumps({"fixed": ["job"]})),
+            lines(rejected.index[1], (options, "skip"), limits=json.dumps({"fixed": ["job"], "within_months": 12})),
         ]
     )
     read = answers.read(table, engine.space)
     assert [one.choice for one in read[str(i)].given] == ["same", "skip", "neither"]
-    assert read[str(rejected.index[1])].limits.fixed == ("job",)
+    assert read[str(rejected.index[1])].limits == engine.space.limits(fixed=["job"], within_months=12)
     made = reap.batch.run(engine, X.loc[rejected.index[:2]], preferences=table, n_jobs=1)
     assert list(made["recourse_answers"]) == [1, 0]
     assert made.iloc[1]["job"] == X.loc[rejected.index[1], "job"]
@@ -204,8 +204,8 @@ def test_files_of_answers_find_their_rows(engine, X, rejected, tmp_path, suffix,
         ({"options": '[[{"rate": 2}]]'}, "at least 2 options"),
         ({"options": '[[{"rates": 2}], [{"rate": 3}]]'}, "did you mean 'rate'"),
         ({"options": "[[3], [4]]"}, "list of such stages"),
-        ({"answer": "2"}, "counted from 0"),
-        ({"answer": "yes"}, "counted from 0"),
+        ({"answer": "2"}, "0 to 1"),
+        ({"answer": "yes"}, "0 to 1"),
         ({"limits": '{"fixd": []}'}, "did you mean 'fixed'"),
         ({"limits": '{"fixed": ["jobs"]}'}, "did you mean 'job'"),
         ({"difficulties": '{"jobs": 3}'}, "did you mean 'job'"),
