@@ -28,7 +28,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "learning": (640, 4),
     "cli": (2_060, 12),
     "doors": (810, 5),
-    "batch": (1_545, 8),
+    "batch": (1_380, 5),
     "auditing": (1_130, 6),
 }
 #: Public attributes, parameters and levels of inheritance of what users hold, where that was made small.

@@ -14,8 +14,7 @@ import pandas as pd
 from reap import effort
 from reap._errors import InputError, unknown
 from reap._typing import Array, Bools, Frame, Ints, Series
-from reap.batch.manifest import moments
-from reap.batch.store import read_plans
+from reap.batch.store import moments, read_plans
 from reap.space import ActionSpace
 
 #: Statuses of rows that are no part of an audit: nobody was refused, or nobody could be advised.

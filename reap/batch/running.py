@@ -1,30 +1,48 @@
-"""One call from a table to its plans."""
+"""One call from a table to its plans, done by this process, by processes of this machine, or by a Dask cluster.
+
+What happens to a chunk of rows is in ``Planner``; who does it, and what follows when a worker dies, in ``finished``.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import functools
 import itertools
+import json
+import os
+import pickle
+import threading
+import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from concurrent.futures import BrokenExecutor, CancelledError
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import joblib
+import numpy as np
 import pandas as pd
+import threadpoolctl  # type: ignore[import-untyped]
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeRemainingColumn
 from rich.text import Text
 
+from reap import __version__
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
 from reap.batch import answers
-from reap.batch.manifest import describe, digest
-from reap.batch.planner import Planner
-from reap.batch.store import PlanStore, read_manifest, schema_of, statuses_of
+from reap.batch.answers import Answers
+from reap.batch.store import PlanStore, describe, digest, moments, pack, read_manifest, schema_of, statuses_of
 from reap.batch.tables import ID, Chunk, chunks, open_table
-from reap.batch.workers import finished
 from reap.effort import identity, matrices
+from reap.plan import Plan
+from reap.recourse.engine import table as table_of
 from reap.space import Limits
+
+#: How often workers may die, with no chunk done in between, before a run is given up; Dask has the same number by default.
+_DEATHS = 4
 
 
 @dataclass(frozen=True)
@@ -138,22 +156,19 @@ def run(
         raise unknown("column", id_column, table.columns)
     A = identity(space.dimension) if matrix is None else matrices(matrix, space.dimension)[0]
     people = answers.read(preferences, space)
+    settings = {
+        "matrix": "identity" if matrix is None else digest(A),
+        "limits": limits.to_dict() if limits else {},
+        "id_column": id_column,
+        "chunk_size": chunk_size,
+    }
+    assumed = None if matrix is None else A
     manifest = describe(
-        engine,
-        data=table.digest,
-        preferences=people,
-        settings={
-            "matrix": "identity" if matrix is None else digest(A),
-            "limits": limits.to_dict() if limits else {},
-            "id_column": id_column,
-            "chunk_size": chunk_size,
-        },
-        matrix=None if matrix is None else A,
-        reference=reference,
-        provenance=provenance,
+        engine, data=table.digest, people=people, settings=settings, matrix=assumed, provenance=provenance
     )
-    rows = chunks(table, space, chunk_size, id_column)
-    first = next(rows, None)
+    known = None if reference is None else space.encode(reference)
+    manifest["accepted"] = None if known is None else moments(known[engine.classifier_.accepts(known)])
+    first = next(chunks(table, space, chunk_size, id_column), None)
     if first is None:
         raise InputError("the table has no rows; give at least one")
     store, done, total = None, set[int](), 0
@@ -168,7 +183,7 @@ def run(
 
     def todo() -> Iterator[Chunk]:
         nonlocal total
-        for chunk in itertools.chain([first], rows):
+        for chunk in chunks(table, space, chunk_size, id_column):
             total = chunk.stop
             if chunk.number not in done:
                 keys = (answers.key(row_id) for row_id in chunk.rows.index) if people else ()
@@ -180,12 +195,13 @@ def run(
         jobs = min(jobs, -(-table.count // chunk_size))
     made: dict[int, Frame] = {}
     with _progress(table.count, len(done) * chunk_size, verbose) as advance:
-        for chunk, found in finished(Planner(engine, A, limits), todo(), jobs, scheduler):
+        for chunk, found in finished(Planner(engine, A, limits), todo, jobs, scheduler):
             frame = pd.concat([chunk.rest, found], axis=1)
             if store is None:
                 made[chunk.number] = frame
             else:
                 store.write(chunk.number, frame)
+            done.add(chunk.number)
             advance(len(found))
     if store is not None:
         return _result(store.output, store.finish(total))
@@ -214,3 +230,242 @@ def _progress(total: int | None, done: int, shown: bool) -> Iterator[Callable[[i
     with Progress(*columns, console=console, speed_estimate_period=300, disable=not shown) as bar:
         task = bar.add_task("", total=total, completed=done)
         yield lambda rows: bar.update(task, advance=rows)
+
+
+# what is done to a chunk -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Planner:
+    """A fitted engine and what holds for every row; called with a chunk, it returns the table of plans.
+
+    Parameters
+    ----------
+    engine : Engine, fitted
+    matrix : (d, d)
+        The effort matrix assumed for those who were not asked.
+    limits : Limits, optional
+        What nobody can do.
+    """
+
+    engine: Any
+    matrix: Array
+    limits: Limits | None = None
+
+    def __call__(self, rows: Frame, answers: Mapping[int, Answers], unread: Mapping[int, str]) -> Frame:
+        """Return one line a row: the target's columns and the ``recourse_`` columns, index kept.
+
+        Parameters
+        ----------
+        rows : DataFrame (n, features), in units
+        answers : what the person in row i (0 … n − 1) answered, for those who were asked
+        unread : why row i could not be read, for those who could not
+        """
+        found: dict[int, Plan | Exception] = {i: InputError(why) for i, why in unread.items()}
+        found |= {i: self._asked(rows.iloc[[i]], said) for i, said in answers.items() if i not in found}
+        plain = [i for i in range(len(rows)) if i not in found]
+        if plain:  # those whom nobody asked are handed over together
+            planned = self.engine.plan_each(rows.iloc[plain], self.matrix, self.limits)
+            found |= zip(plain, planned, strict=True)
+        told = [answers[i].told if i in answers else 0 for i in range(len(rows))]
+        return self._table(rows, [found[i] for i in range(len(rows))], told)
+
+    def _asked(self, row: Frame, answers: Answers) -> Plan | Exception:
+        """Return what a session with these answers would recommend."""
+        limits = self.limits or Limits()
+        try:
+            if not answers.told and not answers.difficulties:
+                plan: Plan = self.engine.plans(row, self.matrix[None], limits.merge(answers.limits))[0]
+                return plan
+            self.engine.space.vector(row)  # a row that cannot be read is not the answers' fault
+            try:
+                session = answers.session(self.engine, row, limits)
+            except InputError as error:
+                return InputError(f"the answers do not fit the row: {error}")
+            return session.recommend()
+        except Exception as error:  # one row must not end a run of a million
+            return error
+
+    def _table(self, rows: Frame, found: list[Plan | Exception], told: list[int]) -> Frame:
+        """Return what ``recommend`` would, and more; a row that failed repeats its own values."""
+        plans = {i: one for i, one in enumerate(found) if isinstance(one, Plan)}
+        failed = {i: _failure(one) for i, one in enumerate(found) if isinstance(one, Exception)}
+        tables = [table_of(self.engine.space, rows.iloc[[*plans]], [*plans.values()])] if plans else []
+        if failed:
+            own = rows.iloc[[*failed]].assign(recourse_valid=False, recourse_effort=np.nan)
+            own["recourse_status"] = [status for status, _ in failed.values()]
+            tables.append(own.assign(recourse_changes=0, recourse_months=0))
+        frame = tables[0]
+        if len(tables) > 1:
+            frame = pd.concat([frame, tables[1][frame.columns]]).iloc[np.argsort([*plans, *failed])]
+        names = (self.engine.classifier_.scale.output, "durability", "cliffs", "reason", "answers", "path")
+        lines = [_known(one, answered) for one, answered in zip(found, told, strict=True)]
+        for name, values in zip(names, zip(*lines, strict=True), strict=True):
+            frame[f"recourse_{name}"] = list(values)
+        return frame
+
+
+def _known(found: Plan | Exception, answered: int) -> tuple[float, float, str, str, int, Array | None]:
+    """Return score, durability, cliffs, reason, answers and path of what was found for a row."""
+    if isinstance(found, Exception):
+        return np.nan, np.nan, "", _failure(found)[1], answered, None
+    durability = np.nan if found.durability is None else found.durability
+    cliffs = json.dumps([asdict(cliff) for cliff in found.cliffs], ensure_ascii=False) if found.cliffs else ""
+    return found.score, durability, cliffs, found.note, answered, found.path.flatten()
+
+
+def _failure(error: Exception) -> tuple[str, str]:
+    """Return the status and the reason of a row that could not be read, or that the engine broke on."""
+    if isinstance(error, InputError):
+        return "invalid_row", str(error)
+    return "failed", f"{type(error).__name__}: {error}"
+
+
+# who does it -----------------------------------------------------------------------------------------
+
+Done = Iterator[tuple[Chunk, Frame]]
+
+
+def finished(
+    planner: Planner, todo: Callable[[], Iterator[Chunk]], n_jobs: int, scheduler: str | None
+) -> Done:
+    """Yield every chunk with its table as it is done, in any order; at most three for each worker are read ahead.
+
+    Parameters
+    ----------
+    planner : Planner
+    todo : function without arguments
+        Reads the chunks that are not done, from the beginning; asked again after the death of a worker.
+    n_jobs : int
+        Processes on this machine; 1 for none but this.
+    scheduler : str, optional
+        Address of a Dask scheduler instead.
+    """
+    if scheduler is not None:
+        return _on_cluster(planner, todo(), scheduler)
+    if n_jobs > 1:
+        return _in_processes(planner, todo, n_jobs)
+    return ((chunk, planner(*_given(chunk))) for chunk in todo())
+
+
+def _given(chunk: Chunk) -> tuple[Frame, Mapping[int, Answers], Mapping[int, str]]:
+    """Return what a worker needs of a chunk."""
+    return chunk.rows, chunk.answers, chunk.unread
+
+
+def _work(planner: Planner, *given: Any) -> Frame:
+    """Plan for one chunk in a worker; linear algebra runs in one thread, because every core has a worker.
+
+    Freed memory goes back to the system, where it lets us: one hard row must not set the size of a worker for good.
+    """
+    with threadpoolctl.threadpool_limits(1):
+        table = planner(*given)
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+    return table
+
+
+def _given_up(chunk: Chunk) -> ChildProcessError:
+    return ChildProcessError(
+        f"workers died {_DEATHS} times on rows {chunk.start} to {chunk.stop - 1}; "
+        "if they ran out of memory use fewer jobs; what is done is kept: run again with resume"
+    )
+
+
+def _in_processes(planner: Planner, todo: Callable[[], Iterator[Chunk]], n_jobs: int) -> Done:
+    """Yield chunks done by processes of joblib, which stops when one of them dies: then what is not done is begun again."""
+    deaths, sent = 0, dict[int, Chunk]()
+
+    def tasks() -> Iterator[Any]:
+        for chunk in todo():
+            sent[chunk.number] = chunk
+            yield joblib.delayed(_work_for)(os.getpid(), chunk.number, planner, *_given(chunk))
+
+    # Without max_nbytes=None joblib would lay large arrays of the engine down in files.
+    crew = joblib.Parallel(n_jobs, return_as="generator_unordered", batch_size=1, max_nbytes=None)
+    while True:
+        try:
+            for number, table in crew(tasks()):
+                deaths = 0
+                yield sent.pop(number), table
+            return
+        except BrokenExecutor as error:
+            deaths += 1
+            if deaths == _DEATHS:
+                raise _given_up(next(todo())) from error
+
+
+def _work_for(parent: int, number: int, planner: Planner, *given: Any) -> tuple[int, Frame]:
+    _end_with(parent)
+    return number, _work(planner, *given)
+
+
+@functools.cache
+def _end_with(parent: int) -> None:
+    """End this process with the one that started it, also where that one is killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _on_cluster(planner: Planner, source: Iterator[Chunk], address: str) -> Done:
+    """Yield chunks done by the workers of a Dask scheduler, which gives those of a worker that dies to another.
+
+    The engine, as bytes, is the result of a task. So Dask hands it to the workers that need it, makes it again where all that
+    had it are gone, and forgets it when this client goes. Every chunk unpacks its own: engines keep caches that threads of a
+    worker must not share.
+    """
+    try:
+        import distributed
+    except ImportError:
+        raise InputError(
+            "a cluster needs Dask; install it with: pip install 'reap-recourse[cluster]'"
+        ) from None
+    try:
+        client = distributed.Client(address, timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"no Dask scheduler answers at {address!r} ({error}); start one with: dask scheduler"
+        ) from None
+    with client:
+        sent, done = dict[Any, Chunk](), distributed.as_completed(loop=client.loop)
+
+        def send() -> None:
+            free = 2 * max(1, len(client.nthreads())) - len(sent)
+            for chunk in itertools.islice(source, max(0, free)):
+                future = client.submit(_work_packed, __version__, engine, *_given(chunk), pure=False)
+                sent[future] = chunk
+                done.add(future)
+
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Sending large graph")  # once, and there is no smaller way
+                engine = client.submit(bytes, pack(planner), pure=False)
+            send()
+            for future in done:
+                chunk = sent.pop(future)
+                try:
+                    table = future.result()
+                except distributed.scheduler.KilledWorker as error:
+                    raise _given_up(chunk) from error
+                send()
+                yield chunk, table
+        except (OSError, RuntimeError, CancelledError) as error:
+            if client.status == "running":
+                raise
+            raise ConnectionError(
+                f"the Dask scheduler at {address!r} is gone; what is done is kept: start it again, then run again "
+                "with resume"
+            ) from error
+
+
+def _work_packed(version: str, packed: bytes, *given: Any) -> Frame:
+    if version != __version__:
+        raise InputError(
+            f"the worker has reap {__version__}, this run needs {version}; install the same release"
+        )
+    return _work(pickle.loads(packed), *given)

@@ -11,16 +11,20 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 from collections import Counter
+from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 
+from reap import __version__
 from reap._errors import InputError
-from reap._typing import Frame, Series
+from reap._typing import Array, Frame, Series
 from reap.batch.tables import ID, file_digest
 
 MANIFEST = "_manifest.json"
@@ -37,6 +41,72 @@ _IDENTITY = {
     "preferences": "answers",
     "settings": "setting",
 }
+
+
+# what a result was made from -------------------------------------------------------------------------
+
+
+def describe(
+    engine: Any, *, data: str, people: Any, settings: dict[str, Any], matrix: Array | None, provenance: Any
+) -> dict[str, Any]:
+    """Return the manifest of a run that is about to start."""
+    given = {k: repr(v) for k, v in engine.get_params(deep=False).items() if k not in ("model", "space")}
+    # What fit learned, by scikit-learn's sign; the classifier is the model again, which has its own hash.
+    learned = {k: v for k, v in vars(engine).items() if k.endswith("_") and k != "classifier_"}
+    try:
+        toml = engine.space.to_toml()
+    except InputError:  # a Python function derives a feature: no file can hold it
+        toml = None
+    return {
+        "format": "reap.batch",
+        "reap": __version__,
+        "engine": {"name": type(engine).__name__, "settings": given, "fitted": digest(learned)},
+        "model": digest(engine.model),
+        "space": engine.space.digest,
+        "data": data,
+        "preferences": digest(people) if people else None,
+        "settings": settings,
+        "complete": False,
+        "provenance": dict(provenance or {}),
+        "matrix": None if matrix is None else matrix.tolist(),
+        "columns": list(engine.space.columns),
+        "toml": toml,
+    }
+
+
+def digest(thing: Any) -> str:
+    """Return a hash of anything that can be pickled: the same for equal content, in another process too."""
+    try:
+        return str(joblib.hash(thing, hash_name="sha1"))
+    except (pickle.PicklingError, AttributeError, TypeError):  # a function made on the spot
+        return sha1(pack(thing)).hexdigest()
+
+
+def pack(thing: Any) -> bytes:
+    """Return anything as bytes; also what was defined in a script or on the spot, which plain pickle refuses."""
+    return pickle.dumps(joblib.wrap_non_picklable_objects(thing, keep_wrapper=False))
+
+
+def moments(Z: Array) -> dict[str, Any] | None:
+    """Return number, mean (d,) and mean of squares (d, d) of vectors: all that the unit of effort needs of accepted people.
+
+    Missing values count as the column's mean.
+
+    Examples
+    --------
+    >>> moments(np.array([[0.0, 1.0], [2.0, np.nan]]))
+    {'rows': 2, 'mean': [1.0, 1.0], 'second': [[2.0, 1.0], [1.0, 1.0]]}
+    """
+    if len(Z) == 0:
+        return None
+    absent = np.isnan(Z)
+    known = np.maximum((~absent).sum(axis=0), 1)
+    mean = np.where(absent, 0.0, Z).sum(axis=0) / known
+    full = np.where(absent, mean, Z)
+    return {"rows": len(Z), "mean": mean.tolist(), "second": (full.T @ full / len(Z)).tolist()}
+
+
+# parts -----------------------------------------------------------------------------------------------
 
 
 class PlanStore:
@@ -105,7 +175,7 @@ class PlanStore:
 
         path = self.folder / f"part-{number:06d}.parquet"
         hidden = _hidden(path)
-        pq.write_table(arrow(table, self.schema), hidden, compression="zstd")
+        pq.write_table(_arrow(table, self.schema), hidden, compression="zstd")
         self.parts[path.name] = {"sha256": file_digest(hidden), "statuses": statuses_of(table)}
         self._save()
         _replace(hidden, path)
@@ -194,6 +264,9 @@ def read_plans(path: str | Path) -> tuple[Frame, dict[str, Any]]:
         raise InputError(f"{str(path)!r} is damaged: {error}") from None
 
 
+# columns ---------------------------------------------------------------------------------------------
+
+
 def schema_of(source: Any, features: list[str], index: Any, output: str) -> Any:
     """Return the Arrow schema of the output.
 
@@ -206,20 +279,21 @@ def schema_of(source: Any, features: list[str], index: Any, output: str) -> Any:
     """
     import pyarrow as pa
 
-    ids = [] if index is None else [pa.field(ID, pa.array(index).type)]
+    whole, number, text = pa.int64(), pa.float64(), pa.string()
     made = {
         "valid": pa.bool_(),
-        "effort": pa.float64(),
-        "status": pa.string(),
-        "changes": pa.int64(),
-        "months": pa.int64(),
-        output: pa.float64(),
-        "durability": pa.float64(),
-        "cliffs": pa.string(),
-        "reason": pa.string(),
-        "answers": pa.int64(),
-        "path": pa.list_(pa.float64()),
+        "effort": number,
+        "status": text,
+        "changes": whole,
+        "months": whole,
+        output: number,
+        "durability": number,
+        "cliffs": text,
+        "reason": text,
+        "answers": whole,
+        "path": pa.list_(number),
     }
+    ids = [] if index is None else [pa.field(ID, pa.array(index).type)]
     rest = [f for f in source if f.name not in features]
     own = [source.field(name) for name in features]
     return pa.schema(
@@ -227,8 +301,7 @@ def schema_of(source: Any, features: list[str], index: Any, output: str) -> Any:
     )
 
 
-def arrow(frame: Frame, schema: Any) -> Any:
-    """Return a frame as an Arrow table of a given schema."""
+def _arrow(frame: Frame, schema: Any) -> Any:
     import pyarrow as pa
 
     if ID in schema.names and ID not in frame.columns:

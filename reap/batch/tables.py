@@ -1,4 +1,9 @@
-"""Tables in, a chunk at a time: a frame, CSV or Parquet. Only the chunks in hand are in memory."""
+"""Tables in, a chunk at a time: a frame, CSV or Parquet. Only the chunks in hand are in memory.
+
+Each of the three has ``columns``, ``count`` (rows, None where only reading would tell), ``digest`` (a hash of the content),
+``schema`` (the Arrow type of every column) and ``frames(size)``, which yields frames of ``size`` rows (the last one shorter)
+indexed by id; ``attrs["unread"]`` of a frame, where there is one, says by place why a row could not be read.
+"""
 
 from __future__ import annotations
 
@@ -58,13 +63,9 @@ class InMemory:
     """A frame; its index gives the ids."""
 
     def __init__(self, frame: Frame) -> None:
-        if len(frame) == 0:
-            raise InputError("the table has no rows; give at least one")
         if frame.columns.duplicated().any():
             raise InputError(f"the table has a column {frame.columns[frame.columns.duplicated()][0]!r} twice")
-        self.frame = frame
-        self.columns = list(frame.columns)
-        #: How many rows there are; None where only reading would tell.
+        self.frame, self.columns = frame, list(frame.columns)
         self.count: int | None = len(frame)
 
     @property
@@ -75,16 +76,13 @@ class InMemory:
 
     @property
     def schema(self) -> Any:
-        """The Arrow type of every column."""
+        """Arrow's types for those of pandas."""
         import pyarrow as pa
 
         return pa.Schema.from_pandas(self.frame, preserve_index=False).remove_metadata()
 
     def frames(self, size: int) -> Iterator[Frame]:
-        """Yield frames of ``size`` rows, the last one shorter, indexed by id.
-
-        ``attrs["unread"]``, where there is one, says by place in the frame why a row could not be read.
-        """
+        """Yield slices, which keep their index."""
         for start in range(0, len(self.frame), size):
             yield self.frame.iloc[start : start + size]
 
@@ -100,7 +98,7 @@ class ParquetFiles:
             self.paths = sorted(p for p in path.glob("*.parquet") if not p.name.startswith(("_", ".")))
         if not self.paths:
             raise InputError(f"the folder {str(path)!r} holds no Parquet files")
-        with _said(self.paths[0], "is not a Parquet file that can be read"):
+        with _readable(self.paths[0], "is not a Parquet file that can be read", OSError, ValueError):
             self.schema = pq.read_schema(self.paths[0]).remove_metadata()
         self.columns = list(self.schema.names)
 
@@ -117,7 +115,7 @@ class ParquetFiles:
         return sum(int(pq.read_metadata(path).num_rows) for path in self.paths)
 
     def frames(self, size: int) -> Iterator[Frame]:
-        """Yield frames of ``size`` rows across row groups and files, indexed by position."""
+        """Yield frames across row groups and files; dictionaries as plain values, so that no level gets lost."""
         import pyarrow as pa
 
         position, kept = 0, pa.Table.from_batches([], self.schema)
@@ -133,7 +131,7 @@ class ParquetFiles:
         import pyarrow.parquet as pq
 
         for path in self.paths:
-            with _said(path, "is damaged"), pq.ParquetFile(path) as file:
+            with _readable(path, "is damaged", OSError, ValueError), pq.ParquetFile(path) as file:
                 if file.schema_arrow.remove_metadata() != self.schema:
                     raise InputError(
                         f"{str(path)!r} has other columns or types than {str(self.paths[0])!r}; make them alike"
@@ -141,19 +139,7 @@ class ParquetFiles:
                 yield from file.iter_batches(batch_size=size)
 
 
-@contextlib.contextmanager
-def _said(path: Path, what: str) -> Iterator[None]:
-    """Say what is wrong with a Parquet file that Arrow cannot read."""
-    try:
-        yield
-    except InputError:
-        raise
-    except (OSError, ValueError) as error:
-        raise InputError(f"{str(path)!r} {what}: {error}") from None
-
-
 def _frame(table: Any, position: int) -> Frame:
-    """Return Arrow rows as a frame indexed by position; dictionaries as plain values, so that no level gets lost."""
     import pyarrow as pa
 
     for i, column in enumerate(table.schema):
@@ -173,33 +159,12 @@ class CsvFile:
     def __init__(self, path: Path, space: ActionSpace) -> None:
         self.path = path
         self.features = {name: f for f in space.features for name in (f.columns or (f.name,))}
-        with self._readable():
+        with self._said():
             self.columns = [str(name) for name in self._read(nrows=0).columns]
         if broken := [name for name in self.columns if _BROKEN in name]:
             raise InputError(
                 f"{str(path)!r} has a column {broken[0]!r}, which is not UTF-8; save it as UTF-8"
             )
-
-    def _read(self, **options: Any) -> Any:
-        return pd.read_csv(
-            self.path,
-            dtype=object,
-            keep_default_na=False,
-            na_values=[""],
-            encoding="utf-8-sig",
-            encoding_errors="replace",
-            engine="python",
-            **options,
-        )
-
-    @contextlib.contextmanager
-    def _readable(self) -> Iterator[None]:
-        try:
-            yield
-        except CUT as error:
-            raise InputError(f"{str(self.path)!r} is damaged: {error}") from None
-        except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError, csv.Error) as error:
-            raise InputError(f"{str(self.path)!r} is not a CSV file that can be read: {error}") from None
 
     @property
     def digest(self) -> str:
@@ -215,7 +180,7 @@ class CsvFile:
         return pa.schema([(name, own.get(name, pa.string())) for name in self.columns])
 
     def frames(self, size: int) -> Iterator[Frame]:
-        """Yield frames of ``size`` rows, indexed by position; ``attrs["unread"]`` says what is wrong with lines."""
+        """Yield frames, with what is wrong with lines."""
         count, position = len(self.columns), 0
         reading = self._read(
             names=[*self.columns, _MORE],
@@ -223,7 +188,7 @@ class CsvFile:
             on_bad_lines=lambda fields: [*fields[:count], ",".join(fields[count:])],
             chunksize=size,
         )
-        with self._readable(), reading as reader:
+        with self._said(), reading as reader:
             reader.get_chunk(1)  # the header
             for frame in reader:
                 frame.index = pd.RangeIndex(position, position + len(frame), name=ID)
@@ -234,6 +199,32 @@ class CsvFile:
                     frame[name] = _typed(frame[name], feature)
                 frame.attrs["unread"] = unread
                 yield frame
+
+    def _read(self, **options: Any) -> Any:
+        reading = {"encoding": "utf-8-sig", "encoding_errors": "replace", "engine": "python"}
+        return pd.read_csv(
+            self.path, dtype=object, keep_default_na=False, na_values=[""], **reading, **options
+        )
+
+    @contextlib.contextmanager
+    def _said(self) -> Iterator[None]:
+        unreadable = (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError, csv.Error)
+        with (
+            _readable(self.path, "is not a CSV file that can be read", *unreadable),
+            _readable(self.path, "is damaged", *CUT),
+        ):
+            yield
+
+
+@contextlib.contextmanager
+def _readable(path: Path, what: str, *kinds: type[BaseException]) -> Iterator[None]:
+    """Say what is wrong with a file where reading it ends in an error of these kinds."""
+    try:
+        yield
+    except InputError:
+        raise
+    except kinds as error:
+        raise InputError(f"{str(path)!r} {what}: {error}") from None
 
 
 def _unread(frame: Frame, count: int) -> dict[int, str]:
@@ -292,8 +283,10 @@ def open_table(X: Frame | str | Path, space: ActionSpace) -> Table:
         raise InputError(f"give the subjects as a DataFrame or a file, not {type(X).__name__}")
     elif not (path := Path(X)).exists():
         raise InputError(f"there is no file {str(path)!r}")
+    elif path.name.lower().endswith((".csv", ".csv.gz", ".csv.bz2", ".csv.xz", ".csv.zst")):
+        table = CsvFile(path, space)
     else:
-        table = CsvFile(path, space) if is_csv(path) else ParquetFiles(path)
+        table = ParquetFiles(path)
     for name in space.encoding.table:
         if name not in table.columns:
             raise unknown("column in the table for the feature", name, table.columns)
@@ -314,11 +307,6 @@ def chunks(table: Table, space: ActionSpace, size: int, id_column: str | None) -
             frame = frame.set_axis(pd.Index(frame[id_column], name=id_column))
         yield Chunk(number, start, frame[features], frame.drop(columns=features), unread)
         start += len(frame)
-
-
-def is_csv(path: str | Path) -> bool:
-    """Return whether a file is a CSV file, by its name."""
-    return Path(path).name.lower().endswith((".csv", ".csv.gz", ".csv.bz2", ".csv.xz", ".csv.zst"))
 
 
 def file_digest(*paths: Path) -> str:

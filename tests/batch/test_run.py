@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import reap
-from reap.batch import planner, store, tables, workers
+from reap.batch import store, tables
 from tests.batch import people
 
 
@@ -250,21 +250,26 @@ def test_files_that_cannot_be_run(engine, X, tmp_path):
 # memory ----------------------------------------------------------------------------------------------
 
 
-def test_the_input_is_not_read_far_ahead(engine, X):
-    """Two chunks for each of two processes are under way; what is done is handed out before more is read."""
-    read = []
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_input_is_not_read_far_ahead(X, jobs, tmp_path, monkeypatch):
+    """Three chunks for each process, and the first, which is read to see what there is."""
+    slow, read, ahead = people.nearest(delay=0.01)[0], [], []
+    frames, write = tables.InMemory.frames, store.PlanStore.write
 
-    def source():
-        for chunk in tables.chunks(tables.InMemory(X), engine.space, 10, None):
-            read.append(chunk.number)
-            yield chunk
+    def counted(self, size):
+        for frame in frames(self, size):
+            read.append(len(frame))
+            yield frame
 
-    plans = planner.Planner(engine, np.eye(engine.space.dimension))
-    ahead = []
-    for done, (_, _) in enumerate(workers.finished(plans, source(), 2, None), 1):
-        ahead.append(len(read) - done)
-    assert len(ahead) == 15
-    assert max(ahead) <= 4
+    def held(self, number, table):
+        write(self, number, table)
+        ahead.append(len(read) - len(self.parts))
+
+    monkeypatch.setattr(tables.InMemory, "frames", counted)
+    monkeypatch.setattr(store.PlanStore, "write", held)
+    reap.batch.run(slow, X, output=tmp_path / "plans", n_jobs=jobs, chunk_size=5)
+    assert len(ahead) == 30
+    assert max(ahead) <= 4 * jobs
 
 
 def test_parquet_chunks_have_the_size_asked_for_across_row_groups(X, tmp_path):
