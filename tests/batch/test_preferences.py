@@ -117,6 +117,16 @@ def test_wishes_alone_are_kept(engine, X, rejected):
     assert list(made["recourse_answers"]) == [0, 0]
 
 
+def test_every_kind_of_limit_is_kept(X):
+    dated = reap.ActionSpace.from_frame(X, features={"income": {"pace": "20 a month"}})
+    session = _engine(X, dated).elicit(X.iloc[0])
+    session.constrain("job", fixed=True)
+    session.constrain("income", at_most=4000, within_months=12)
+    session.constrain("sex", exclude=["male"])
+    read = answers.read(reap.batch.answers_of(session, 7), dated)
+    assert read["7"].limits == session.limits != Limits()
+
+
 def test_answers_given_before_the_situation_changed_keep_their_meaning(engine, X, rejected):
     """What was compared then were changes from where the person stood then."""
     i = rejected.index[0]
@@ -162,12 +172,12 @@ def test_same_skip_neither_and_limits(engine, X, rejected):
     table = pd.concat(
         [
             lines(i, (options, "same"), (options, "skip"), (options, "neither")),
-            lines(rejected.index[1], (options, "skip"), limits=json.dumps({"fixed": ["job"], "within_months": 12})),
+            lines(rejected.index[1], (options, "skip"), limits=json.dumps({"fixed": ["job"]})),
         ]
     )
     read = answers.read(table, engine.space)
     assert [one.choice for one in read[str(i)].given] == ["same", "skip", "neither"]
-    assert read[str(rejected.index[1])].limits == engine.space.limits(fixed=["job"], within_months=12)
+    assert read[str(rejected.index[1])].limits.fixed == ("job",)
     made = reap.batch.run(engine, X.loc[rejected.index[:2]], preferences=table, n_jobs=1)
     assert list(made["recourse_answers"]) == [1, 0]
     assert made.iloc[1]["job"] == X.loc[rejected.index[1], "job"]
@@ -262,4 +272,6 @@ def test_one_hot_groups_are_named_by_feature():
 
 
 def _engine(rows, space):
-    return people.Nearest(people.model_of(rows, rows["income"] > 0.5, space), space, target=True).fit(rows)
+    return people.Nearest(
+        people.model_of(rows, rows["income"] > rows["income"].median(), space), space, target=True
+    ).fit(rows)
