@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Real data sets for the tests, see docs/data.md; tests that need them say why they skip where they are absent.
 export REAP_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-long test-extras lint lint-deploy format messages bench serve docs pictures release-check clean lock audit
+.PHONY: demo test test-long test-extras peers lint lint-deploy format messages bench serve docs pictures release-check clean lock audit
 
 demo: $(VENV)/.core
 	$(BIN)/reap demo
@@ -20,6 +20,10 @@ test-long: $(VENV)/.test
 
 test-extras: $(VENV)/.extras
 	$(BIN)/python -m pytest -m extras tests
+
+# Ours beside other people's packages. OCEAN runs on Python 3.12 and later: make peers PYTHON=python3.12 VENV=.venv-peers
+peers: $(VENV)/.peers
+	OMP_NUM_THREADS=1 $(BIN)/reap reproduce peers --jobs 2
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -120,7 +124,17 @@ $(VENV)/.extras: $(VENV)/.test
 	$(BIN)/pip install --quiet "torch==2.13.0"
 	$(BIN)/pip install --quiet --no-deps dice-ml raiutils
 	$(BIN)/pip install --quiet jsonschema tqdm requests
+	$(BIN)/pip install --quiet botorch
+	$(BIN)/pip install --quiet --no-deps NICEx
 	$(BIN)/pip install --quiet -e ".[boosters,mlflow,mcp]"
 	$(BIN)/pip install --quiet --no-deps kserve
 	$(BIN)/pip install --quiet "cloudevents<2" kubernetes grpcio grpc-interceptor "protobuf<7" orjson timing-asgi tabulate six watchfiles aiohttp
+	touch $@
+
+# NICEx without the pandas 1 that it asks for, dice-ml without xgboost.
+$(VENV)/.peers: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet "torch==2.13.0"
+	$(BIN)/pip install --quiet -e ".[peers]"
+	$(BIN)/pip install --quiet --no-deps dice-ml raiutils NICEx
+	$(BIN)/pip install --quiet jsonschema tqdm requests
 	touch $@

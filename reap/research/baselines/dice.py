@@ -133,6 +133,10 @@ class DiCE(RowBaseline):
         )
         return subject.refused("none_found", said)
 
+    def returned(self, x: Any) -> Array:
+        """Return dice-ml's row for a subject as it is, a vector (0 or 1, d), before it is made legal."""
+        return self._counterfactuals(self._subject(x))
+
     def _counterfactuals(self, subject: Subject) -> Array:
         """Return dice-ml's rows as vectors, (0 or 1, d); what is missing in the subject stays missing."""
         absent = np.isnan(subject.z)

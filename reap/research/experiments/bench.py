@@ -35,6 +35,7 @@ class Bench:
     space: ActionSpace
     train: Frame
     test: Frame
+    y_train: Series
     y_test: Series
     model: Any
     classifier: Classifier
@@ -133,7 +134,7 @@ def make_bench(out: Path, dataset: str, own: bool, seed: int, rows: int | None, 
         half.replace(place)
     classifier = wrap(model, data.space)
     subjects = test[~classifier.accepts(data.space.encode(test))]
-    return Bench(dataset, own, data.space, train, test, y_test, model, classifier, subjects, seed)
+    return Bench(dataset, own, data.space, train, test, y_train, y_test, model, classifier, subjects, seed)
 
 
 def network(space: ActionSpace, epochs: int, seed: int) -> Any:

@@ -44,6 +44,7 @@ NAMES = (
     "durability",
     "population",
     "humans",
+    "peers",
 )
 #: Subjects handled in one cell: the unit that is stored, resumed and handed to a process.
 CHUNK = 5
