@@ -37,6 +37,7 @@ _NUMBERS = {
     "neighbors": (1, math.inf),
     "durability": (0.0, 1.0),
     "refits": (0, math.inf),
+    "chance": (0.0, 1.0),
     "price": (-1.0, math.inf),
 }
 
@@ -143,6 +144,9 @@ class Plan:
         The share of retrainings of the model that accept the target row; None where they were not asked.
     refits : int, optional
         How many were asked.
+    chance : float, optional
+        How likely one more update of the model accepts the target row, judged by those at hand; what an engine with
+        ``durability="chance"`` weighs effort against, None elsewhere.
     price : float, optional
         How much more effort the plan asks than one that today's model alone accepts: 0.12 for 12 % more. None where that was
         not looked at.
@@ -177,6 +181,7 @@ class Plan:
     along: bool = False
     durability: float | None = None
     refits: int | None = None
+    chance: float | None = None
     price: float | None = None
     cliffs: tuple[Cliff, ...] = ()
     scale: Scale = field(default=None, repr=False)  # type: ignore[assignment]  # __post_init__ puts one there
@@ -363,6 +368,7 @@ class Plan:
             "along": self.along,
             "durability": self.durability,
             "refits": self.refits,
+            "chance": self.chance,
             "price": self.price,
             "cliffs": [asdict(cliff) for cliff in self.cliffs],
         }
@@ -446,7 +452,7 @@ def read_bare(data: Mapping[str, Any]) -> dict[str, Any]:
         "scale": scale,
         "cliffs": tuple(Cliff(**cliff) for cliff in data.get("cliffs", ())),
         "along": data.get("along", False),
-        **{name: data.get(name) for name in ("note", "neighbors", "durability", "refits", "price")},
+        **{name: data.get(name) for name in ("note", "neighbors", "durability", "refits", "chance", "price")},
     }
 
 

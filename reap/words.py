@@ -142,6 +142,24 @@ def price(more: float) -> str:
     return said.format(times=number(1 + more, 1))
 
 
+def safety(more: float) -> str:
+    """Return what a safer plan asks for, against the first one.
+
+    Examples
+    --------
+    >>> safety(0.2)
+    'This plan is safer, and asks a little more of you than the first.'
+    >>> safety(1.4)
+    'This plan is safer, and asks 2.4 times as much of you as the first.'
+    """
+    if more < 0.5:
+        return _("This plan is safer, and asks a little more of you than the first.")
+    if more >= MANY:
+        return _("This plan is safer, and asks more than ten times as much of you as the first.")
+    said = _("This plan is safer, and asks {times} times as much of you as the first.")
+    return said.format(times=number(1 + more, 1))
+
+
 def fragile(made: Plan) -> str:
     """Return the warning on a plan that today's model alone was asked about."""
     if made.durability is None:

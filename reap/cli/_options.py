@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, cast, get_type_hints
+from typing import Any, Literal, cast, get_type_hints
 
 import numpy as np
 import typer
@@ -16,10 +16,8 @@ import typer
 from reap._errors import InputError
 from reap.scores import Output, Scale, Threshold
 
-#: What commands ask for by default.
-_DURABILITY, _MARGIN = 0.9, 0.03
-
-
+#: What commands look for by default: the easiest chance of a yes.
+CHANCE = "chance"
 DATA = typer.Option(
     "german", "--data", "-d", help="A data set by name (`reap datasets` lists them), or a CSV file."
 )
@@ -64,19 +62,19 @@ DURABILITY = typer.Option(
     None,
     "--durability",
     envvar="REAP_DURABILITY",
-    help="The share of the model's retrainings that must accept a plan too; 0: today's model alone. By default 0.9 where "
-    "there are labels to retrain it with.",
+    help="chance: the easiest chance of a yes, by 20 retrainings of the model where there are labels, else by a margin; or the "
+    "share of the retrainings that must accept a plan too, such as 0.9; 0: today's model alone.  [default: chance]",
 )
 MARGIN = typer.Option(
     None,
     "--margin",
-    help="What a score must have beyond the threshold, where the model cannot be retrained; by default 0.03, or as much "
-    "of another unit.",
+    help="What a score must have beyond the threshold, instead of retrainings; by default 0.03, or as much of another unit, "
+    "where the model cannot be retrained.",
 )
 REFITS = typer.Option(
     None,
     "--refits",
-    help="How often to retrain the model for that; by default 20 times, a linear one up to 100.",
+    help="How often to retrain the model for that; by default 20 times, a linear one up to 100 where a share is asked for.",
 )
 
 
@@ -84,9 +82,8 @@ REFITS = typer.Option(
 class DecisionOptions:
     """Who decides, on which rows, and which engine makes the plans; as a command was told.
 
-    Unless told otherwise commands ask that plans hold: by nine of ten retrainings where labels are at hand and the model can
-    be retrained, else by a margin. Retraining takes as many processes as there are cores; ``reap.models.durable.enough`` says
-    how often.
+    Unless told otherwise commands look for the easiest chance of a yes: by retrainings where labels are at hand and the model can
+    be retrained, else by a margin. Retraining takes as many processes as there are cores.
     """
 
     label: str | None = None
@@ -96,7 +93,7 @@ class DecisionOptions:
     threshold: str = "0.5"
     model_output: str = "probability"
     unit: str = ""
-    durability: float | None = 0.0
+    durability: str | None = "0"
     margin: float | None = 0.0
     refits: int | None = None
     trust: Sequence[str] = ()
@@ -115,27 +112,17 @@ class DecisionOptions:
         from reap.recourse import Durability
 
         labels = self._labels(model, target, y)
-        if self.durability and labels is None:
+        asked = _durability("0" if self.durability is None and self.margin else self.durability or CHANCE)
+        if asked and asked != CHANCE and labels is None:
             raise InputError(
                 "durability needs labels, and a model that can be retrained with them; give --margin instead"
             )
-        asked = self.durability
-        if asked is None:
-            asked = 0.0 if labels is None or self.margin else _DURABILITY
         settings = {
             "durability": Durability(
                 asked, refits=self.refits, n_jobs=-1, verbose=bool(asked) and sys.stderr.isatty()
             )
         }
         return settings, labels if asked else None
-
-    def margin_of(self, settings: dict[str, Any], scale: Scale) -> float:
-        """Return the margin to keep: as told; else .03 of a probability where nothing else asks that plans hold."""
-        if self.margin is not None:
-            return self.margin
-        if settings["durability"].share or self.durability == 0:
-            return 0.0
-        return _MARGIN if scale.output == "probability" else 4 * _MARGIN * scale.spread
 
     def _labels(self, model: Any, target: Any, y: Any) -> Any:
         """Return labels as the model was trained on them; None where there are none, or it cannot be retrained."""
@@ -195,6 +182,18 @@ def deciding(*without: str, **own: Any) -> Callable[[Callable[..., None]], Calla
         return told
 
     return decorated
+
+
+def _durability(text: str) -> float | Literal["chance"]:
+    """Return a durability as it was typed."""
+    if text == CHANCE:
+        return "chance"
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            f"--durability is {text!r}; give chance, or a share of the model's retrainings such as 0.9"
+        ) from None
 
 
 def _threshold(text: str) -> Threshold:

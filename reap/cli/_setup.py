@@ -93,11 +93,9 @@ def fitted(
     kind: Any, model: Any, space: Any, target: Any, accepted: DecisionOptions, X: Frame, y: Any, seed: int
 ) -> Any:
     """Return an engine fitted on rows X; y has 1 for favourable, or is None where no labels are at hand."""
-    from reap.models import wrap
-
     scale = accepted.scale()
     settings, labels = accepted.holding(model, target, y)
-    margin = accepted.margin_of(settings, wrap(model, space, target=target, **scale).scale)
+    margin = accepted.margin or 0.0
     return kind(model, space, target=target, **scale, **settings, margin=margin, random_state=seed).fit(
         X, labels
     )

@@ -373,6 +373,11 @@ class Pool:
         self._comparisons: Comparisons | None = None
         self._parts: tuple[Limits, list[int], PlanParts] | None = None
 
+    @property
+    def chances(self) -> Array:
+        """How likely each plan is to lead to a yes, (n,); 1 where the engine does not weigh that."""
+        return np.array([1.0 if plan.chance is None else max(plan.chance, 1e-3) for plan in self.plans])
+
     def parts(self, limits: Limits, some: Ints) -> PlanParts:
         """Return what can be asked about of some of the plans, by their places (k,); made once, while both stay the same."""
         if self._parts is None or self._parts[:2] != (limits, some.tolist()):
@@ -395,6 +400,9 @@ class Pool:
             return listed
         ends = np.stack([listed[i].path[-1] for i in whole])
         changes = effort.changes(ends, listed[0].path[0])[:, self._free]
+        # who does more for a better chance of a yes does not do it for nothing
+        risk = [0.0 if (chance := listed[i].chance) is None else 1 - chance for i in whole]
+        changes = np.column_stack([changes, risk])
         gone = set(np.array(whole)[~undominated(changes)])
         return [plan for i, plan in enumerate(listed) if i not in gone]
 
@@ -446,7 +454,13 @@ class Pool:
         before = _asked(self.place, shown)
         for burden, least in self._tries(shown, most, parts):
             choice = strategy.choose(
-                moves, belief, asked=before, burden=burden, plans=len(self), random_state=rng
+                moves,
+                belief,
+                asked=before,
+                burden=burden,
+                plans=len(self),
+                chances=self.chances,
+                random_state=rng,
             )
             if choice is not None and not choice.gain < least:  # a gain may be unknown, NaN
                 return choice

@@ -41,7 +41,8 @@ from reap.questions import Strategy
 from reap.questions.greedy import promising
 from reap.questions.strategy import samples_of
 from reap.recourse import Engine
-from reap.recourse.advice import advised, easier, priced
+from reap.recourse.advice import advised, easier, priced, safer
+from reap.recourse.chance import MOST
 from reap.space import ActionSpace, Limits
 from reap.space.words import lowered
 
@@ -737,7 +738,12 @@ class Elicitation:
         asked = Efforts.joined([Efforts.of(self._of_changes(belief.estimate())[None]), Efforts.of(*each)])
         if belief.dimension > self.space.dimension and not len(self.pool):
             asked = self._minding(asked)
-        joining = self.pool.new(self.engine.plans(self._x, asked, self.limits))
+        found = self.engine.plans(self._x, asked, self.limits)
+        if (
+            self.engine.acceptance_.by_chance
+        ):  # the easiest of all is what no recommendation may exceed by much
+            found += self.engine.easiest(self._x, self._of_changes(belief.estimate())[None], self.limits)
+        joining = self.pool.new(found)
         return joining, self._with(joining)
 
     def _minding(self, people: Efforts) -> Efforts:
@@ -769,7 +775,9 @@ class Elicitation:
         if self.preset.plans and len(pool):
             efforts, weights, worth = self._each(pool), self._weights, self._open(pool)
             expected = samples_of(belief, "a session").expected(pool.moves)
-            best = int(worth[np.argmin(expected[worth])])
+            limit = MOST * float(expected[worth].min())
+            rank = np.where(expected <= limit, expected / pool.chances, np.inf)  # the easiest chance of a yes
+            best = int(worth[np.argmin(rank[worth])])
             shown = ~self._aside(pool)
             shown[worth] = True
             others, own = efforts[:, shown], efforts[:, [best]]
@@ -801,8 +809,10 @@ class Elicitation:
     def plans(self, count: int = 3, *, today: bool = False) -> list[Plan]:
         """Return the best plan and clearly different ones, at most ``count``; never one that was set aside.
 
-        The others change features that the plans before them leave alone, as far as there is such a plan within twice
-        the effort of the best; where there is none, ``note`` says what a plan shares. Fewer come back where there are fewer.
+        Where the engine looks for the easiest chance of a yes, the second is a *safer* one that 95 % of the model's possible
+        updates accept, if there is one, with its price in ``note``. The others change features that the plans before them leave
+        alone, as far as there is such a plan within twice the effort of the best; where there is none, ``note`` says what
+        a plan shares. Fewer come back where there are fewer.
         With ``today=True`` the easiest plan that today's model alone accepts comes last, said as such, where the engine asks
         that plans hold and such a plan is notably easier, or is all there is.
         """
@@ -821,6 +831,10 @@ class Elicitation:
                 known, shown = known + found, shown + found
             pool = Pool(self.space, known, self.pool.sizes)
             made = self._different(best, [pool[int(i)] for i in self._open(pool)], count)
+            safe = safer(self.engine, best, self._x, A, self.limits, self.effort)
+            if count > 1 and safe is not None and not self._aside(Pool(self.space, [safe]))[0]:
+                others = [plan for plan in made[1:] if _features(plan) != _features(safe)]
+                made = [best, safe, *others][:count]
         lighter = easier(self.engine, best, self._x, A, self.limits) if today else None
         if lighter is not None and not self._aside(Pool(self.space, [lighter]))[0]:
             made = [*(made or [best]), lighter]

@@ -85,7 +85,7 @@ def durable(
     array([False,  True])
     """
     if not (isinstance(share, int | float | np.number) and 0 <= share <= 1):
-        raise InputError(f"durability is {share!r}; give a share of retrainings between 0 and 1")
+        raise InputError(f'durability is {share!r}; give a share of retrainings between 0 and 1, or "chance"')
     scale = classifier.scale
     margin = scale.checked_margin(margin)
     if scale.output == "score":
@@ -311,12 +311,28 @@ def enough(like: Classifier, rows: int) -> int:
     return min(max(_READ // max(rows, 1), _REFITS), _MOST) if linear else _REFITS
 
 
+def trainable(model: Any) -> bool:
+    """Return whether a model can be trained again on rows and labels.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> trainable(LogisticRegression()), trainable(lambda rows: 0.5)
+    (True, False)
+    """
+    return all(hasattr(_estimator(model), name) for name in ("fit", "get_params", "predict"))
+
+
+def _estimator(model: Any) -> Any:
+    estimator = model.model if isinstance(model, OnVectors) else model
+    return getattr(estimator, "best_estimator_", estimator)
+
+
 def _material(model: Any, space: ActionSpace, X: Frame, y: Any) -> tuple[Any, Any, Array]:
     """Return what can be refitted, the rows as it takes them, and their labels."""
     vectors = space.encoded or isinstance(model, OnVectors)
-    estimator = model.model if isinstance(model, OnVectors) else model
-    estimator = getattr(estimator, "best_estimator_", estimator)
-    if not all(hasattr(estimator, name) for name in ("fit", "get_params", "predict")):
+    estimator = _estimator(model)
+    if not trainable(model):
         raise InputError(f"{type(estimator).__name__} cannot be retrained on rows and labels; {_INSTEAD}")
     labels = np.asarray(y)
     if labels.shape != (len(X),):

@@ -73,14 +73,15 @@ class Decision(Strategy):
         if task.plans < 2:
             return None
         weights, efforts = known.weights, np.asarray(known.efforts(task.options.moves), dtype=float)
-        kept = promising(efforts, weights, task.options.distinct(task.rng, task.plans), SHORTLIST)
-        single = float((weights @ efforts[:, kept]).min())
+        worth = efforts[:, : task.plans] / task.chances  # what a recommendation keeps low
+        kept = promising(worth, weights, task.options.distinct(task.rng, task.plans), SHORTLIST)
+        single = float((weights @ worth[:, kept]).min())
         if single <= 0.0:
             return None  # a plan is free for everybody: nothing to save
         parts = np.arange(task.plans, min(len(task.options), task.plans + PARTS))
         places = np.concatenate([kept[:PLANS], parts])
         counts = np.where(places >= task.plans, PART, 1.0) * _readable(task.rows(places[:, None], places))
-        plans, asked = efforts[:, kept] * weights[:, None], efforts[:, places]
+        plans, asked = worth[:, kept] * weights[:, None], efforts[:, places]
         some = _drawn(weights, FEW)
         found = best_question(
             task,
@@ -89,7 +90,7 @@ class Decision(Strategy):
             size=self.options,
             tolerance=self.tolerance,
             share=counts,
-            rough=lambda questions: _saved(known, efforts[some][:, kept], asked[some], questions, some),
+            rough=lambda questions: _saved(known, worth[some][:, kept], asked[some], questions, some),
         )
         if found is None or found.worth < self.min_gain:
             return None

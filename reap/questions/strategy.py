@@ -68,6 +68,8 @@ class Task:
         In how many features two options differ; infinite for two that never stand together.
     plans : int
         How many of the options, the first ones, could be recommended; the others are parts of plans.
+    chances : (plans,)
+        How likely each of these is to lead to a yes.
     rng : Generator
         Breaks ties.
     """
@@ -77,6 +79,7 @@ class Task:
     asked: set[frozenset[int]]
     burden: Array | None
     plans: int
+    chances: Array
     rng: np.random.Generator
 
     @property
@@ -149,6 +152,7 @@ class Strategy(ABC):
         burden: Array | None = None,
         *,
         plans: int | None = None,
+        chances: Array | None = None,
         random_state: Seed = 0,
     ) -> Choice | None:
         """Return the next question, or None where nothing is left to ask.
@@ -167,6 +171,8 @@ class Strategy(ABC):
         plans : int, optional
             How many of the options, the first ones, could be recommended; the others, parts of plans, are only asked
             about. By default all of them.
+        chances : array (plans,), optional
+            How likely each plan is to lead to a yes: a recommendation keeps effort ÷ chance low. By default 1.
         random_state : int or Generator
             Breaks ties.
         """
@@ -177,7 +183,11 @@ class Strategy(ABC):
         known, rng = options.as_asked(asked), np.random.default_rng(random_state)
         if n < 2:
             return None
-        return self.best(Task(options, belief, known, reading, n if plans is None else plans, rng))
+        count = n if plans is None else plans
+        likely = np.ones(count) if chances is None else np.asarray(chances, dtype=float)
+        if likely.shape != (count,) or not (likely > 0).all():
+            raise InputError(f"chances has shape {likely.shape}; give {count} numbers above 0, one a plan")
+        return self.best(Task(options, belief, known, reading, count, likely, rng))
 
     @abstractmethod
     def best(self, task: Task) -> Choice | None:

@@ -1,6 +1,11 @@
 """Who decides whether a row will do: today's model, or with it enough of its retrainings, and a margin.
 
 Every engine learns this in ``fit`` and asks ``classifier``; what a plan shows are scores of today's model alone.
+
+*Chance* is the third way: today's model alone decides, and among the rows that it accepts the easiest chance of a yes is
+taken, ``effort ÷ share`` of the retrainings that accept the row (``reap.recourse.chance``). A share that is asked for at any
+price costs some people ten times the effort of the easiest plan; a plan at the very edge is a coin toss. Who has to try until it
+succeeds spends ``effort ÷ share``.
 """
 
 from __future__ import annotations
@@ -8,20 +13,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
+from scipy.stats import norm
 
 from reap._errors import InputError, whole
 from reap._typing import Array, Frame
 from reap.language import _, localized
 from reap.models import Classifier
-from reap.models.agreement import Spread, needed
-from reap.models.durable import accepting, differing, durable, given, retrained
+from reap.models.agreement import SAMPLE, Spread, agreed, needed
+from reap.models.durable import accepting, differing, durable, given, retrained, trainable
 from reap.models.trees import read
 from reap.plan import Plan
 from reap.recourse.advice import warned
 from reap.recourse.fitting import check
+from reap.scores import Scale
+
+#: Retrainings that say how likely a plan is to be accepted, and the margin in their place, of a probability.
+REFITS, MARGIN = 20, 0.03
+#: A chance below this counts as this.
+_LEAST = 0.02
 
 
 @dataclass(frozen=True)
@@ -30,8 +42,9 @@ class Durability:
 
     Parameters
     ----------
-    share : float
-        The share of retrainings that should accept a plan: 0.95.
+    share : float, or "chance"
+        The share of retrainings that should accept a plan: 0.95. "chance": none is demanded; the plan of least effort for each
+        chance that an update of the model accepts it is taken.
     refits : int, optional
         Retrainings that ``fit(X, y)`` makes of the model, each on a bootstrap sample of the rows. By default 20; up to 100 of a
         linear model, which takes no time and lets plans hold with less effort.
@@ -48,7 +61,7 @@ class Durability:
     Durability(share=0.9, refits=None, models=None, n_jobs=None, verbose=False)
     """
 
-    share: float
+    share: float | Literal["chance"]
     _: KW_ONLY
     refits: int | None = None
     models: Sequence[Any] | None = None
@@ -56,7 +69,7 @@ class Durability:
     verbose: bool = False
 
     @classmethod
-    def of(cls, given: float | Self) -> Self:
+    def of(cls, given: float | Literal["chance"] | Self) -> Self:
         """Return a share as durability, durability as it is."""
         return given if isinstance(given, cls) else cls(given)  # type: ignore[arg-type]  # it is a share then
 
@@ -78,6 +91,8 @@ class Acceptance:
         Retrainings, or models that the user gave.
     durability : float
         The share of them that should accept.
+    by_chance : bool
+        Whether today's model alone decides, and the others only say which of two rows is the easier chance of a yes.
     margin : float
         What today's score must have beyond the threshold, in the unit of the scores.
     quick : Classifier, optional
@@ -89,6 +104,7 @@ class Acceptance:
     today: Classifier
     others: Sequence[Classifier] = ()
     durability: float = 0.0
+    by_chance: bool = False
     margin: float = 0.0
     quick: Classifier | None = None
     usual: Spread | None = None
@@ -104,13 +120,20 @@ class Acceptance:
         margin: float = 0.0,
         random_state: int = 0,
     ) -> Acceptance:
-        """Return who must accept, by an engine's settings; retrainings are made here, of rows X and labels y."""
+        """Return who must accept, by an engine's settings; retrainings are made here, of rows X and labels y.
+
+        Where chances are asked for and there are no labels, or the model cannot be trained again, a margin stands in for them.
+        """
         whole("refits", asked.refits)
-        durable(today, [], share=asked.share, margin=margin)  # says what is wrong before the work
+        by_chance = asked.share == "chance"
+        share = 0.0 if isinstance(asked.share, str) and by_chance else asked.share
+        durable(today, [], share=share, margin=margin)  # type: ignore[arg-type]  # says what is wrong before the work
         check(today, X, y)
         others: list[Classifier] = []
         if asked.models is not None:
             others = given(asked.models, today)
+        elif by_chance and (y is None or X is None or not trainable(today.model)):
+            return cls(today, margin=margin or _usual_margin(today.scale))
         elif asked.share:
             if y is None or X is None:
                 raise InputError(
@@ -121,15 +144,20 @@ class Acceptance:
                 today,
                 X,
                 y,
-                asked.refits,
+                REFITS if by_chance and asked.refits is None else asked.refits,
                 random_state=random_state,
                 n_jobs=asked.n_jobs,
                 verbose=asked.verbose,
             )
         if others and X is not None:
             quick, *others = (_quick(one, X) for one in (today, *others))
-            return cls(today, others, asked.share, margin, quick, differing(quick, others, X))
-        return cls(today, others, asked.share, margin)
+            usual = differing(quick, others, X)
+            return cls(today, others, share, by_chance, margin, quick, usual)  # type: ignore[arg-type]
+        return cls(today, others, share, by_chance and bool(others), margin)  # type: ignore[arg-type]
+
+    def holding(self, share: float) -> Acceptance:
+        """Return who must accept where a share of the same others should."""
+        return Acceptance(self.today, self.others, share, False, self.margin, self.quick, self.usual)
 
     def __getstate__(self) -> dict[str, Any]:
         # what was worked out on the way is left out, so that a fitted engine has one hash, used or not
@@ -138,7 +166,7 @@ class Acceptance:
     @property
     def exact(self) -> bool:
         """Whether today's model alone decides."""
-        return not self.others and not self.margin
+        return not self.margin and (self.by_chance or not self.others)
 
     @cached_property
     def classifier(self) -> Classifier:
@@ -146,6 +174,8 @@ class Acceptance:
         if self.exact:
             return self.today
         today = self.quick or self.today
+        if self.by_chance:
+            return durable(self.today, [], margin=self.margin)
         return durable(today, self.others, share=self.durability, margin=self.margin, usual=self.usual)
 
     @property
@@ -163,12 +193,32 @@ class Acceptance:
         if not self.others or not made:
             return list(plans)
         count = len(self.others)
-        held = accepting(self.others, np.stack([plan.path[-1] for plan in made])) / count
-        shares = {id(plan): float(share) for plan, share in zip(made, held, strict=True)}
+        rows = np.stack([plan.path[-1] for plan in made])
+        held = (accepting(self.others, rows) / count).tolist()
+        likely = self.likely(rows).tolist() if self.by_chance else [None] * len(made)
+        said = {id(plan): each for plan, each in zip(made, zip(held, likely, strict=True), strict=True)}
         return [
-            replace(plan, durability=shares[id(plan)], refits=count) if id(plan) in shares else plan
+            replace(plan, durability=said[id(plan)][0], refits=count, chance=said[id(plan)][1])
+            if id(plan) in said
+            else plan
             for plan in plans
         ]
+
+    def likely(self, rows: Array) -> Array:
+        """Return how likely one more update of the model accepts rows (n, d), (n,), by what those at hand say.
+
+        ``Φ((ū − ½) / (s̃ √(1 + 1/m)))`` with the mean and the deviation of ``reap.models.agreement``; of few the plain count. A
+        search finds rows where these m happen to agree, so that the count alone is too hopeful.
+        """
+        count = len(self.others)
+        if count < SAMPLE:
+            return np.maximum(accepting(self.others, rows) / count, _LEAST)
+        u = agreed(np.stack([one.logit(rows) for one in self.others]), self.today.boundary)
+        mean, deviation = u.mean(axis=0), u.std(axis=0, ddof=1)
+        if self.usual is not None:
+            deviation = self.usual.drawn(mean, deviation, count)
+        away = (mean - 0.5) / np.maximum(deviation * np.sqrt(1 + 1 / count), 1e-9)
+        return np.asarray(np.maximum(norm.cdf(away), _LEAST))
 
     def fragile(self, rows: Array) -> str:
         """Return what is to be said where today's model accepts rows (n, d), but not enough of the others do."""
@@ -187,6 +237,14 @@ class Acceptance:
             "Today's computer would say yes to a plan, but only just: {needed}, and {margin} beyond it, is needed."
         )
         return said.format(needed=scale.needed, margin=localized(f"{self.margin:g}"))
+
+
+def _usual_margin(scale: Scale) -> float:
+    """Return what a score should have beyond the threshold where changes are unknown: half of what is left at most."""
+    low, high = scale.ends
+    if scale.output == "probability":
+        return min(MARGIN, (1 - low) / 2)
+    return min(4 * MARGIN * scale.spread, (high - low) / 4)
 
 
 def _quick(classifier: Classifier, X: Frame) -> Classifier:

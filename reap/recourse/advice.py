@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: How far the score jumps at a cliff, of 1.
 JUMP = 0.3
+#: A plan is called safer where so many of the model's possible updates accept it.
+SAFE = 0.95
 #: Sets of limits that are tried at most to find a smaller one.
 _TRIES = 60
 
@@ -117,7 +119,7 @@ def priced(
     """
     if plan.status != "ok" or plan.along or engine.acceptance_.exact:
         return plan
-    easier = engine.today().plans(x, matrix, limits)[0]
+    easier = engine.easiest(x, matrix, limits)[0]
     if easier.status != "ok":
         return plan
     least, own = (
@@ -138,11 +140,31 @@ def easier(engine: Engine, plan: Plan, x: Any, matrix: Array, limits: Limits | N
         return None
     if plan.status not in ("ok", "none_found", "infeasible"):
         return None
-    found = engine.today().plans(x, matrix, limits)[0]
+    found = engine.easiest(x, matrix, limits)[0]
     if found.status != "ok":
         return None
-    (found,) = engine.acceptance_.told([found])
     return found.with_(note=words.fragile(found))
+
+
+def safer(
+    engine: Engine,
+    plan: Plan,
+    x: Any,
+    matrix: Array,
+    limits: Limits | None,
+    effort_of: Callable[[Plan], float],
+) -> Plan | None:
+    """Return the easiest plan that ``SAFE`` of the model's possible updates accept, its price in the note.
+
+    None where the engine does not weigh chances, where the ``plan`` itself is as safe, or where there is no such plan.
+    """
+    if not engine.acceptance_.by_chance or plan.status != "ok" or (plan.durability or 0.0) >= SAFE:
+        return None
+    found = engine.holding(SAFE).plans(x, matrix, limits)[0]
+    if found.status != "ok" or (found.durability or 0.0) <= (plan.durability or 0.0):
+        return None
+    more = effort_of(found) / max(effort_of(plan), 1e-12) - 1
+    return found.with_(note=words.safety(more), effort=effort_of(found))
 
 
 # where limits leave no plan ----------------------------------------------------------------------------------

@@ -300,6 +300,17 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         made._forget()
         return made
 
+    def easiest(self, x: Any, matrices: Array | Efforts, limits: Limits | None = None) -> list[Plan]:
+        """Return the plan of least effort for each matrix that today's model accepts, whatever its updates say of it."""
+        return self.acceptance_.told(self.today().plans(x, matrices, limits))
+
+    def holding(self, share: float) -> Self:
+        """Return the same fitted engine for which a share of the model's possible updates must accept a plan, too."""
+        made = copy.copy(self)
+        made.acceptance_ = self.acceptance_.holding(share)
+        made._forget()
+        return made
+
     def fingerprint(self) -> dict[str, Any]:
         """Return what tells this fitted engine from another, as plain JSON values: kind, settings, a hash of the model's scores.
 

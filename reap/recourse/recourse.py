@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from reap.models.classifier import Remembered
 from reap.models.trees import read
 from reap.plan import Plan
 from reap.recourse.acceptance import Durability
+from reap.recourse.chance import Chances
 from reap.recourse.engine import ROWS, TOGETHER, Candidates, Engine, Objective, Subject, check_robust
 from reap.recourse.fitting import prototypes, typical
 from reap.recourse.making import PlanDraft, PlanMaker
@@ -26,7 +27,7 @@ from reap.space import ActionSpace, Limits
 from reap.space.encoding import as_frame
 
 #: What ``_forget`` makes; it is not written to files.
-_MADE = ("_search", "_judge", "_remembered")
+_MADE = ("_search", "_judge", "_remembered", "_chances")
 
 
 @dataclass(eq=False, repr=False)
@@ -55,11 +56,13 @@ class Recourse(Engine):
         Rows of other people are where some plans begin. Give k where a plan must not show anything of a single person:
         rows are then replaced by averages of at least k of them. This hides records, it does not protect against
         somebody who asks for plans many times.
-    durability : float, or Durability
+    durability : float, "chance", or Durability
         The share of retrainings of the model that should accept a plan as well: 0.95. By default 0: today's model alone
         decides, and a plan at its very edge may be refused after the next retraining. What is asked here is asked of
         every plan: nothing can be left out of it, and nobody gets one that today's model alone would accept. ``fit(X, y)`` makes
-        the retrainings; ``reap.Durability(0.95, refits=40)`` says how, or gives other models.
+        the retrainings; ``reap.Durability(0.95, refits=40)`` says how, or gives other models. "chance": no share is demanded; a
+        plan is the easiest chance of a yes (``reap.recourse.chance``), and without labels the easiest with a margin. What people
+        meet (``reap serve``, ``ask``, ``recommend``) does that.
     margin : float
         What a score must have beyond the threshold, in its own unit, where a model cannot be retrained and there are no
         others: 0.03 of a probability, 5 points.
@@ -91,7 +94,7 @@ class Recourse(Engine):
     unit: str = ""
     max_changes: int | None = 3
     anonymity: int | None = None
-    durability: float | Durability = 0.0
+    durability: float | Literal["chance"] | Durability = 0.0
     margin: float = 0.0
     random_state: int = 0
     time_limit: float | None = None
@@ -149,12 +152,23 @@ class Recourse(Engine):
         -------
         list of Plan, b of them
         """
+        return self._planned(x, matrices, limits, self._chances)
+
+    def easiest(self, x: Any, matrices: Array | Efforts, limits: Limits | None = None) -> list[Plan]:
+        """Return the plan of least effort for each matrix that today's model accepts, whatever its updates say of it."""
+        if self._chances is None:
+            return super().easiest(x, matrices, limits)
+        return self._planned(x, matrices, limits, None)  # its own search, without weighing chances
+
+    def _planned(
+        self, x: Any, matrices: Array | Efforts, limits: Limits | None, chances: Chances | None
+    ) -> list[Plan]:
         deadline = self._deadline()
         subject = self._subject(x, limits)
         people = self._efforts(matrices)
         if len(people) == 0:
             return []
-        return self._judge.plans([self._draft(subject, people, limits, deadline)])[0]
+        return self._judge.plans([self._draft(subject, people, limits, deadline, chances)])[0]
 
     def plan_each(self, X: Frame, A: Array | Efforts, limits: Limits | None = None) -> list[Plan | Exception]:
         """Return the plan of everybody in a frame for one matrix (d, d), or the error that it ended in.
@@ -174,7 +188,7 @@ class Recourse(Engine):
             found = list[PlanDraft | list[Plan] | Exception]()
             for subject in subjects[begin : begin + TOGETHER]:
                 try:
-                    found.append(self._draft(subject, people, limits, self._deadline()))
+                    found.append(self._draft(subject, people, limits, self._deadline(), self._chances))
                 except Exception as error:  # somebody else's plan does not depend on it
                     found.append(error)
             plans = iter(self._judge.plans([one for one in found if not isinstance(one, Exception)]))
@@ -223,12 +237,19 @@ class Recourse(Engine):
         self._search = Searches(self.acceptance_.classifier, self.max_changes, quick, edges, self.rows_)
         self._remembered = Remembered(self.classifier_)
         self._judge = PlanMaker(self._remembered, self.acceptance_, self._search)
+        by_chance = self.acceptance_.by_chance
+        self._chances = Chances(self.acceptance_, self.max_changes, self.rows_) if by_chance else None
 
     def _scores(self, Z: Array) -> Array:
         return self._remembered.score(Z)
 
     def _draft(
-        self, subject: Subject, people: Efforts, limits: Limits | None, deadline: float
+        self,
+        subject: Subject,
+        people: Efforts,
+        limits: Limits | None,
+        deadline: float,
+        chances: Chances | None,
     ) -> PlanDraft | list[Plan]:
         """Return the rows of least effort for each of b people, or the plans of somebody who needs none or can have none."""
         if subject.verdict is not None:
@@ -236,4 +257,6 @@ class Recourse(Engine):
         with self._search.of(subject, limits, deadline) as found:
             if len(found) == 0:
                 return PlanDraft.empty(subject, found, len(people))
-            return PlanDraft.of(subject, found, *found.least(people))
+            if chances is None:
+                return PlanDraft.of(subject, found, *found.least(people))
+            return PlanDraft.of(subject, found, *chances.least(subject, limits, people, found, deadline))

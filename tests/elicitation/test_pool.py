@@ -78,7 +78,7 @@ def test_a_limit_that_the_start_breaks_is_judged_by_where_a_plan_leads():
 class First:
     """A strategy that takes the first pair that may be shown."""
 
-    def choose(self, moves, belief, asked=(), burden=None, *, plans=None, random_state=0):
+    def choose(self, moves, belief, asked=(), burden=None, *, plans=None, chances=None, random_state=0):
         known = {frozenset(pair) for pair in asked}
         for pair in itertools.combinations(range(len(moves)), 2):
             if np.isfinite(burden[pair]) and frozenset(pair) not in known:

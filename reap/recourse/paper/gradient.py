@@ -98,7 +98,7 @@ class GradientRecourse(Engine):
     max_iterations: int = 1000
     stop_early: bool = False
     constraints: bool = True
-    durability: float | Durability = 0.0
+    durability: float | Literal["chance"] | Durability = 0.0
     margin: float = 0.0
     random_state: int = 0
     time_limit: float | None = None

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from cachetools import LRUCache
 
@@ -97,7 +97,7 @@ class GraphRecourse(Engine):
     max_neighbors: int = 160
     anonymity: int | None = None
     approximate: bool = False
-    durability: float | Durability = 0.0
+    durability: float | Literal["chance"] | Durability = 0.0
     margin: float = 0.0
     random_state: int = 0
     time_limit: float | None = None
