@@ -111,11 +111,11 @@ def cautions(made: Plan) -> list[str]:
 
 
 def durability(made: Plan) -> str:
-    """Return by whom a plan is accepted beside today's model; a plan is never called safe."""
+    """Return how a plan stands: how many of the model's possible updates accept it; no plan is called safe."""
     count = made.refits or 0
     return ngettext(
-        "Today's computer would say yes, and so would {some} of {count} possible update of it; not a promise.",
-        "Today's computer would say yes, and so would {some} of {count} possible updates of it; not a promise.",
+        "{some} of {count} possible update of the computer would still say yes; not a promise.",
+        "{some} of {count} possible updates of the computer would still say yes; not a promise.",
         count,
     ).format(some=round((made.durability or 0) * count), count=count)
 

@@ -102,15 +102,19 @@ def test_batch_and_audit_keep_the_unit(run, bank):
     assert code == 0, err
 
 
-def test_plans_hold_by_default_where_labels_are_at_hand(run, bank):
+def test_the_easiest_chance_of_a_yes_is_looked_for_by_default(run, bank):
     code, out, _ = run(*of(bank, "classes.skops"), "--target", "yes")
     assert code == 0
-    agreed = re.search(r"so would (\d+) of 100 possible updates of it; not a promise.", out)
-    assert agreed
-    assert int(agreed[1]) >= 90
-    head, easier = out.split("Easier today, but less sure to hold")
-    assert "likely to hold" in head
-    assert "it may not hold" in easier
+    first, safer = out.split("A safer plan")
+    counts = [
+        int(re.search(r"(\d+) of 20 possible updates of the computer would still say yes", part)[1])
+        for part in (first, safer)
+    ]
+    assert counts[0] < 19 <= counts[1]
+    assert "This plan is safer, and asks" in safer
+    code, out, _ = run(*of(bank, "classes.skops"), "--target", "yes", "--durability", "0.9")
+    assert int(re.search(r"(\d+) of 100 possible updates", out)[1]) >= 90
+    assert "Easier today, but less sure to hold" in out
     code, out, _ = run(*of(bank, "classes.skops"), "--target", "yes", "--durability", "0")
     assert "possible update" not in out
     assert "less sure" not in out
@@ -124,6 +128,7 @@ def test_plans_hold_by_default_where_labels_are_at_hand(run, bank):
         (("--threshold", "1:2:3"), "--threshold is '1:2:3'"),
         (("--output", "points"), "points"),
         (("--durability", "2"), "Durability is 2"),
+        (("--durability", "often"), "--durability is 'often'; give chance"),
         (("--durability", "0.9", *POINTS), "--margin instead"),
     ],
 )

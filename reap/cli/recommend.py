@@ -40,10 +40,13 @@ def recommend(
     limits = made.space.limits(fixed=fixed, within_months=within_months)
     alike = identity(made.space.dimension)
     plan = advice.priced(made, made.plans(subject, alike[None], limits)[0], subject, alike, limits)
-    easier = None if json else advice.easier(made, plan, subject, alike, limits)
     print(plan.to_json() if json else plan)
-    if easier is not None:
-        print(f"\n{_('Easier today, but less sure to hold')}\n{easier}")
+    if not json:
+        safer = advice.safer(made, plan, subject, alike, limits, lambda one: one.effort)
+        easier = advice.easier(made, plan, subject, alike, limits)
+        for title, other in ((_("A safer plan"), safer), (_("Easier today, but less sure to hold"), easier)):
+            if other is not None:
+                print(f"\n{title}\n{other}")
     if plot is not None:
         plan.plot().savefig(plot, dpi=150)
 

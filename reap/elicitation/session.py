@@ -742,7 +742,8 @@ class Elicitation:
         if (
             self.engine.acceptance_.by_chance
         ):  # the easiest of all is what no recommendation may exceed by much
-            found += self.engine.easiest(self._x, self._of_changes(belief.estimate())[None], self.limits)
+            easiest = self.engine.holding(0).plans(self._x, asked[:1], self.limits)
+            found += self.engine.acceptance_.told(easiest)
         joining = self.pool.new(found)
         return joining, self._with(joining)
 

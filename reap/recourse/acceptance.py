@@ -156,8 +156,9 @@ class Acceptance:
         return cls(today, others, share, by_chance and bool(others), margin)  # type: ignore[arg-type]
 
     def holding(self, share: float) -> Acceptance:
-        """Return who must accept where a share of the same others should."""
-        return Acceptance(self.today, self.others, share, False, self.margin, self.quick, self.usual)
+        """Return who must accept where a share of the same others should; for 0 today's model alone."""
+        margin = self.margin if share else 0.0
+        return Acceptance(self.today, self.others, share, False, margin, self.quick, self.usual)
 
     def __getstate__(self) -> dict[str, Any]:
         # what was worked out on the way is left out, so that a fitted engine has one hash, used or not
@@ -166,7 +167,7 @@ class Acceptance:
     @property
     def exact(self) -> bool:
         """Whether today's model alone decides."""
-        return not self.margin and (self.by_chance or not self.others)
+        return not self.margin and (self.by_chance or not self.others or not self.durability)
 
     @cached_property
     def classifier(self) -> Classifier:
@@ -195,7 +196,7 @@ class Acceptance:
         count = len(self.others)
         rows = np.stack([plan.path[-1] for plan in made])
         held = (accepting(self.others, rows) / count).tolist()
-        likely = self.likely(rows).tolist() if self.by_chance else [None] * len(made)
+        likely = self.likely(rows).round(6).tolist() if self.by_chance else [None] * len(made)
         said = {id(plan): each for plan, each in zip(made, zip(held, likely, strict=True), strict=True)}
         return [
             replace(plan, durability=said[id(plan)][0], refits=count, chance=said[id(plan)][1])

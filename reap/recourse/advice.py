@@ -119,7 +119,7 @@ def priced(
     """
     if plan.status != "ok" or plan.along or engine.acceptance_.exact:
         return plan
-    easier = engine.easiest(x, matrix, limits)[0]
+    easier = engine.holding(0).plans(x, matrix, limits)[0]
     if easier.status != "ok":
         return plan
     least, own = (
@@ -140,7 +140,7 @@ def easier(engine: Engine, plan: Plan, x: Any, matrix: Array, limits: Limits | N
         return None
     if plan.status not in ("ok", "none_found", "infeasible"):
         return None
-    found = engine.easiest(x, matrix, limits)[0]
+    found = engine.holding(0).plans(x, matrix, limits)[0]
     if found.status != "ok":
         return None
     return found.with_(note=words.fragile(found))

@@ -1,8 +1,8 @@
 """What every engine answers, and gets for that: a checked subject, a session, a table of recommendations.
 
 An engine answers ``fit``, ``plans``, ``robust`` and ``candidates``. For that it gets ``elicit``, ``recommend``, ``reasons``; and
-what sessions, batch and service ask for: ``plan_each``, ``fingerprint``, ``today``, and the fitted names ``classifier_`` (today's
-model), ``acceptance_`` (who must accept a plan) and ``typical_`` (the typical accepted person).
+what sessions, batch and service ask for: ``plan_each``, ``fingerprint``, ``holding``, and the fitted names ``classifier_``
+(today's model), ``acceptance_`` (who must accept a plan) and ``typical_`` (the typical accepted person).
 """
 
 from __future__ import annotations
@@ -293,23 +293,17 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
                 found.append(error)
         return found
 
-    def today(self) -> Self:
-        """Return the same fitted engine for which today's model alone decides: its plans ask for less and may not hold."""
-        made = copy.copy(self)
-        made.acceptance_ = Acceptance(self.classifier_)
-        made._forget()
-        return made
-
-    def easiest(self, x: Any, matrices: Array | Efforts, limits: Limits | None = None) -> list[Plan]:
-        """Return the plan of least effort for each matrix that today's model accepts, whatever its updates say of it."""
-        return self.acceptance_.told(self.today().plans(x, matrices, limits))
-
     def holding(self, share: float) -> Self:
-        """Return the same fitted engine for which a share of the model's possible updates must accept a plan, too."""
-        made = copy.copy(self)
-        made.acceptance_ = self.acceptance_.holding(share)
-        made._forget()
-        return made
+        """Return the same fitted engine for which this share of the model's possible updates must accept a plan, too.
+
+        For 0 today's model alone decides: such plans ask for least, and may not hold.
+        """
+        held: dict[float, Self] = self.__dict__.setdefault("_held", {})
+        if share not in held:
+            made = held[share] = copy.copy(self)
+            made.acceptance_ = self.acceptance_.holding(share)
+            made._forget()
+        return held[share]
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what tells this fitted engine from another, as plain JSON values: kind, settings, a hash of the model's scores.
@@ -350,6 +344,9 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
         digest = hashlib.sha256(repr(rounded.tolist()).encode()).hexdigest()
         return {"kind": type(self).__name__, "settings": settings, "model": digest}
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_held"}
+
     # for subclasses ------------------------------------------------------------------------------------
 
     def _accept(self, X: Frame | None = None, y: Any = None) -> Acceptance:
@@ -360,6 +357,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             )
         known = self.get_params(deep=False)
         self.typical_ = None
+        self.__dict__["_held"] = {}
         self.classifier_ = wrap(
             self.model,
             self.space,

@@ -72,7 +72,7 @@ class PlanDraft:
         return cls(subject, found, found.rows, [], which, np.zeros(count), found.problem.late)
 
 
-@dataclass(frozen=True)
+@dataclass
 class PlanMaker:
     """Turns drafts into plans; the models are asked once for everybody.
 
@@ -97,7 +97,7 @@ class PlanMaker:
             (draft, k)
             for draft in some
             for k, key in enumerate(draft.keys)
-            if _place(draft, key) not in draft.found.plans
+            if self._place(draft, key) not in draft.found.plans
         ]
         self._learn(new, [draft.found.problem.nearest for draft in some if not draft.keys])
         return [self._spread(one) if isinstance(one, PlanDraft) else one for one in drafts]
@@ -106,7 +106,7 @@ class PlanMaker:
         """Return a plan for each person of a draft, with its effort, out of the distinct ones."""
         if not draft.keys:
             return [self.nothing(draft.subject, draft.found, draft.late)] * len(draft.which)
-        made = [draft.found.plans[_place(draft, key)] for key in draft.keys]
+        made = [draft.found.plans[self._place(draft, key)] for key in draft.keys]
         return [
             made[k].with_(effort=float(value)) if made[k].status == "ok" else made[k]
             for k, value in zip(draft.which, draft.efforts, strict=True)
@@ -137,7 +137,11 @@ class PlanMaker:
         ]
         quick = self.search.quick if self.acceptance.exact else None
         for (draft, k), plan in zip(new, self.acceptance.told(made, quick), strict=True):
-            draft.found.plans[_place(draft, draft.keys[k])] = plan
+            draft.found.plans[self._place(draft, draft.keys[k])] = plan
+
+    def _place(self, draft: PlanDraft, key: int) -> tuple[str, bool, bool, int]:
+        """Return where the plan to a row is kept: its words depend on the language, its chance on who asks."""
+        return current(), draft.late, self.acceptance.by_chance, key
 
     def nothing(self, subject: Subject, found: Reachable, late: bool) -> Plan:
         """Return the honest refusal: proven or not, stopped at its time limit (``late``) or not, and how close it came."""
@@ -186,11 +190,6 @@ class PlanMaker:
         if draft.late:
             said.append(_("The search was stopped at its time limit; an easier plan may exist."))
         return " ".join(said)
-
-
-def _place(draft: PlanDraft, key: int) -> tuple[str, bool, int]:
-    """Return where the plan to a row is kept: its words depend on the language, and on whether time ran out."""
-    return current(), draft.late, key
 
 
 # in which steps -----------------------------------------------------------------------------------------------

@@ -152,23 +152,22 @@ class Recourse(Engine):
         -------
         list of Plan, b of them
         """
-        return self._planned(x, matrices, limits, self._chances)
-
-    def easiest(self, x: Any, matrices: Array | Efforts, limits: Limits | None = None) -> list[Plan]:
-        """Return the plan of least effort for each matrix that today's model accepts, whatever its updates say of it."""
-        if self._chances is None:
-            return super().easiest(x, matrices, limits)
-        return self._planned(x, matrices, limits, None)  # its own search, without weighing chances
-
-    def _planned(
-        self, x: Any, matrices: Array | Efforts, limits: Limits | None, chances: Chances | None
-    ) -> list[Plan]:
         deadline = self._deadline()
         subject = self._subject(x, limits)
         people = self._efforts(matrices)
         if len(people) == 0:
             return []
-        return self._judge.plans([self._draft(subject, people, limits, deadline, chances)])[0]
+        return self._judge.plans([self._draft(subject, people, limits, deadline)])[0]
+
+    def holding(self, share: float) -> Self:
+        """Return the same fitted engine for which this share of the model's possible updates must accept a plan, too.
+
+        For 0 today's model alone decides: such plans ask for least, and may not hold.
+        """
+        made = super().holding(share)
+        if made.acceptance_.exact and self.acceptance_.exact:  # the same rows: nothing is searched twice
+            made._search, made._judge.search = self._search, self._search
+        return made
 
     def plan_each(self, X: Frame, A: Array | Efforts, limits: Limits | None = None) -> list[Plan | Exception]:
         """Return the plan of everybody in a frame for one matrix (d, d), or the error that it ended in.
@@ -188,7 +187,7 @@ class Recourse(Engine):
             found = list[PlanDraft | list[Plan] | Exception]()
             for subject in subjects[begin : begin + TOGETHER]:
                 try:
-                    found.append(self._draft(subject, people, limits, self._deadline(), self._chances))
+                    found.append(self._draft(subject, people, limits, self._deadline()))
                 except Exception as error:  # somebody else's plan does not depend on it
                     found.append(error)
             plans = iter(self._judge.plans([one for one in found if not isinstance(one, Exception)]))
@@ -244,12 +243,7 @@ class Recourse(Engine):
         return self._remembered.score(Z)
 
     def _draft(
-        self,
-        subject: Subject,
-        people: Efforts,
-        limits: Limits | None,
-        deadline: float,
-        chances: Chances | None,
+        self, subject: Subject, people: Efforts, limits: Limits | None, deadline: float
     ) -> PlanDraft | list[Plan]:
         """Return the rows of least effort for each of b people, or the plans of somebody who needs none or can have none."""
         if subject.verdict is not None:
@@ -257,6 +251,8 @@ class Recourse(Engine):
         with self._search.of(subject, limits, deadline) as found:
             if len(found) == 0:
                 return PlanDraft.empty(subject, found, len(people))
-            if chances is None:
+            if self._chances is None:
                 return PlanDraft.of(subject, found, *found.least(people))
-            return PlanDraft.of(subject, found, *chances.least(subject, limits, people, found, deadline))
+            return PlanDraft.of(
+                subject, found, *self._chances.least(subject, limits, people, found, deadline)
+            )

@@ -91,7 +91,7 @@ class Reachable:
         self, problem: Problem, accepts: Callable[[Array], Bools] | None = None, others: Array | None = None
     ) -> None:
         self.problem, self._accepts = problem, accepts
-        self.plans: dict[tuple[str, bool, int], Plan] = {}
+        self.plans: dict[tuple[str, bool, bool, int], Plan] = {}
         self.complete = False
         self._solved: LRUCache[bytes, tuple[Array, Array]] = LRUCache(_SOLVED)
         self._lock, self._counting, self._waiting = threading.RLock(), threading.Lock(), 0

@@ -60,7 +60,7 @@ def test_a_plan_is_the_easiest_chance_of_a_yes_of_all_rows_there_are(case):
     ratios = []
     for i in range(0, 40, 4):
         x = rejected.iloc[[i]]
-        (plan,), (easiest,) = (ask(x, identity[None]) for ask in (engine.plans, engine.easiest))
+        (plan,), (easiest,) = (one.plans(x, identity[None]) for one in (engine, engine.holding(0)))
         assert plan.status == "ok"
         assert plan.valid
         assert plan.effort <= MOST * easiest.effort + 1e-9
@@ -70,7 +70,7 @@ def test_a_plan_is_the_easiest_chance_of_a_yes_of_all_rows_there_are(case):
         efforts = effort.size(effort.changes(Z, z))
         within = efforts <= MOST * easiest.effort + 1e-9
         best = (efforts[within] / judge.likely(Z[within])).min()
-        assert judge.likely(plan.path[-1:])[0] == pytest.approx(plan.chance)
+        assert judge.likely(plan.path[-1:])[0] == pytest.approx(plan.chance, abs=1e-6)
         ratios.append(plan.effort / plan.chance / best)
     assert max(ratios) < 1.1
     assert np.median(ratios) == pytest.approx(1, abs=1e-6)
@@ -106,7 +106,9 @@ def test_a_session_recommends_it_and_offers_a_safer_one_with_its_price(case):
             assert others[0].durability >= 0.95
         again = reap.Elicitation.from_json(session.to_json(), engine)
         assert again.recommend().to_json() == first.to_json()
-    assert safer
+    assert (
+        safer or not engine.classifier_.has_gradient
+    )  # nothing that this tree's updates agree on is in reach
 
 
 def test_everybody_in_a_table_gets_it_and_a_pickled_engine_too(case):
@@ -152,6 +154,8 @@ def test_a_word_that_says_nothing_is_refused(case):
 def test_other_engines_leave_the_choice_to_the_session(case, kind):
     """They have one row for each effort; the session weighs these."""
     engine, rejected, X, y = case
+    if kind is reap.GradientRecourse and not engine.classifier_.has_gradient:
+        pytest.skip("it follows a gradient")
     other = kind(engine.model, engine.space, durability="chance").fit(X, y)
     plan = other.plans(rejected.iloc[[0]], np.eye(engine.space.dimension))[0]
     assert plan.status != "ok" or 0 < plan.chance <= 1
