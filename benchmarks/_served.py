@@ -10,7 +10,7 @@ import pickle
 import sys
 from pathlib import Path
 
-from reap.service.server import run
+from reap.service.app import run
 from reap.service.settings import Settings
 
 if __name__ == "__main__":

@@ -7,16 +7,15 @@ would put it into every signature. It stands in a context variable instead: each
 from __future__ import annotations
 
 import math
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from reap._errors import InputError
 
 _DEADLINE: ContextVar[float] = ContextVar("reap_deadline", default=math.inf)
-_PAUSE: ContextVar[Callable[[Callable[[], bool]], None] | None] = ContextVar("reap_pause", default=None)
-_HELD: ContextVar[tuple[Callable[[], bool], ...]] = ContextVar("reap_held", default=())
 
 
 def deadline(time_limit: float | None) -> float:
@@ -52,48 +51,13 @@ def until(deadline: float) -> Iterator[None]:
         _DEADLINE.reset(before)
 
 
-@contextmanager
-def giving_way(pause: Callable[[Callable[[], bool]], None]) -> Iterator[None]:
-    """Let everything inside call ``pause`` whenever it looks at the clock: there it may wait while others are served.
-
-    What it is called with says whether somebody waits for what is held here (``holding``): then it must not go on waiting.
-
-    Examples
-    --------
-    >>> with giving_way(lambda wanted: print("after you", wanted())):
-    ...     check()
-    ...     with holding(lambda: True):
-    ...         check()
-    after you False
-    after you True
-    """
-    before = _PAUSE.set(pause)
-    try:
-        yield
-    finally:
-        _PAUSE.reset(before)
-
-
-@contextmanager
-def holding(wanted: Callable[[], bool]) -> Iterator[None]:
-    """Hold something inside that others may wait for; ``wanted`` says whether anybody does."""
-    before = _HELD.set((*_HELD.get(), wanted))
-    try:
-        yield
-    finally:
-        _HELD.reset(before)
-
-
-def grant(seconds: float) -> None:
-    """Let what is computed here go on for so long from now, also where the time set by ``until`` is over before."""
-    _DEADLINE.set(max(_DEADLINE.get(), time.monotonic() + seconds))
+def left() -> float:
+    """Return the seconds until the time set by ``until``, as many as a lock can wait for where none was set."""
+    return min(max(0.0, _DEADLINE.get() - time.monotonic()), threading.TIMEOUT_MAX)
 
 
 def late() -> bool:
     """Return whether the time is over; never where none was set."""
-    if (pause := _PAUSE.get()) is not None:
-        held = _HELD.get()
-        pause(lambda: any(wanted() for wanted in held))
     deadline = _DEADLINE.get()
     return deadline < math.inf and time.monotonic() > deadline
 

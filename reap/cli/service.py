@@ -61,8 +61,8 @@ def serve(
     settings = read_settings(database, config)
     if prior is not None:
         settings = settings.model_copy(update={"prior": str(prior)})
+    from reap.service.app import run
     from reap.service.case import Case
-    from reap.service.server import run
 
     print("Preparing the model …", flush=True)
     setup = _setup.prepare(
@@ -114,9 +114,7 @@ def reached(command: Callable[P, None]) -> Callable[P, None]:
         try:
             command(*given, **named)
         except Exception as error:
-            database = sys.modules.get(
-                "reap.service.database"
-            )  # None where nothing of a service is installed
+            database = sys.modules.get("reap.service.store")  # None where nothing of a service is installed
             if database is None or not isinstance(error, database.UnavailableError):
                 raise
             raise InputError(
@@ -220,8 +218,7 @@ def export(
 def open_store(database: str | None, config: Path | None) -> Store:
     """Return the store of a service, or say that there is none."""
     settings = read_settings(database, config)
-    from reap.service.database import UnavailableError
-    from reap.service.store import Store
+    from reap.service.store import Store, UnavailableError
 
     url = settings.database_url
     file = url.removeprefix("sqlite:///") if url.startswith("sqlite:///") else None

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from cachetools import LRUCache
 
-from reap import _clock, effort
+from reap import effort
 from reap._typing import Array, Bools, Ints
 from reap.effort import Efforts
 from reap.models import Classifier
@@ -94,7 +94,7 @@ class Reachable:
         self.plans: dict[tuple[str, bool, bool, int], Plan] = {}
         self.complete = False
         self._solved: LRUCache[bytes, tuple[Array, Array]] = LRUCache(_SOLVED)
-        self._lock, self._counting, self._waiting = threading.RLock(), threading.Lock(), 0
+        self._lock = threading.RLock()
         self._guessed = problem.own[None][:0]
         self._steps = LadderSteps(problem)
         self.places = self._known(problem.z0[None][:0] if others is None else others)
@@ -301,22 +301,9 @@ class Reachable:
 
     @contextmanager
     def lent(self) -> Iterator[None]:
-        """Be lent to whoever asks, one at a time; who has it gives way to nobody while others wait for it."""
-        if not self._lock.acquire(blocking=False):
-            self._wait(1)
-            try:
-                self._lock.acquire()
-            finally:
-                self._wait(-1)
-        try:
-            with _clock.holding(lambda: self._waiting > 0):
-                yield
-        finally:
-            self._lock.release()
-
-    def _wait(self, change: int) -> None:
-        with self._counting:
-            self._waiting += change
+        """Be lent to whoever asks, one at a time."""
+        with self._lock:
+            yield
 
 
 def _of_nobody(problem: Problem) -> Efforts:

@@ -10,10 +10,8 @@ from reap._typing import Array
 from reap.elicitation import ACTS, Event, saying
 from reap.language import _
 from reap.plan import Plan
-from reap.service.desk import Desk
-from reap.service.live import Live
+from reap.service.desk import Desk, Live, StaleError
 from reap.service.log import Entry, Sent
-from reap.service.refusals import StaleError
 from reap.space import Limits
 
 

@@ -11,9 +11,8 @@ from reap import language
 from reap._errors import InputError
 from reap.elicitation import Event
 from reap.service import acts, papers, plans, requests, reviews, schemas, views
-from reap.service.access import D
-from reap.service.desk import Desk
-from reap.service.live import Live
+from reap.service.desk import Desk, Live
+from reap.service.guards import D
 from reap.service.render import Form, go, key_of, link, number, page, sent, text, texts
 from reap.service.schemas import OF_SESSION
 
@@ -41,7 +40,7 @@ def chosen(desk: D, token: str) -> schemas.Chosen | None:
 @api.post("/choice", response_model=schemas.Chosen, responses=OF_SESSION)
 def choose(desk: D, token: str, body: requests.ChoiceRequest) -> Response:
     """Choose one of the plans on offer; where the operator promises it, it is honoured until a day."""
-    with desk.open(token, key=body.key) as live:
+    with desk.open(token) as live:
         plans.choose(desk, live, body.plan, body.key)
         made = plans.chosen(desk, live)
         assert made is not None
@@ -51,7 +50,7 @@ def choose(desk: D, token: str, body: requests.ChoiceRequest) -> Response:
 @api.post("/done", response_model=schemas.State, responses=OF_SESSION)
 def done(desk: D, token: str, body: requests.Done) -> Response:
     """Report what is done of the chosen plan; the person stands there now and is scored again."""
-    with desk.open(token, key=body.key) as live:
+    with desk.open(token) as live:
         plans.report(desk, live, body.done, body.key)
         return sent(views.state(desk, live))
 
@@ -85,7 +84,7 @@ def reviewed(desk: D, token: str) -> Response:
 @api.post("/review", status_code=204, responses=OF_SESSION)
 def review(desk: D, token: str, body: requests.ReviewRequest) -> Response:
     """Ask a person to look at the decision."""
-    with desk.open(token, key=body.key) as live:
+    with desk.open(token) as live:
         reviews.ask(desk, live, body.words, body.key)
     return Response(status_code=204)
 
@@ -115,7 +114,7 @@ def plan_page(request: Request, desk: D, token: str) -> Response:
 @pages.post("/choose")
 def chose(request: Request, desk: D, token: str, form: Form) -> Response:
     """Choose one of the plans on offer."""
-    with desk.open(token, key=key_of(form)) as live:
+    with desk.open(token) as live:
         plans.choose(desk, live, text(form, "plan"), key=key_of(form))
     return go(f"/s/{token}/plan", "chosen")
 
@@ -123,7 +122,7 @@ def chose(request: Request, desk: D, token: str, form: Form) -> Response:
 @pages.post("/refuse")
 def refused(request: Request, desk: D, token: str, form: Form) -> Response:
     """None of these: the plans on offer are set aside, and the questions go on."""
-    with desk.open(token, key=key_of(form)) as live:
+    with desk.open(token) as live:
         offered = plans.offered(desk, live)
         acts.refuse(desk, live, offered, revision=number(form, "revision"), key=key_of(form))
         asking = live.session.ask() is not None
@@ -214,7 +213,7 @@ def _done(request: Request, desk: Desk, token: str, status: int = 200, error: st
 def reported(request: Request, desk: D, token: str, form: Form) -> Response:
     """Note what was done; the person stands where the plan led, and is scored again."""
     try:
-        with desk.open(token, key=key_of(form)) as live:
+        with desk.open(token) as live:
             plans.report(desk, live, texts(form, "done"), key=key_of(form))
     except InputError as error:
         return _done(request, desk, token, 422, str(error))
@@ -250,7 +249,7 @@ def asked(request: Request, desk: D, token: str, form: Form) -> Response:
     """Store the request."""
     words = text(form, "words")
     try:
-        with desk.open(token, key=key_of(form)) as live:
+        with desk.open(token) as live:
             reviews.ask(desk, live, words, key=key_of(form))
     except InputError as error:
         return _review(request, desk, token, 422, str(error), words)

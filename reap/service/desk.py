@@ -8,212 +8,345 @@ that fails leaves nothing behind. Solving is done outside the database transacti
 
 from __future__ import annotations
 
+import secrets
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
 from typing import Literal
+
+from cachetools import LRUCache
 
 from reap import __version__, _clock, language
 from reap._clock import LateError
 from reap._errors import InputError
-from reap.elicitation import VERBS, Elicitation, Event
+from reap._typing import Array
+from reap.belief import LearnedPrior
+from reap.elicitation import ACTS, VERBS, Bayes, Elicitation, Event, in_force
 from reap.elicitation.events import MALFORMED
 from reap.plan import Plan
-from reap.service import receipts
-from reap.service.database import ConflictError, UnavailableError
-from reap.service.live import Live, MissingError
-from reap.service.log import Entry, Sent
-from reap.service.reception import Reception
-from reap.service.refusals import ReplacedError, ReusedError, StaleError, UncomputedError
-from reap.service.vocabulary import NOTES, SHOWN
+from reap.recourse import Engine
+from reap.service.case import Case
+from reap.service.log import NOTES, Entry, Sent, quiet
+from reap.service.schemas import Advice
+from reap.service.settings import Settings
+from reap.service.store import ConflictError, Kept, Store, UnavailableError, fingerprint
+from reap.space import Limits
 
-#: Seconds that are left, whatever the limit, to show what comes next once what a person said is stored.
-GRACE = 0.25
+# why a request is refused; what people read about each is in ``faults`` -----------------------------------
 
 
-class Desk(Reception):
-    """Holds the sessions of one case: one request of each at a time, what is said stored once, what is shown stored first."""
+class MissingError(Exception):
+    """There is no such session: never was, expired, deleted, or somebody else's."""
+
+
+class StaleError(Exception):
+    """The request was made on a state that has changed since; the session has moved on."""
+
+
+class ReusedError(StaleError):
+    """The key of the request belongs to another one, which said something else."""
+
+
+class ReplacedError(Exception):
+    """The session was made with a model, data or release that this service does not use any more."""
+
+
+class TrialsError(Exception):
+    """The session has no trial left, or the service allows none."""
+
+
+class HeldError(Exception):
+    """The session must be kept for some time, whatever the person wants."""
+
+    def __init__(self, until: date) -> None:
+        self.until = until
+        super().__init__(until.isoformat())
+
+
+class UncomputedError(Exception):
+    """The engine failed on what the person said, so it was not stored."""
+
+
+# a session in memory --------------------------------------------------------------------------------------
+
+
+@dataclass
+class Live:
+    """One session in memory: a copy of its log, from which it can be made again at any time.
+
+    Parameters
+    ----------
+    kept : Kept
+    lock : Lock
+        Held by the request that works with it.
+    entries : list of Entry
+        The log, as far as it is known here.
+    line : list of Entry
+        The entries in force.
+    spoken : str
+        The language in which its words were last made.
+    explained : ((int, str), Advice), optional
+        The plan in words, with the revision at which it was stored and the language.
+    offers : ((int, str), list of Plan), optional
+        The plans to choose from, of the same revision and language.
+    told : dict
+        What the options of questions that were answered are about, by where they lead.
+    """
+
+    kept: Kept
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    entries: list[Entry] = field(default_factory=list)
+    line: list[Entry] = field(default_factory=list)
+    copy: Elicitation | None = None
+    spoken: str = "en"
+    explained: tuple[tuple[int, str], Advice] | None = None
+    offers: tuple[tuple[int, str], list[Plan]] | None = None
+    told: dict[tuple[bytes, ...], list[str]] = field(default_factory=dict)
+
+    @property
+    def session(self) -> Elicitation:
+        """The session; only after catching up."""
+        if self.copy is None:
+            raise MissingError
+        return self.copy
+
+    @property
+    def revision(self) -> int:
+        """The place of the last entry that changed what the person sees; notes do not count."""
+        return max(entry.revision for entry in self.entries if not quiet(entry.type))
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The features that the operator vouches for; the person sees them and cannot edit them."""
+        return frozenset(self.entries[0].payload.get("given", ()))
+
+    def shown(self, kind: str) -> Entry | None:
+        """Return the entry of what was shown since the last act: "asked" or "recommended"."""
+        for entry in reversed(self.line):
+            if entry.type == kind:
+                return entry
+            if entry.type in ACTS:
+                return None
+        return None
+
+    def happen(self, engine: Engine, events: Sequence[Event], prior: LearnedPrior | None) -> None:
+        """Let events happen to the copy; after an undo it is made again, with the prior it began with."""
+        told = [event for event in events if event.type in VERBS]
+        if self.copy is None or any(event.type == "undone" for event in told):
+            every = in_force([*(entry.event for entry in self.entries), *told])
+            self.copy = Elicitation.of([e for e in every if e.type in VERBS], engine, prior=prior)
+        else:
+            for event in told:
+                self.copy.apply(event)
+
+    def note(self, entries: Sequence[Entry]) -> None:
+        """Know new entries of the log, which have happened to the copy already."""
+        self.entries = [*self.entries, *entries]
+        self.line = in_force(self.entries)
+
+    def forget(self) -> None:
+        """Know nothing, so that the next look at the log makes everything again."""
+        self.copy, self.entries, self.line, self.told = None, [], [], {}
+
+
+# all of them ----------------------------------------------------------------------------------------------
+
+
+class Desk:
+    """Holds the sessions of one case: one request of each at a time, what is said stored once, what is shown stored first.
+
+    Parameters
+    ----------
+    case : Case
+    store : Store
+    settings : Settings
+    solved : callable
+        Told the name and seconds of each computation, for metrics.
+    """
+
+    def __init__(
+        self,
+        case: Case,
+        store: Store,
+        settings: Settings,
+        solved: Callable[[str, float], None] = lambda name, seconds: None,
+    ) -> None:
+        self.case, self.store, self.settings = case, store, settings
+        self.space = case.engine.space
+        self._solved = solved
+        self._solvers = threading.BoundedSemaphore(settings.solvers)
+        self._live: MutableMapping[str, Live] = LRUCache(settings.live_sessions)
+        self._directory = threading.Lock()  # guards the directory, never a computation
+        self.prior = LearnedPrior.load(settings.prior) if settings.prior else None
+        if self.prior is not None:
+            self.prior.fits(self.space.digest)
+        self._priors: LRUCache[str, LearnedPrior] = LRUCache(8)
+
+    # who comes and goes ------------------------------------------------------------------------------
+
+    def start(
+        self,
+        z: Array,
+        *,
+        questions: int | None = None,
+        options: int | None = None,
+        limits: Limits | None = None,
+        seed: int = 0,
+        given: Sequence[str] = (),
+    ) -> str:
+        """Start a session for a subject (d,) with its first question; return its token, which is kept nowhere.
+
+        ``given`` names the features that the operator vouches for: the person sees them and cannot edit them.
+        The session and its question are stored together. Its token has 128 random bits.
+        """
+        for name in given:
+            self.space.feature(name)
+        if self.prior is not None:  # stored before anything rests on it
+            self.store.note(_name(self.prior.hash), self.prior.to_json())
+        begin = time.perf_counter()
+        session = Elicitation(
+            self.case.engine,
+            self.space.decode(z[None]),
+            questions=questions or self.settings.questions,
+            options=options or self.settings.options,
+            limits=limits,
+            preset=Bayes(prior=self.prior, minds=self.settings.minds),
+            random_state=seed,
+        )
+        str(session.ask())  # in words too: what cannot be said is not stored
+        _clock.check()
+        seconds = time.perf_counter() - begin
+        self._solved("ask", seconds)
+        started, asked = session.events
+        fixed = {
+            "model": self.case.model,
+            "data": self.case.data,
+            **({"given": list(given)} if given else {}),
+        }
+        token = secrets.token_urlsafe(16)
+        kept, entries = self.store.create(
+            fingerprint(token),
+            days=self.settings.expire_days,
+            model=self.case.model,
+            data=self.case.data,
+            version=__version__,
+            said=[(started.type, {**started.payload, **fixed}), (asked.type, asked.payload)],
+            milliseconds=1000 * seconds,
+        )
+        with self._directory:
+            self._live[kept.id] = Live(kept, entries=entries, line=list(entries), copy=session)
+        return token
+
+    def row(self, token: str, *, expired: bool = True) -> Kept:
+        """Return the row of a session, also after its time is over: it can still be deleted."""
+        kept = self.store.find(fingerprint(token), expired=expired)
+        if kept is None:
+            raise MissingError
+        return kept
+
+    def log(self, token: str) -> tuple[Kept, list[Entry]]:
+        """Return a session's row and log; works whatever the model in use."""
+        kept = self.row(token, expired=False)
+        return kept, self.store.events(kept.id)
+
+    def delete(self, token: str) -> None:
+        """Remove everything that is stored about a person; a link whose time is over still does that."""
+        kept = self.row(token)
+        if (held := self.held_until(kept)) is not None:
+            raise HeldError(held)
+        self.store.delete(kept.id)
+        with self._directory:
+            self._live.pop(kept.id, None)
+
+    def held_until(self, kept: Kept) -> date | None:
+        """Return the day until which a session must be kept, where the operator holds it and that day is not over."""
+        if not self.settings.hold_days:
+            return None
+        until = date.fromisoformat(kept.created[:10]) + timedelta(days=self.settings.hold_days)
+        return until if until > datetime.now(UTC).date() else None
+
+    # one request -------------------------------------------------------------------------------------
 
     @contextmanager
-    def open(self, token: str, *, key: str | None = None, undoing: bool = False) -> Iterator[Live]:
+    def open(self, token: str, *, undoing: bool = False) -> Iterator[Live]:
         """Enter a session: one request of it at a time in this worker, caught up, its question asked.
 
-        ``key`` names the request: where it came before and was stored, its receipt says so, whatever fails from here on.
         ``undoing`` enters also where the last act cannot be computed any more: then the session has its log and nothing else.
         """
-        receipt = receipts.current()
-        came, kept = receipt.came, self._find(token)
+        kept = self.row(token, expired=False)
         if (kept.model, kept.data) != (self.case.model, self.case.data):
             raise ReplacedError
         with self._directory:
             live = self._live.setdefault(kept.id, Live(kept))
-        deadline = came + self.settings.time_limit
-        with _clock.until(deadline), self._held(live, deadline, key):
-            live.came, live.key = came, key
-            receipt.recognise(key, live.entries)
+        if not live.lock.acquire(timeout=_clock.left()):
+            raise LateError
+        try:
             if live.spoken != language.current():  # what is kept in words is made again in the other language
                 live.forget()
                 live.spoken = language.current()
             try:
-                if kept.events != len(live.entries):
+                if kept.events != len(live.entries) or live.copy is None:
                     self._catch_up(live)
-                self._ask(live)
+                self._show(live, "asked")
             except Exception as error:
                 if not undoing or isinstance(error, MissingError | UnavailableError):
                     raise
                 live.forget()
                 live.note(self.store.events(kept.id))
             yield live
-
-    @contextmanager
-    def _held(self, live: Live, deadline: float, key: str | None) -> Iterator[None]:
-        """Hold a session's lock; another request of it that computes until the deadline leaves no time for this one."""
-        if not live.lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
-            if key is not None:  # the other may have been the same one, sent before
-                receipts.current().recognise(key, self.store.events(live.kept.id))
-            raise LateError
-        try:
-            yield
         finally:
             live.lock.release()
 
     def _catch_up(self, live: Live) -> None:
+        """Let what is new in the log happen to the copy; never half a step."""
         new = self.store.events(live.kept.id, since=len(live.entries))
-        if not live.entries and not new:
+        first = next(iter(live.entries or new), None)
+        if first is None:
             raise MissingError
-        receipts.current().recognise(live.key, new)
-        if new:
-            with self.solving(live, "replay"):
-                try:
-                    live.absorb(self.case.engine, new, self.priors.of((live.entries or new)[0]))
-                except MALFORMED as error:
-                    if (live.entries or new)[0].payload.get("reap") == __version__:
-                        raise
-                    raise ReplacedError from error  # another release said it in another way
-
-    def append(
-        self,
-        live: Live,
-        event: Event,
-        sent: Sent | None = None,
-        milliseconds: float | None = None,
-        *,
-        first: Event | None = None,
-    ) -> Entry:
-        """Let an event happen in memory, then store it with the question it leads to; where another worker was first, look again.
-
-        ``first`` is an event that comes before it: all are stored or none.
-        """
-        begun = live.revision
-        said = [event] if first is None else [first, event]
-        while True:
-            shown: Sequence[Event] = ()
-            if event.type not in (*SHOWN, *NOTES):
-                shown, milliseconds = self._foresee(live, said)
-            # Who is told that it took too long has said nothing. What is shown comes after what was said is stored.
-            if event.type not in ("undone", *SHOWN):
-                _clock.check()
-            try:
-                entries = self.store.append_all(
-                    live.kept,
-                    len(live.entries),
-                    [(one.type, one.payload) for one in (*said, *shown)],
-                    sent,
-                    milliseconds,
-                    live.entries[-1].hash,
-                )
-            except ConflictError:
-                before = len(live.entries)
-                live.forget()
-                self._catch_up(live)
-                if event.type in SHOWN:  # another worker may have shown something else: take that
-                    raise StaleError from None
-                if (done := self.repeated(live, sent)) is not None:
-                    return done
-                if live.revision != begun:
-                    raise StaleError from None
-                if len(live.entries) == before:  # nothing new and yet refused: the session is gone
-                    raise MissingError from None
-                continue
-            except BaseException:
-                live.forget()  # what is not stored has not happened
-                raise
-            live.note(entries)
-            if event.type not in SHOWN:  # it counts: so there is time to show what comes next
-                _clock.grant(GRACE)
-            return entries[len(said) - 1]
-
-    def _foresee(self, live: Live, said: Sequence[Event]) -> tuple[Sequence[Event], float | None]:
-        """Let what the person says happen to the session in memory and find the next question, before anything is stored.
-
-        Returns the event of that question, none where it is in the log already, and the milliseconds it took. An undo is
-        stored whatever comes of it: it only takes away.
-        """
-        event = said[-1]
         try:
-            with self.solving(live, event.type):
-                for one in said:
-                    if one.type in VERBS:
-                        live.imagine(self.case.engine, one, self.priors.of(live.entries[0]))
-            begin, before = time.perf_counter(), len(live.session.events)
-            with self.solving(live, "ask"):
-                str(live.session.ask())  # in words too: what cannot be said is not stored
-            return live.session.events[before:], 1000 * (time.perf_counter() - begin)
-        except Exception as error:
-            if event.type == "undone":
-                live.copy = None
-                return (), None
+            with self.solving(live, "replay"):
+                live.happen(self.case.engine, [entry.event for entry in new], self._prior_of(first))
+        except BaseException as error:
             live.forget()
-            if isinstance(error, InputError | LateError):
-                raise
-            raise UncomputedError from error
+            if isinstance(error, MALFORMED) and first.payload.get("reap") != __version__:
+                raise ReplacedError from error  # another release said it in another way
+            raise
+        live.note(new)
+
+    def _prior_of(self, started: Entry) -> LearnedPrior | None:
+        """Return the prior that a session began with, by its first entry: it comes back with that one and no other."""
+        wanted = started.payload.get("prior")
+        if wanted is None or (self.prior is not None and self.prior.hash == wanted):
+            return None if wanted is None else self.prior
+        if wanted not in self._priors:
+            text = self.store.noted(_name(wanted))
+            if text is None:
+                raise InputError(
+                    f"the session began with the learnt prior {wanted[:12]}, which is not stored here"
+                )
+            self._priors[wanted] = LearnedPrior.from_json(text)
+        return self._priors[wanted]
 
     @contextmanager
     def solving(self, live: Live, name: str) -> Iterator[None]:
-        """Wait for a turn to compute, and tell the metrics how long it took."""
-        with self._turns.turn(live.came, live.came + self.settings.time_limit):
-            begin = time.perf_counter()
+        """Wait for a place to compute, and tell the metrics how long it took."""
+        if not self._solvers.acquire(timeout=_clock.left()):
+            raise LateError
+        begin = time.perf_counter()
+        try:
             yield
             self._solved(name, time.perf_counter() - begin)
+        finally:
+            self._solvers.release()
 
-    # what is shown -----------------------------------------------------------------------------------
-
-    def _ask(self, live: Live) -> None:
-        """Choose the next question and store it before anybody sees it."""
-        self._show(live, "asked", "ask", lambda session: session.ask())
-
-    def plan(self, live: Live) -> Plan:
-        """Return the plan of this state, computed once and stored before anybody sees it."""
-        shown = self._show(live, "recommended", "recommend", lambda session: session.recommend())
-        return Plan.from_dict(shown.payload["plan"], self.space)
-
-    def _show(
-        self,
-        live: Live,
-        kind: Literal["asked", "recommended"],
-        name: str,
-        compute: Callable[[Elicitation], object],
-    ) -> Entry:
-        while (found := live.shown(kind)) is None:
-            begin = time.perf_counter()
-            try:
-                with self.solving(live, name):
-                    compute(live.session)
-            except BaseException:
-                live.forget()  # never half a step
-                raise
-            seconds = time.perf_counter() - begin
-            event = next(event for event in reversed(live.session.events) if event.type == kind)
-            try:
-                self.append(live, event, milliseconds=1000 * seconds)
-            except StaleError:  # another worker was first, or the person said something there
-                if kind == "recommended":
-                    self._ask(live)
-        return found
+    # what the person says ----------------------------------------------------------------------------
 
     def repeated(self, live: Live, sent: Sent | None) -> Entry | None:
         """Return what a request has stored already, when it comes again."""
-        done = live.by_key(sent.key) if sent is not None else None
+        done = next((entry for entry in live.entries if sent is not None and entry.key == sent.key), None)
         if done is not None and sent is not None and done.request != sent.digest:
             raise ReusedError
         return done
@@ -229,17 +362,108 @@ class Desk(Reception):
     ) -> Entry:
         """Store what the person says, once it is checked and computed; the same request again returns the stored entry.
 
-        ``first`` is an event that comes before it: both are stored or neither.
+        ``first`` is an event that comes before it: both are stored or neither. Where another worker was first, look again.
         """
         if (done := self.repeated(live, sent)) is not None:
             return done
-        if revision is not None and live.revision != revision:
+        begun = live.revision
+        if revision is not None and begun != revision:
             raise StaleError
-        entry = self.append(live, said(), sent, first=first)
-        if (
-            live.copy is None
-        ):  # an undo to a state that cannot be computed: it is stored, and one more undo may help
+        event = said()
+        events = [event] if first is None else [first, event]
+        shown, milliseconds = self._imagine(live, events)
+        if event.type != "undone":
+            _clock.check()  # an undo is stored whatever comes of it: it only takes away
+        try:
+            entries = self._store(live, [*events, *shown], sent, milliseconds)
+        except ConflictError:
+            self._look_again(live)
+            return self.act(live, said, begun, sent, first=first)
+        if live.copy is None:  # undone to what cannot be computed; one more undo may help
             live.forget()
             self._catch_up(live)
-        self._ask(live)
-        return entry
+        self._show(live, "asked")
+        return entries[len(events) - 1]
+
+    def append(self, live: Live, note: Event, sent: Sent | None = None) -> Entry:
+        """Store a note, of which no engine hears."""
+        return self.act(live, lambda: note, None, sent)
+
+    def _imagine(self, live: Live, events: Sequence[Event]) -> tuple[Sequence[Event], float | None]:
+        """Let what the person says happen to the copy and find the next question, before anything is stored.
+
+        Returns the event of that question, none where it is in the log already, and the milliseconds it took.
+        """
+        said = events[-1].type
+        if said in NOTES:
+            return (), None
+        try:
+            with self.solving(live, said):
+                live.happen(self.case.engine, events, self._prior_of(live.entries[0]))
+            begin, before = time.perf_counter(), len(live.session.events)
+            with self.solving(live, "ask"):
+                str(live.session.ask())  # in words too: what cannot be said is not stored
+            return live.session.events[before:], 1000 * (time.perf_counter() - begin)
+        except Exception as error:
+            if said == "undone":
+                live.copy = None
+                return (), None
+            live.forget()
+            if isinstance(error, InputError | LateError):
+                raise
+            raise UncomputedError from error
+
+    def _store(
+        self, live: Live, events: Sequence[Event], sent: Sent | None, milliseconds: float | None
+    ) -> list[Entry]:
+        """Store what has happened to the copy; what is not stored has not happened."""
+        said = [(event.type, event.payload) for event in events]
+        try:
+            entries = self.store.append(
+                live.kept, len(live.entries), live.entries[-1].hash, said, sent, milliseconds
+            )
+        except ConflictError:
+            raise
+        except BaseException:
+            live.forget()
+            raise
+        live.note(entries)
+        return entries
+
+    def _look_again(self, live: Live) -> None:
+        """Catch up where another worker wrote first; a session that was refused and has nothing new is gone."""
+        before = len(live.entries)
+        live.forget()
+        self._catch_up(live)
+        if len(live.entries) == before:
+            raise MissingError
+
+    # what is shown -----------------------------------------------------------------------------------
+
+    def plan(self, live: Live) -> Plan:
+        """Return the plan of this state, computed once and stored before anybody sees it."""
+        return Plan.from_dict(self._show(live, "recommended").payload["plan"], self.space)
+
+    def _show(self, live: Live, kind: Literal["asked", "recommended"]) -> Entry:
+        """Return what is shown in this state, the next question or the plan, stored before anybody sees it."""
+        while (found := live.shown(kind)) is None:
+            begin = time.perf_counter()
+            try:
+                with self.solving(live, "ask" if kind == "asked" else "recommend"):
+                    _ = live.session.ask() if kind == "asked" else live.session.recommend()
+            except BaseException:
+                live.forget()
+                raise
+            event = next(event for event in reversed(live.session.events) if event.type == kind)
+            try:
+                self._store(live, [event], None, 1000 * (time.perf_counter() - begin))
+            except ConflictError:  # another worker was first, or the person said something there: take that
+                self._look_again(live)
+                if kind == "recommended":
+                    self._show(live, "asked")
+        return found
+
+
+def _name(prior: str) -> str:
+    """Return the name of the note that holds a prior."""
+    return f"prior:{prior[:24]}"

@@ -17,7 +17,7 @@ from reap.elicitation.events import MALFORMED
 from reap.recourse import Engine
 from reap.scores import Scale
 from reap.service.log import Entry, fault
-from reap.service.tables import Kept
+from reap.service.store import Kept
 
 _FORMAT, _VERSION = "reap.log", 1
 #: What a person's copy is called: it is for reading, and does not replay.

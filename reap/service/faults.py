@@ -16,19 +16,19 @@ from reap import language
 from reap._clock import LateError
 from reap._errors import InputError
 from reap.language import N_, _
-from reap.service import receipts, views
-from reap.service.database import UnavailableError
-from reap.service.live import MissingError
-from reap.service.refusals import (
+from reap.service import views
+from reap.service.desk import (
     HeldError,
+    MissingError,
     ReplacedError,
     ReusedError,
     StaleError,
     TrialsError,
     UncomputedError,
 )
-from reap.service.render import error_page, go, moved_on, page, session_of
+from reap.service.render import error_page, moved_on
 from reap.service.rows import FieldError
+from reap.service.store import UnavailableError
 
 _logger = logging.getLogger("reap.service")
 NOT_FOUND = N_(
@@ -47,19 +47,10 @@ UNAVAILABLE = N_(
     "The service cannot store anything at the moment. Nothing was lost; please try again in a minute."
 )
 BROKEN = N_("Something went wrong on our side. Nothing that was stored is lost; please try again.")
-LATE = N_(
-    "This took longer than {seconds} seconds, so it was given up and nothing of it was stored. Please try again in a while."
-)
-KEPT = N_(
-    "What you sent is stored, but we could not show what follows from it. Ask for the state, or send the same again with its key."
-)
-BEFORE = N_("A request with this key is stored; send it again to get its answer.")
-BEGUN = N_(
-    "A session was started, but we could not show it in time. Please start again; the other one is deleted when its time is over."
-)
+LATE = N_("This took longer than {seconds} seconds, so it was given up. Please try again in a while.")
 UNKNOWN = N_(
-    "We lost the database before it said whether what you sent is stored. Please load the page again in a minute to see it; "
-    "sent once more, it counts once."
+    "We cannot say yet whether what you sent is stored: load the page again in a minute to see it. "
+    "Sent once more, it counts once."
 )
 UNCOMPUTED = N_(
     "We could not work out what follows from this, so it was not stored. Everything before it is as it was; "
@@ -104,22 +95,16 @@ def answer(request: Request, status: int, sentence: str, **more: Any) -> Respons
 
 
 def failure(request: Request, status: int, sentence: str, wait: int = 0) -> Response:
-    """Return the answer to a request that failed on our side, with what is true of what it asked for: done, or not.
+    """Return the answer to a request that failed on our side; ``wait`` is after how many seconds to try again.
 
-    ``wait`` is after how many seconds to try again.
+    A commit whose reply was lost may have succeeded, and one may still be under way: of what was sent nothing is claimed. The
+    same request with the same key counts once.
     """
-    outcome = receipts.closed(request.scope)
-    if outcome == "nothing" or request.method in ("GET", "HEAD"):
-        return answer(request, status, sentence, headers={"Retry-After": str(wait)} if wait else {})
-    programs = request.url.path.startswith("/api/")
-    if outcome == "deleted":
-        return Response(status_code=204) if programs else page(request, "deleted.html", active="")
-    if outcome in ("stored", "before") and not programs and (session := session_of(request)):
-        # what comes next is shown there, in a time of its own
-        return go(session, "stored" if outcome == "stored" else "")
-    sentence = {"stored": KEPT, "begun": BEGUN, "before": BEFORE, "unknown": UNKNOWN}[outcome]
-    known = True if outcome in ("stored", "begun") else None
-    return answer(request, 503, sentence, stored=known, headers={"Retry-After": str(wait or 1)})
+    headers = {"Retry-After": str(wait)} if wait else {}
+    reading = request.method in ("GET", "HEAD")
+    if not reading and "token" in request.path_params:
+        sentence = f"{_(sentence)} {_(UNKNOWN)}"
+    return answer(request, status, sentence, headers=headers, stored=False if reading else None)
 
 
 def late(request: Request, limit: float) -> Response:
@@ -165,7 +150,7 @@ def install(app: FastAPI) -> None:
     def _uncomputed(request: Request, error: Exception) -> Response:
         cause = error.__cause__ or error
         _logger.error("not computed", exc_info=(type(cause), cause, cause.__traceback__))
-        return failure(request, 500, UNCOMPUTED)
+        return answer(request, 500, UNCOMPUTED)
 
     @app.exception_handler(LateError)
     def _late(request: Request, error: Exception) -> Response:

@@ -1,6 +1,8 @@
 """The log of a session as it is kept: events that are only ever added, each bound to the one before it by a hash.
 
-What the events mean, and how one is taken back, says ``reap.elicitation.events``.
+What the events of a session mean, and how one is taken back, says ``reap.elicitation.events``. The service adds entries of its
+own, *notes*: they are only kept, no engine hears of them, undo leaves them, and they do not make a page that somebody has open
+stale. A new note is one line in ``NOTES``.
 """
 
 from __future__ import annotations
@@ -13,7 +15,39 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from reap.elicitation import Event
+from reap._errors import unknown
+from reap.elicitation import VERBS, Event
+
+#: The service's own entries, each with what it says. At most 32 characters a name.
+NOTES = {
+    "chosen": "the plan that the person chose",
+    "reported": "what the person has done of it",
+    "printed": "the person took the plan with them, on paper or as a file",
+    "returned": "the person came back after a while",
+    "review asked": "the person wants somebody to look at the decision",
+    "review answered": "what somebody at the operator's decided",
+}
+#: What a session shows; it has happened to the session in memory when it is stored.
+SHOWN = ("asked", "recommended")
+TYPES = (*VERBS, *NOTES)
+
+
+def check(kind: str) -> str:
+    """Return a type of entry, or refuse one that no release knows.
+
+    Examples
+    --------
+    >>> check("review asked")
+    'review asked'
+    """
+    if kind not in TYPES:
+        raise unknown("type of entry", kind, TYPES)
+    return kind
+
+
+def quiet(kind: str) -> bool:
+    """Whether an entry changes nothing that the person sees, so that the revision stays."""
+    return kind == "recommended" or kind in NOTES
 
 
 @dataclass(frozen=True)

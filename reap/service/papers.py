@@ -12,8 +12,7 @@ from reap import language
 from reap.language import _
 from reap.service import plans, views
 from reap.service.brand import Brand
-from reap.service.desk import Desk
-from reap.service.live import Live
+from reap.service.desk import Desk, Live
 from reap.service.render import download
 
 Part = tuple[str, Any]

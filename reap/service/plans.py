@@ -25,10 +25,8 @@ from reap.recourse.advice import possible, relaxations
 from reap.scores import Scale
 from reap.service import acts
 from reap.service import schemas as out
-from reap.service.desk import Desk
-from reap.service.live import Live
+from reap.service.desk import Desk, Live, StaleError
 from reap.service.log import Entry, Sent
-from reap.service.refusals import StaleError
 from reap.service.views import position
 from reap.space import Change
 from reap.words import stepwise

@@ -11,9 +11,8 @@ from reap._errors import InputError
 from reap.elicitation.learned import WORDS
 from reap.language import _
 from reap.service import acts, requests, rows, schemas, views
-from reap.service.access import D
-from reap.service.desk import Desk
-from reap.service.live import Live, MissingError
+from reap.service.desk import Desk, Live, MissingError
+from reap.service.guards import D
 from reap.service.render import Form, go, key_of, number, page, sent, text, texts
 from reap.service.schemas import OF_SESSION
 
@@ -30,7 +29,7 @@ Key = Annotated[str | None, Query(pattern=requests.KEY)]
 @api.post("/answers", response_model=schemas.Stored, responses=OF_SESSION)
 def answer(desk: D, token: str, body: requests.AnswerRequest) -> Response:
     """Answer the question. The same key again gives the same stored answer; a stale revision gives 409."""
-    with desk.open(token, key=body.key) as live:
+    with desk.open(token) as live:
         entry = acts.answer(desk, live, **body.model_dump())
         said = {"question": "", "choice": "", "impossible": [], **entry.payload}
         return sent(
@@ -46,7 +45,7 @@ def answer(desk: D, token: str, body: requests.AnswerRequest) -> Response:
 @api.delete("/answers/last", response_model=schemas.State, responses=OF_SESSION)
 def undo(desk: D, token: str, revision: Revision = None, key: Key = None) -> Response:
     """Take back the last answer or wish; the state before it is restored exactly."""
-    with desk.open(token, key=key, undoing=True) as live:
+    with desk.open(token, undoing=True) as live:
         acts.undo(desk, live, revision=revision, key=key)
         return sent(views.state(desk, live))
 
@@ -54,7 +53,7 @@ def undo(desk: D, token: str, revision: Revision = None, key: Key = None) -> Res
 @api.put("/answers/{position}", response_model=schemas.State, responses=OF_SESSION)
 def revise(desk: D, token: str, position: int, body: requests.Revised) -> Response:
     """Give another answer to an earlier question, by its position from 0; later answers stay."""
-    with desk.open(token, key=body.key) as live:
+    with desk.open(token) as live:
         acts.revise(desk, live, position=position, **body.model_dump())
         return sent(views.state(desk, live))
 
@@ -62,7 +61,7 @@ def revise(desk: D, token: str, position: int, body: requests.Revised) -> Respon
 @api.post("/screening", response_model=schemas.State, responses=OF_SESSION)
 def screen(desk: D, token: str, body: requests.ScreeningRequest) -> Response:
     """Say before the first question what could change at all; what is not named stays as it is."""
-    with desk.open(token, key=body.key) as live:
+    with desk.open(token) as live:
         acts.screen(desk, live, **body.model_dump())
         return sent(views.state(desk, live))
 
@@ -70,7 +69,7 @@ def screen(desk: D, token: str, body: requests.ScreeningRequest) -> Response:
 @api.post("/constraints", response_model=schemas.State, responses=OF_SESSION)
 def constrain(desk: D, token: str, body: requests.Constraint) -> Response:
     """Wish something about one feature: keep it, bound it, exclude levels, say how hard changing it is."""
-    with desk.open(token, key=body.key) as live:
+    with desk.open(token) as live:
         wish = rows.wish(desk.space, body.feature, body.model_dump())
         acts.constrain(desk, live, body.feature, wish, revision=body.revision, key=body.key)
         return sent(views.state(desk, live))
@@ -79,7 +78,7 @@ def constrain(desk: D, token: str, body: requests.Constraint) -> Response:
 @api.delete("/constraints/{feature:path}", response_model=schemas.State, responses=OF_SESSION)
 def release(desk: D, token: str, feature: str, revision: Revision = None, key: Key = None) -> Response:
     """Take back every limit on one feature."""
-    with desk.open(token, key=key) as live:
+    with desk.open(token) as live:
         acts.release(desk, live, feature, revision=revision, key=key)
         return sent(views.state(desk, live))
 
@@ -124,7 +123,7 @@ def screened(request: Request, desk: D, token: str, form: Form) -> Response:
         return _screening(request, desk, token, 422, error)
     said = (None, None) if skipped else (named, levels)
     try:
-        with desk.open(token, key=key_of(form)) as live:
+        with desk.open(token) as live:
             acts.screen(desk, live, *said, revision=number(form, "revision"), key=key_of(form))
             where = _next(token, live)
     except InputError as refused:
@@ -186,7 +185,7 @@ def _choice(form: Form) -> int | str:
 def answered(request: Request, desk: D, token: str, form: Form) -> Response:
     """Store the answer; sent twice, from two tabs or from a page of the past, it counts once or not at all."""
     try:
-        with desk.open(token, key=key_of(form)) as live:
+        with desk.open(token) as live:
             acts.answer(
                 desk,
                 live,
@@ -206,7 +205,7 @@ def answered(request: Request, desk: D, token: str, form: Form) -> Response:
 def undone(request: Request, desk: D, token: str, form: Form) -> Response:
     """Take back the last answer or wish."""
     try:
-        with desk.open(token, key=key_of(form), undoing=True) as live:
+        with desk.open(token, undoing=True) as live:
             acts.undo(desk, live, revision=number(form, "revision"), key=key_of(form))
     except InputError as error:
         return _question(request, desk, token, 422, str(error))
@@ -217,7 +216,7 @@ def undone(request: Request, desk: D, token: str, form: Form) -> Response:
 def revised(request: Request, desk: D, token: str, form: Form) -> Response:
     """Change an earlier answer."""
     try:
-        with desk.open(token, key=key_of(form)) as live:
+        with desk.open(token) as live:
             place, revision = number(form, "position"), number(form, "revision")
             acts.revise(desk, live, position=place, revision=revision, choice=_choice(form), key=key_of(form))
     except InputError as error:
@@ -275,7 +274,7 @@ def wished(request: Request, desk: D, token: str, form: Form) -> Response:
     said: dict[str, Any] = {name: text(form, name) for name in ("fixed", "at_least", "at_most", "difficulty")}
     said["exclude"] = texts(form, "exclude")
     try:
-        with desk.open(token, key=key_of(form)) as live:
+        with desk.open(token) as live:
             read = rows.wish(desk.space, feature, said)
             acts.wish(desk, live, feature, read, revision=number(form, "revision"), key=key_of(form))
     except InputError as error:
@@ -287,7 +286,7 @@ def wished(request: Request, desk: D, token: str, form: Form) -> Response:
 @pages.post("/release")
 def released(request: Request, desk: D, token: str, form: Form) -> Response:
     """Lift a limit."""
-    with desk.open(token, key=key_of(form)) as live:
+    with desk.open(token) as live:
         feature, revision = text(form, "feature"), number(form, "revision")
         acts.release(desk, live, feature, revision=revision, key=key_of(form))
     return go(f"/s/{token}/{'plan' if text(form, 'back') == 'plan' else 'wishes'}", "lifted")

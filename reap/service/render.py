@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
+from itsdangerous import Signer
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import BaseModel
 from starlette.datastructures import FormData
@@ -20,7 +22,6 @@ from reap.language import N_, _
 from reap.service import charts
 from reap.service.requests import KEY
 from reap.service.settings import Settings
-from reap.service.tokens import sign, signed
 from reap.space import Feature
 
 COOKIE, LANGUAGE = "reap_browser", "reap_language"
@@ -36,7 +37,6 @@ _TITLES = {
 NOTES = {
     "moved": N_("This question was answered already, perhaps in another window. Here is where you are now."),
     "stale": N_("You said something else in the meantime, so this was not taken. Here is where you are now."),
-    "stored": N_("What you sent is stored."),
     "undone": N_("What you said last was taken back."),
     "revised": N_("Your answer was changed."),
     "wished": N_("Your wish is noted. No plan will break it."),
@@ -89,7 +89,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
     settings = request.app.state.settings
     nonce = request.cookies.get(COOKIE) or secrets.token_urlsafe(16)
     body = _pages.get_template(template).render(
-        csrf=sign(settings.secret, nonce),
+        csrf=_signer(request).get_signature(nonce).decode(),
         key=secrets.token_urlsafe(12),
         note=language.gettext(NOTES.get(request.query_params.get("note", ""), "")),
         title=request.app.state.desk.case.heading,
@@ -141,11 +141,16 @@ def session_of(request: Request) -> str:
     return found[0] if found else ""
 
 
+def _signer(request: Request) -> Signer:
+    """Return what signs the forms of a browser, known by the nonce in its cookie."""
+    return Signer(request.app.state.settings.secret, salt="form", digest_method=hashlib.sha256)
+
+
 async def checked(request: Request) -> FormData:
     """Return a form that this service sent to this browser; refuse any other."""
     form = await request.form(max_files=0, max_fields=500)
     nonce, given = request.cookies.get(COOKIE, ""), form.get("csrf", "")
-    if not nonce or not isinstance(given, str) or not signed(request.app.state.settings.secret, nonce, given):
+    if not nonce or not isinstance(given, str) or not _signer(request).verify_signature(nonce, given):
         raise HTTPException(
             403, _("For your safety we did not accept this form. Go back, reload the page and try again.")
         )

@@ -11,8 +11,7 @@ from reap import language
 from reap._errors import InputError
 from reap.elicitation import Event
 from reap.language import N_, _
-from reap.service.desk import Desk
-from reap.service.live import Live, MissingError
+from reap.service.desk import Desk, Live, MissingError
 from reap.service.log import Entry, Sent
 from reap.service.store import Store
 

@@ -335,7 +335,7 @@ class FieldFault(BaseModel):
 class Fault(BaseModel):
     """Why a request was refused, in one sentence; for bad input also by field.
 
-    `stored` says whether what it asked for is stored all the same; null where the database did not tell.
+    `stored` is null where what it asked for may be stored all the same: the same request with the same key counts once.
     """
 
     error: str

@@ -52,7 +52,7 @@ class Settings(BaseSettings):
     solvers : int
         Requests that may compute at the same time in each worker; more only helps where the model runs elsewhere.
     time_limit : float
-        Seconds that a request may compute; what takes longer is given up with a sentence, and nothing of it is stored.
+        Seconds that a request may compute; what takes longer is given up with a sentence.
     secure_cookies : bool
         Send cookies over HTTPS only; turn it on behind a TLS proxy.
     public_url : str

@@ -15,9 +15,8 @@ from reap._typing import Array
 from reap.elicitation import Event
 from reap.language import _
 from reap.service import acts, exports, plans, requests, reviews, rows, schemas, views
-from reap.service.access import D, count_start, given_key, in_line, knows_key, may_start
-from reap.service.desk import Desk
-from reap.service.live import Live
+from reap.service.desk import Desk, Live
+from reap.service.guards import D, count_start, given_key, in_line, knows_key, may_start
 from reap.service.papers import protected
 from reap.service.render import Form, download, go, key_of, link, number, page, sent, text
 from reap.service.schemas import FAULTS, OF_SESSION
@@ -80,7 +79,7 @@ def replan(request: Request, desk: D, token: str, body: requests.Situation) -> R
     What was `given` at the start changes only with the admin key.
     """
     z = rows.read(desk.space, body.subject)
-    with desk.open(token, key=body.key) as live:
+    with desk.open(token) as live:
         moved(desk, live, z, bool(given_key(request)) and knows_key(request, given_key(request)))
         acts.replan(desk, live, z, revision=body.revision, key=body.key)
         return sent(views.state(desk, live))
@@ -249,7 +248,7 @@ def changed_page(request: Request, desk: D, token: str) -> Response:
 @pages.post("/s/{token}/situation")
 def changed(request: Request, desk: D, token: str, form: Form) -> Response:
     """Go on from where the person is now; what the operator vouches for stays as it is, whatever a form says."""
-    with desk.open(token, key=key_of(form)) as live:
+    with desk.open(token) as live:
         known = desk.space.values(live.session.here)
         values, z, wrong = _read(desk, form, {name: known[name] for name in live.given})
         if z is None:

@@ -15,8 +15,7 @@ from reap.elicitation.question import takes
 from reap.language import _, listed, ngettext, quoted
 from reap.service import schemas as out
 from reap.service.case import Case
-from reap.service.desk import Desk
-from reap.service.live import Live
+from reap.service.desk import Desk, Live
 from reap.space import Change, Feature
 from reap.space.table import doubtful
 from reap.space.words import lowered, sentences

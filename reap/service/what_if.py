@@ -12,11 +12,9 @@ from reap._errors import InputError
 from reap._typing import Array
 from reap.language import _
 from reap.service import requests, rows, schemas, views
-from reap.service.access import D
-from reap.service.desk import Desk
+from reap.service.desk import Desk, Live, TrialsError
 from reap.service.faults import NO_TRIALS
-from reap.service.live import Live
-from reap.service.refusals import TrialsError
+from reap.service.guards import D
 from reap.service.render import page, sent
 from reap.space import ActionSpace, Feature
 

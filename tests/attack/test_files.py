@@ -24,7 +24,7 @@ from reap.elicitation.events import read_plans
 from reap.learning.reading import read_sessions
 from reap.service import exports
 from reap.service.log import sealed
-from reap.service.tables import Kept, now
+from reap.service.store import Kept, now
 
 from .mutations import as_toml, changed, garbled
 

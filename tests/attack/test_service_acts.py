@@ -11,8 +11,7 @@ import reap
 from reap.elicitation import Elicitation
 from reap.service import acts
 from reap.service.case import Case
-from reap.service.desk import Desk
-from reap.service.refusals import UncomputedError
+from reap.service.desk import Desk, UncomputedError
 from reap.service.settings import Settings
 from reap.service.store import Store
 from tests.service.conftest import running

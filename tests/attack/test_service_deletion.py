@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reap.service.store import Store
-from reap.service.tables import SESSIONS
+from reap.service.store import SESSIONS, Store
 
 #: An amount that occurs nowhere else.
 TRACE = 7653

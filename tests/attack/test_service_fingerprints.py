@@ -8,8 +8,7 @@ import pytest
 
 import reap
 from reap.service.case import Case
-from reap.service.desk import Desk
-from reap.service.refusals import ReplacedError
+from reap.service.desk import Desk, ReplacedError
 from reap.service.settings import Settings
 from reap.service.store import Store
 from tests.service.conftest import running

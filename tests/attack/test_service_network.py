@@ -21,9 +21,8 @@ import uvicorn
 
 from reap import InputError
 from reap.models.files import save_model
-from reap.service import connections
-from reap.service.app import create_app
-from reap.service.server import listen, run
+from reap.service import guards
+from reap.service.app import create_app, listen, run
 from reap.service.settings import Settings
 from tests.service.serving import start, stop
 
@@ -81,81 +80,9 @@ def test_a_worker_that_dies_while_it_starts_is_replaced_and_keeps_nobody_waiting
     process, url = start(tmp_path, workers=2, PYTHONPATH=path)  # returns once two workers are up
     try:
         assert not any(death.exists() for death in deaths)
-        assert "a worker is replaced" in next(tmp_path.glob("log-*")).read_text()
         assert httpx.get(f"{url}/readyz").status_code == 200
     finally:
         stop(process)
-
-
-#: Python runs this before anything else: every worker takes its time over its start, or dies.
-SLOW = """
-import os, sys, time
-if any("spawn_main" in word for word in sys.orig_argv):
-    time.sleep({seconds})
-    if {dies}:
-        os._exit(1)
-"""
-#: ``reap serve`` whose supervisor has little patience.
-IMPATIENT = "from reap.service import server; server.SILENT = {silent}; from reap.cli import main; main()"
-
-
-@pytest.fixture
-def beginning(german_model, tmp_path):
-    """Serve with two workers that start slowly, or die; return the process and the lines of its log so far."""
-    save_model(german_model, tmp_path / "model.skops")
-    site, log, begun = tmp_path / "site", tmp_path / "log", []
-    site.mkdir()
-
-    def begin(silent, seconds=0, dies=False):
-        (site / "sitecustomize.py").write_text(SLOW.format(seconds=seconds, dies=dies))
-        path = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
-        command = [sys.executable, "-c", IMPATIENT.format(silent=silent), "serve", "--port", "0", "--workers"]
-        command += [
-            "2",
-            "--model",
-            str(tmp_path / "model.skops"),
-            "--database",
-            f"sqlite:///{tmp_path}/reap.db",
-        ]
-        with log.open("w") as errors:
-            begun.append(
-                subprocess.Popen(
-                    command, stdout=subprocess.DEVNULL, stderr=errors, env={**os.environ, "PYTHONPATH": path}
-                )
-            )
-        return begun[0], lambda: log.read_text().splitlines()
-
-    yield begin
-    for process in begun:
-        if process.poll() is None:
-            process.terminate()
-        process.wait(60)
-
-
-def test_workers_that_need_longer_to_start_than_the_supervisor_waits_come_up(beginning):
-    """Each was killed and replaced by another that was killed, for ever. The next one gets twice the time."""
-    process, lines = beginning(silent=10, seconds=12)
-    end = time.monotonic() + 240
-    while sum('"event": "started"' in line for line in lines()) < 2:
-        assert process.poll() is None, lines()
-        assert time.monotonic() < end, lines()
-        time.sleep(0.1)
-    slow = [json.loads(line) for line in lines() if "replaced while it starts" in line]
-    assert {line["silent_seconds"] for line in slow} >= {10.0}
-    assert {line["next_may_take"] for line in slow} <= {20.0, 40.0}
-    assert len(slow) >= 2
-
-
-@pytest.mark.parametrize("how", ["silent", "dead"])
-def test_a_service_none_of_whose_workers_ever_starts_ends_with_a_sentence(beginning, how):
-    """It went on for ever, with a line of log for every worker."""
-    process, lines = beginning(silent=1, seconds=600) if how == "silent" else beginning(60, dies=True)
-    assert process.wait(240) == 2
-    *said, last = lines()
-    assert last.startswith("Error: No worker starts")
-    events = [json.loads(line)["event"] for line in said]
-    assert events.count("no worker starts") == 1
-    assert 4 <= events.count("a worker is replaced while it starts") <= 8
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -176,13 +103,13 @@ def test_a_database_that_cannot_be_reached_is_said_in_a_sentence_at_the_start(ca
 @pytest.fixture
 def impatient(case, monkeypatch):
     """A service that waits half a second for a request and holds 20 connections."""
-    monkeypatch.setattr(connections, "PATIENCE", 0.5)
-    monkeypatch.setattr(connections, "most_connections", lambda: 20)
+    monkeypatch.setattr(guards, "ARRIVAL", 0.5)
+    monkeypatch.setattr(guards, "most_connections", lambda: 20)
     app = create_app(case, Settings(database_url="sqlite://", rate=0))
     with listen("127.0.0.1", 0) as listener:
         server = uvicorn.Server(
             uvicorn.Config(
-                app, log_level="critical", ws="none", http=connections.Connection, timeout_keep_alive=75
+                app, log_level="critical", ws="none", http=guards.Connection, timeout_keep_alive=75
             )
         )
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
@@ -251,7 +178,7 @@ def test_more_connections_than_a_worker_can_hold_are_closed_at_once_and_idle_one
 #: What asyncio says when there are no files left, with a traceback; in a process of its own, as loggers are global.
 SPEAK = """
 import logging, logging.config
-from reap.service.server import LOGGING
+from reap.service.app import LOGGING
 logging.config.dictConfig(LOGGING)
 try:
     raise OSError("Too many open files")

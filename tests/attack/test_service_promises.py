@@ -1,210 +1,247 @@
-"""Promises: nobody is told that nothing was stored while something is, whatever fails after, and at whatever moment.
+"""Time and faults: whatever the model does and whatever breaks, people get a sentence that is true, and everything counts once.
 
-Every test lets something go wrong at one place after, or just before, what a person said is committed. In the last one delays
-come at random; ``REAP_ATTACK=20`` makes it 20 times as long.
+In the last test delays come at random; ``REAP_ATTACK=20`` makes it 20 times as long.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import copy
+import multiprocessing
 import os
 import random
 import secrets
-import sqlite3
 import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
-import httpx
+import anyio
 import pytest
 import sqlalchemy as sa
 
 from reap._clock import LateError
 from reap.elicitation import Elicitation
-from reap.service import acts, receipts, views
-from reap.service.database import UnavailableError
-from reap.service.desk import Desk
-from reap.service.live import Live
-from reap.service.patience import MARGIN, MORE
+from reap.models.classifier import Smooth
+from reap.service import views
+from reap.service.case import Case
+from reap.service.desk import Live
+from reap.service.guards import MARGIN, STUCK, Guard, Rates
+from reap.service.metrics import Metrics
 from reap.service.settings import Settings
-from reap.service.store import Store
+from reap.service.store import Store, UnavailableError
 from tests.service.conftest import ADMIN, running
 from tests.service.people import form_of
 
 TIMES = int(os.environ.get("REAP_ATTACK", "1"))
 SEED = int(os.environ.get("REAP_SEED", "0"))
-#: Enough for every computation of these tests, also on a busy machine.
-LIMIT = 3.0
-#: Seconds after which a request is answered, whatever is computed.
-LAST = LIMIT + MARGIN + MORE
+LIMIT = 0.5
+#: Nothing runs past its limit by more than a second. A busy machine may be late by itself: one of a few tries must be in time.
+IN_TIME, TRIES = LIMIT + 1.0, 4
 
 
-@pytest.fixture
-def url(tmp_path):
-    return f"sqlite:///{tmp_path}/reap.db"
-
-
-@pytest.fixture
-def service(case, url):
-    """A service that has all the time it needs, until somebody hurries."""
-    settings = Settings(database_url=url, admin_key=ADMIN, rate=0, starts=0, questions=5, time_limit=300)
-    with running(case, settings) as made:
-        yield made
-
-
-@pytest.fixture
-def begun(service, quick):
-    return service.start(quick)
-
-
-def hurry(service, limit=LIMIT):
+def give(service, seconds):
     """Give every request so many seconds from now on."""
-    desk = service.app.state.desk
-    desk.settings = desk.settings.model_copy(update={"time_limit": limit})
-    service.app.state.patience.limit = limit
+    service.app.state.settings.__dict__["time_limit"] = seconds
+
+
+@contextlib.contextmanager
+def patient(service):
+    """Give the service all the time it needs on a busy machine."""
+    give(service, 60.0)
+    yield
+    give(service, LIMIT)
+
+
+def soonest(ask):
+    """Return the answer to a request that is not stored, and the fewest seconds that it took in a few tries."""
+    taken = []
+    for _ in range(TRIES):
+        begin = time.monotonic()
+        answer = ask()
+        taken.append(time.monotonic() - begin)
+        if taken[-1] < IN_TIME:
+            break
+    return answer, min(taken)
 
 
 def after_storing(monkeypatch, kind, happen):
     """Let something happen right after an event of a type is committed, once."""
-    write, waiting = Store.append_all, [happen]
+    write, waiting = Store.append, [happen]
 
-    def stored(self, kept, place, said, *rest):
-        entries = write(self, kept, place, said, *rest)
+    def stored(self, kept, place, head, said, *rest):
+        entries = write(self, kept, place, head, said, *rest)
         if waiting and kind in dict(said):
             waiting.pop()()
         return entries
 
-    monkeypatch.setattr(Store, "append_all", stored)
+    monkeypatch.setattr(Store, "append", stored)
 
 
 def keys(service):
     return {event.key for event in service.events() if event.key is not None}
 
 
-def told(answer, stored):
-    """Whether an answer is the sentence for what became of the request: stored, not stored, or not known."""
-    assert answer.status_code == 503, answer.text
+# a model that takes its time ----------------------------------------------------------------------------
+
+
+class Slow(Smooth):
+    """A model that takes its time over every call, while it is told to."""
+
+    def __init__(self, kernel):
+        self.kernel, self.seconds, self.calls = kernel, 0.0, 0
+
+    def _wait(self):
+        self.calls += 1
+        time.sleep(self.seconds)
+
+    def logit(self, Z):
+        self._wait()
+        return self.kernel.logit(Z)
+
+    def gradient(self, Z):
+        self._wait()
+        return self.kernel.gradient(Z)
+
+
+@pytest.fixture
+def slow(german, brief_engine, german_rejected, tmp_path):
+    """A service whose model can be slowed down."""
+    engine = copy.copy(brief_engine)
+    model = Slow(engine.classifier_.kernel)
+    old = engine.classifier_
+    engine.__dict__.update(
+        {name: replace(value, kernel=model) for name, value in vars(engine).items() if value is old}
+    )
+    engine.acceptance_ = replace(engine.acceptance_, today=engine.classifier_)
+    engine._forget()  # the search asks the slow one, too
+    settings = Settings(
+        database_url=f"sqlite:///{tmp_path}/reap.db", admin_key=ADMIN, rate=0, questions=5, time_limit=LIMIT
+    )
+    with running(Case.of(engine, german.X, german_rejected), settings) as service:
+        yield service, model
+
+
+def test_what_takes_too_long_ends_with_a_sentence_and_may_be_said_again(slow, row):
+    service, model = slow
+    model.seconds = 0.1
+    answer, seconds = soonest(lambda: service.client.post("/api/v1/sessions", json={"subject": row}))
+    assert seconds < IN_TIME
+    assert answer.status_code == 503
     assert answer.headers["retry-after"]
-    assert answer.json()["stored"] is stored
-    assert ("nothing of it was stored" in answer.json()["error"]) is (stored is False)
-    return True
+    assert answer.json()["error"].startswith("This took longer than 0.5 seconds")
+    assert not service.store.sessions()
+    calls = model.calls
+    time.sleep(0.5)
+    assert model.calls == calls  # given up, not left computing
+    model.seconds = 0.0
+    with patient(service):
+        token = service.start(row)["token"]
+    before = len(service.events())
+    wish = {"feature": "amount", "fixed": True, "key": "once"}  # what nobody has asked the model about yet
+    model.seconds = 0.1
+    here = f"/api/v1/sessions/{token}/constraints"
+    answer, seconds = soonest(lambda: service.client.post(here, json=wish))
+    assert seconds < IN_TIME
+    assert answer.status_code == 503
+    assert len(service.events()) == before
+    model.seconds = 0.0
+    with patient(service):
+        assert service.client.post(here, json=wish).status_code == 200
+        assert [e.key for e in service.events("constrained")] == ["once"]
 
 
-# too late -----------------------------------------------------------------------------------------------
+def test_a_model_that_does_not_come_back_keeps_nobody_waiting(slow, row):
+    service, model = slow
+    model.seconds = 3.0
+    begin = time.monotonic()
+    answer = service.client.post("/api/v1/sessions", json={"subject": row})
+    assert time.monotonic() - begin < IN_TIME + 1.5  # a second try would wait for the first
+    assert answer.status_code == 503
+    assert service.client.get("/healthz").status_code == 200
+    assert service.client.get("/readyz").status_code == 503  # somebody should look at this worker
+    # Others wait in line, and leave when their own time is over.
+    with ThreadPoolExecutor(3) as pool:
+        waiting = [
+            pool.submit(service.client.post, "/api/v1/sessions", json={"subject": row}) for _ in range(3)
+        ]
+        assert {each.result(IN_TIME + 1.5).status_code for each in waiting} == {503}
+    model.seconds, end = 0.0, time.monotonic() + 20
+    while service.client.get("/readyz").status_code != 200:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert not service.store.sessions()
+    with patient(service):
+        assert service.start(row)["token"]
 
 
-def test_who_waited_for_a_thread_until_it_was_too_late_has_said_nothing(service, begun, monkeypatch):
-    """The clock began when a thread was found, and the person had been told long before that."""
-    free, taken = threading.Event(), threading.Semaphore(0)
-
-    def occupy(self, token):
-        taken.release()
-        free.wait(60)
-
-    monkeypatch.setattr(Desk, "log", occupy)
-    here = f"{service.url}/api/v1/sessions/{begun['token']}/export"
-    with ThreadPoolExecutor(40) as pool:  # as many as there are threads
-        for _ in range(40):
-            pool.submit(httpx.get, here, timeout=60)
-        for _ in range(40):
-            assert taken.acquire(timeout=60)
-        hurry(service, 0.5)
-        answer = service.answer(begun["token"], begun["state"], key="late")
-        hurry(service, 60)  # for whoever would still compute it
-        free.set()
-    assert told(answer, stored=False)
-    time.sleep(1.0)  # it could have been stored meanwhile
-    assert "late" not in keys(service)
+def guard(app):
+    settings = Settings(time_limit=0.2)
+    return Guard(app, settings, Metrics(), Rates(settings), set())
 
 
-def test_who_waited_for_the_database_until_it_was_too_late_has_said_nothing(service, begun, tmp_path):
-    """It looked at the clock before it wrote, and then waited for another one that was writing."""
-    hurry(service)
-    other = sqlite3.connect(tmp_path / "reap.db", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    try:
-        answer = service.answer(begun["token"], begun["state"], key="late")
-    finally:
-        other.execute("ROLLBACK")
-        other.close()
-    assert told(answer, stored=False)
-    time.sleep(1.0)  # the write lock is free now
-    assert "late" not in keys(service)
-    hurry(service, 300)
-    again = service.answer(begun["token"], begun["state"], key="late")
-    assert again.status_code == 200
+async def visit(guarded):
+    """Send one request; return its status."""
+    sent = []
+
+    async def receive():
+        return {"type": "http.request"}
+
+    async def send(message):
+        sent.append(message)
+
+    about = {"method": "GET", "path": "/api/v1/schema", "headers": [], "query_string": b""}
+    await guarded({"type": "http", **about}, receive, send)
+    return sent[0]["status"]
 
 
-def test_what_is_stored_in_time_is_answered_though_the_limit_passes(service, begun, quick, monkeypatch):
-    """The new situation has to be scored yet, and the model looks at the clock."""
-    hurry(service)
+def never_ends():
+    """A worker with an application that does not come back; ends by itself, or not at all."""
 
-    def pass_the_limit():
-        time.sleep(max(0.0, receipts.current().came + LIMIT + 0.05 - time.monotonic()))
+    async def hang(scope, receive, send):
+        await anyio.to_thread.run_sync(time.sleep, 600)  # as the framework runs what we compute
 
-    after_storing(monkeypatch, "replanned", pass_the_limit)
-    moved = {"subject": {**quick, "duration": quick["duration"] + 1}, "key": "moved"}
-    answer = service.client.post(f"/api/v1/sessions/{begun['token']}/situation", json=moved)
-    assert answer.status_code == 200, answer.text
-    assert "moved" in keys(service)
+    async def work():
+        assert await visit(guard(hang)) == 503
+        await asyncio.sleep(600)
 
-
-def test_who_cannot_be_shown_what_follows_is_told_that_it_is_stored(service, begun, monkeypatch):
-    hurry(service)
-    after_storing(monkeypatch, "answered", lambda: time.sleep(LAST + 0.5))
-    answer = service.answer(begun["token"], begun["state"], key="slow")
-    assert told(answer, stored=True)
-    assert "slow" in keys(service)
-    hurry(service, 300)
-    again = service.answer(begun["token"], begun["state"], key="slow")
-    assert again.status_code == 200
-    assert [event.key for event in service.events("answered")] == ["slow"]
+    asyncio.run(work())
 
 
-def test_a_page_that_cannot_be_shown_leads_back_to_the_session(service, begun, monkeypatch):
-    after_storing(monkeypatch, "answered", lambda: time.sleep(LAST + 0.5))
-    here = f"/s/{begun['token']}"
-    form = form_of(service.client.get(f"{here}/questions").text, "answer")
-    hurry(service)
-    answer = service.client.post(f"{here}/answer", data={**form, "choice": "0"})
-    assert (answer.status_code, answer.headers["location"]) == (303, f"{here}?note=stored")
-    assert "What you sent is stored." in service.client.get(answer.headers["location"]).text
-    assert form["key"] in keys(service)
+def test_a_worker_whose_computation_never_ends_gives_itself_up():
+    """The supervisor replaces whoever ends."""
+    worker = multiprocessing.get_context("spawn").Process(target=never_ends)
+    worker.start()
+    worker.join(120)
+    assert worker.exitcode == STUCK
 
 
-def test_a_start_that_cannot_be_shown_is_not_told_that_nothing_was_stored(service, quick, monkeypatch):
-    def late(desk, live):
-        raise LateError
+def test_who_waits_for_a_thread_in_vain_is_no_computation_that_does_not_end():
+    """Workers in which people waited for twice the limit gave themselves up, with everybody else in them."""
 
-    monkeypatch.setattr(views, "state", late)
-    answer = service.client.post("/api/v1/sessions", json={"subject": quick})
-    assert told(answer, stored=True)
-    assert len(service.store.sessions()) == 1
+    async def work():
+        threads = anyio.CapacityLimiter(1)
+        await threads.acquire_on_behalf_of("somebody else")
 
+        async def wait(scope, receive, send):
+            await anyio.to_thread.run_sync(time.sleep, 0, limiter=threads)
 
-def test_who_deleted_everything_is_told_so_though_it_takes_long(service, begun, monkeypatch):
-    hurry(service)
-    monkeypatch.setattr(Store, "_wipe", lambda self: time.sleep(LAST + 0.5))
-    assert service.client.delete(f"/api/v1/sessions/{begun['token']}").status_code == 204
-    assert service.store.sessions() == []
+        guarded = guard(wait)
+        assert await visit(guarded) == 503
+        await asyncio.sleep(0.1)
+        assert not guarded.stuck
 
-
-def test_an_undo_after_which_nothing_can_be_computed_in_time_is_stored(service, begun, monkeypatch):
-    here = f"/api/v1/sessions/{begun['token']}"
-    assert service.answer(begun["token"], begun["state"]).status_code == 200
-
-    def late(*given, **named):
-        raise LateError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Live, "imagine", late)
-        patch.setattr(Live, "absorb", late)
-        assert told(service.client.delete(f"{here}/answers/last", params={"key": "undo"}), stored=True)
-    assert "undo" in keys(service)
-    assert service.client.delete(f"{here}/answers/last", params={"key": "undo"}).status_code == 200
+    asyncio.run(work())
 
 
-# other faults -------------------------------------------------------------------------------------------
+# faults -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def begun(service, quick):
+    return service.start(quick)
 
 
 def fail(error):
@@ -213,12 +250,13 @@ def fail(error):
 
 @pytest.mark.parametrize("error", [UnavailableError("gone"), RuntimeError("a bug"), LateError()], ids=repr)
 def test_a_fault_after_storing_is_not_told_as_if_nothing_were_stored(service, begun, monkeypatch, error):
-    """The next question cannot be written down, say."""
+    """The next question cannot be written down, say; the same request again counts once."""
     after_storing(monkeypatch, "answered", lambda: fail(error))
     answer = service.answer(begun["token"], begun["state"], key="k")
-    assert told(answer, stored=True)
-    again = service.answer(begun["token"], begun["state"], key="k")
-    assert again.status_code == 200
+    assert answer.status_code in (500, 503)
+    assert answer.json()["stored"] is None
+    assert "whether what you sent is stored" in answer.json()["error"]
+    assert service.answer(begun["token"], begun["state"], key="k").status_code == 200
     assert [event.key for event in service.events("answered")] == ["k"]
 
 
@@ -235,59 +273,20 @@ def test_a_commit_whose_success_nobody_hears_of_is_not_told_as_a_failure(service
     monkeypatch.setattr(sa.Connection, "commit", unheard)
     answer = service.answer(begun["token"], begun["state"], key="k")
     assert broken
-    assert told(answer, stored=None)
-    assert "whether what you sent is stored" in answer.json()["error"]
+    assert (answer.status_code, answer.json()["stored"]) == (503, None)
     assert service.answer(begun["token"], begun["state"], key="k").status_code == 200
     assert [event.key for event in service.events("answered")] == ["k"]
 
 
-def test_who_repeats_what_was_stored_is_never_told_that_nothing_is(service, begun, case, url, monkeypatch):
-    """The connection broke after the answer was stored by another worker, and this one has no time left to read the log."""
-    there = Store(url)
-    there.prepare()
-    desk = Desk(case, there, service.app.state.settings)
-    with desk.open(begun["token"], key="k") as live:
-        question = live.session.ask()
-        acts.answer(desk, live, question=question.id, revision=live.revision, choice="left", key="k")
-    there.engine.dispose()
-
-    def late(*given, **named):
-        raise LateError
-
+def test_an_undo_after_which_nothing_can_be_computed_in_time_is_stored(service, begun, monkeypatch):
+    here = f"/api/v1/sessions/{begun['token']}"
+    assert service.answer(begun["token"], begun["state"]).status_code == 200
     with monkeypatch.context() as patch:
-        patch.setattr(Live, "absorb", late)
-        answer = service.answer(begun["token"], begun["state"], key="k")
-        assert told(answer, stored=None)
-        assert "is stored" in answer.json()["error"]
-    assert service.answer(begun["token"], begun["state"], key="k").status_code == 200
-    assert [event.key for event in service.events("answered")] == ["k"]
-
-
-def test_who_waits_for_the_same_request_in_vain_is_not_told_that_nothing_is_stored(service, begun):
-    """Sent again while the first is under way; the first was stored and still holds the session."""
-    desk = service.app.state.desk
-    stored, over = threading.Event(), threading.Event()
-
-    def first():
-        with desk.open(begun["token"], key="k") as live:
-            question = live.session.ask()
-            acts.answer(desk, live, question=question.id, revision=live.revision, choice="left", key="k")
-            stored.set()
-            over.wait(60)
-
-    thread = threading.Thread(target=first)
-    thread.start()
-    try:
-        assert stored.wait(60)
-        hurry(service, 1.0)
-        answer = service.answer(begun["token"], begun["state"], key="k")
-    finally:
-        over.set()
-        thread.join()
-    assert told(answer, stored=None)
-
-
-# two events of one request ------------------------------------------------------------------------------
+        patch.setattr(Live, "happen", lambda *given: fail(LateError()))
+        assert service.client.delete(f"{here}/answers/last", params={"key": "undo"}).status_code == 503
+    assert "undo" in keys(service)
+    assert service.client.delete(f"{here}/answers/last", params={"key": "undo"}).status_code == 200
+    assert service.state(begun["token"])["answers"] == []
 
 
 def cannot(monkeypatch, kind):
@@ -303,12 +302,9 @@ def cannot(monkeypatch, kind):
 
 
 def test_a_wish_that_lifts_another_is_stored_whole_or_not_at_all(service, begun, quick, monkeypatch):
-    here = f"/s/{begun['token']}"
+    here, api = f"/s/{begun['token']}", f"/api/v1/sessions/{begun['token']}"
     limit = {"feature": "amount", "at_most": quick["amount"] - 1, "key": "first"}
-    assert (
-        service.client.post(f"/api/v1{here.replace('/s/', '/sessions/')}/constraints", json=limit).status_code
-        == 200
-    )
+    assert service.client.post(f"{api}/constraints", json=limit).status_code == 200
     form = form_of(service.client.get(f"{here}/wishes").text, "wishes")
     wider = {**form, "feature": "amount", "at_most": str(quick["amount"]), "fixed": "", "at_least": ""}
     with monkeypatch.context() as patch:
@@ -339,7 +335,7 @@ def test_what_is_done_is_noted_with_where_it_leads_or_not_at_all(service, begun,
 # at any moment ------------------------------------------------------------------------------------------
 
 
-def test_delays_at_any_moment_break_no_promise(case, url, quick, monkeypatch):
+def test_delays_at_any_moment_break_no_promise(case, tmp_path, quick, monkeypatch):
     """Before and after the commit everything may take too long; what people are told is counted in the database."""
     limit, people, acts_each = 1.0, 6, 8 * TIMES
     rng, lock = random.Random(SEED), threading.Lock()
@@ -351,7 +347,7 @@ def test_delays_at_any_moment_break_no_promise(case, url, quick, monkeypatch):
         def slowly(*given):
             with lock:
                 waits = [
-                    rng.uniform(0.5, 1) * (limit + MARGIN + MORE) * (rng.random() < often)
+                    rng.uniform(0.5, 1) * (limit + MARGIN) * (rng.random() < often)
                     for often in (before, after)
                 ]
             time.sleep(waits[0])
@@ -361,13 +357,14 @@ def test_delays_at_any_moment_break_no_promise(case, url, quick, monkeypatch):
 
         monkeypatch.setattr(owner, name, slowly)
 
+    url = f"sqlite:///{tmp_path}/reap.db"
     settings = Settings(database_url=url, admin_key=ADMIN, rate=0, starts=0, questions=30, time_limit=60)
     with running(case, settings) as service:
         begun = [service.start(quick, seed=i, questions=30) for i in range(people)]
-        delayed(Store, "append_all", 0.25, 0.1)
+        delayed(Store, "append", 0.25, 0.1)
         delayed(sa.Connection, "commit", 0.02, 0.02)
         delayed(views, "state", 0.1, 0.1)
-        hurry(service, limit)
+        give(service, limit)
 
         def person(k):
             mine, seen = random.Random(f"{SEED}-{k}"), []
@@ -385,16 +382,17 @@ def test_delays_at_any_moment_break_no_promise(case, url, quick, monkeypatch):
             seen = [each for found in pool.map(person, range(people)) for each in found]
         monkeypatch.undo()
         end = time.monotonic() + 30
-        while service.app.state.patience.stuck and time.monotonic() < end:
+        while service.app.state.stuck and time.monotonic() < end:
             time.sleep(0.05)
-        stored = keys(service)
+        stored, given = keys(service), [event.key for event in service.events("constrained")]
         counted = Counter((status, said, key in stored) for key, status, said in seen)
         print(
             f"{len(seen)} acts with delays at any moment, seed {SEED}: (status, told, stored) {dict(counted)}"
         )
         broken = [kind for kind in counted if kind[1] is not None and kind[1] is not kind[2]]
         assert not broken, counted
+        assert len(given) == len(set(given))
         assert {status for status, _, _ in counted} == {200, 503}
-        for kind in ((200, True, True), (503, True, True), (503, False, False)):
+        for kind in ((200, True, True), (503, None, True), (503, None, False)):
             assert counted[kind], counted  # else nothing was tried
         assert list(service.store.faults()) == []

@@ -16,7 +16,7 @@ from reap.service.store import Store
 def serve(case: Path, settings, listener, commits: int | None) -> None:
     """Serve; die without a word after this number of commits of this process, each an act with what it shows; None: never."""
     stored = 0
-    append = Store.append_all
+    append = Store.append
 
     def counted(self, *given, **named):
         nonlocal stored
@@ -26,6 +26,6 @@ def serve(case: Path, settings, listener, commits: int | None) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return made
 
-    Store.append_all = counted
+    Store.append = counted
     app = create_app(pickle.loads(case.read_bytes()), settings)
     uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none")).run(sockets=[listener])

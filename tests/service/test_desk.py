@@ -6,8 +6,7 @@ import pytest
 
 from reap.elicitation import in_force
 from reap.service import acts
-from reap.service.desk import Desk
-from reap.service.refusals import ReusedError, StaleError
+from reap.service.desk import Desk, ReusedError, StaleError
 from reap.service.settings import Settings
 from reap.service.store import Store
 
@@ -28,14 +27,14 @@ def token(desks, case, row):
 
 def overtake(monkeypatch, desk, kind, act):
     """Let something happen just before a desk stores its first event of a type."""
-    append, waiting = desk.store.append_all, [act]
+    append, waiting = desk.store.append, [act]
 
-    def late(kept, place, said, *more):
+    def late(kept, place, head, said, *more):
         if waiting and kind in dict(said):
             waiting.pop()()
-        return append(kept, place, said, *more)
+        return append(kept, place, head, said, *more)
 
-    monkeypatch.setattr(desk.store, "append_all", late)
+    monkeypatch.setattr(desk.store, "append", late)
 
 
 def look(desk, token):

@@ -9,9 +9,9 @@ from html import unescape
 import httpx
 import pytest
 
-from reap.service import advice, operator_pages, questions, situation
+from reap.service import advice, operators, questions, situation
 from reap.service.render import COOKIE
-from reap.service.tables import SESSIONS
+from reap.service.store import SESSIONS
 
 from .conftest import ADMIN
 
@@ -95,7 +95,7 @@ def forms(text):
 
 
 def test_every_form_is_signed_for_the_browser_that_got_it(service, row):
-    every = (situation.pages, questions.pages, advice.pages, operator_pages.router)
+    every = (situation.pages, questions.pages, advice.pages, operators.pages)
     routes = [r for module in every for r in module.routes]
     posts = {r.path for r in routes if "POST" in getattr(r, "methods", ())}
     assert len(posts) == 14

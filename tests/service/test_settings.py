@@ -10,7 +10,6 @@ import pytest
 import reap
 from reap import InputError
 from reap.service import rows
-from reap.service.guards import Buckets
 from reap.service.settings import Settings
 
 
@@ -63,16 +62,6 @@ def test_rows_come_from_json_and_from_forms_alike():
         assert "debt" in caught.value.fields
     with pytest.raises(rows.FieldError, match="from 1 to 50"):
         rows.read(space, {"debt": 1, "income": 51, "own": True})
-
-
-def test_a_bucket_refills_and_forgets_old_clients():
-    buckets = Buckets(rate=2, burst=1, clients=2)
-    assert buckets.take("a", 0.0)
-    assert not buckets.take("a", 0.4)
-    assert buckets.take("a", 0.95)
-    for client in "bcd":
-        buckets.take(client, 1.0)
-    assert len(buckets._known) == 2
 
 
 def test_a_form_with_errors_comes_back_filled_with_the_fields_named(service, row):

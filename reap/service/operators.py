@@ -1,0 +1,443 @@
+"""What operators and their machines see: figures counted from the log, the queue of reviews, files, health, the API's reference.
+
+No figure has a name or a value of a person in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import csv
+import io
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from statistics import median
+from typing import Annotated, Any
+
+import anyio
+import numpy as np
+import sqlalchemy as sa
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Path as FromPath
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+
+from reap import __version__
+from reap._clock import LateError
+from reap._errors import InputError
+from reap.elicitation import in_force
+from reap.language import N_
+from reap.learning import gain
+from reap.service import exports, requests, reviews, schemas
+from reap.service.desk import Desk
+from reap.service.guards import D, admin, knows_key
+from reap.service.log import Entry
+from reap.service.render import Form, download, key_of, number, page, text
+from reap.service.store import EVENTS, SESSIONS, Kept, Store
+from reap.space.table import doubtful
+
+api = APIRouter()
+pages = APIRouter(include_in_schema=False)
+_ADMIN: dict[int | str, dict[str, Any]] = {
+    **schemas.FAULTS,
+    401: {"model": schemas.Fault, "description": "The admin key is missing or wrong."},
+    404: {"model": schemas.Fault, "description": "No such session or request."},
+}
+Days = Annotated[int, Query(ge=1, le=3650)]
+#: Days of which the sessions are counted one by one.
+_DAYS = 30
+#: The stages in order; each counts the sessions that got at least so far.
+STAGES = ("opened", "screened", "answered", "planned", "chosen", "printed", "came back", "reported")
+#: Their names, and why there is no plan, for people.
+WORDS = {
+    "opened": N_("opened"),
+    "screened": N_("said what could change"),
+    "answered": N_("answered a question"),
+    "planned": N_("saw a plan"),
+    "chosen": N_("chose a plan"),
+    "printed": N_("printed or saved it"),
+    "came back": N_("came back"),
+    "reported": N_("reported that it is done"),
+}
+STATUSES = {
+    "none_found": N_("none was found"),
+    "unreachable": N_("out of reach"),
+    "infeasible": N_("ruled out by wishes"),
+    "time_limit": N_("not found in time"),
+}
+_EVENTS = {
+    "started": "opened",
+    "screened": "screened",
+    "answered": "answered",
+    "recommended": "planned",
+    "chosen": "chosen",
+    "printed": "printed",
+    "returned": "came back",
+    "reported": "reported",
+}
+
+
+class Day(BaseModel):
+    """One day's sessions, by the day on which they began."""
+
+    day: str
+    counts: dict[str, int]
+    without: int
+    median_ms: float | None
+    p95_ms: float | None
+
+
+class Funnel(BaseModel):
+    """How far people came in a number of days.
+
+    ``stopped`` counts, by the number of answers given, the sessions that were left with a question open. ``without`` counts those
+    whose last plan was none, by its status.
+    """
+
+    sessions: int
+    counts: dict[str, int]
+    stopped: dict[int, int]
+    reached: dict[int, int]
+    without: dict[str, int]
+    by_day: list[Day]
+
+
+def funnel(store: Store, days: int) -> Funnel:
+    """Return the funnel of the sessions that began in the last days."""
+    logs = store.logs(_since(days))
+    stopped, reached, without = Counter[int](), Counter[int](), Counter[str]()
+    by_day: dict[str, list[list[Entry]]] = defaultdict(list)
+    for log in logs:
+        by_day[log[0].created[:10]].append(log)
+        line = in_force(log)
+        given = sum(entry.type == "answered" for entry in line)
+        reached.update(range(given + 1))
+        shown = [entry for entry in line if entry.type in ("asked", "recommended", "chosen")]
+        if shown and shown[-1].type == "asked" and shown[-1].payload.get("question") is not None:
+            stopped[given] += 1
+        if status := _without(line):
+            without[status] += 1
+    return Funnel(
+        sessions=len(logs),
+        counts=_counts(logs),
+        stopped=dict(sorted(stopped.items())),
+        reached=dict(sorted(reached.items())),
+        without=dict(without),
+        by_day=[_day(day, of_day) for day, of_day in sorted(by_day.items())],
+    )
+
+
+def _since(days: int) -> str:
+    return (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
+
+
+def _counts(logs: Sequence[Sequence[Entry]]) -> dict[str, int]:
+    """Return how many sessions got at least to each stage."""
+    counts = Counter(
+        stage for log in logs for stage in {_EVENTS[entry.type] for entry in log if entry.type in _EVENTS}
+    )
+    return {stage: counts[stage] for stage in STAGES}
+
+
+def _without(line: list[Entry]) -> str | None:
+    """Return why a session's last plan is none; None where there is a plan, or nobody looked."""
+    last = next((entry for entry in reversed(line) if entry.type == "recommended"), None)
+    status = None if last is None else str(last.payload["plan"]["status"])
+    return None if status in (None, "ok", "already_accepted") else status
+
+
+def _day(day: str, logs: list[list[Entry]]) -> Day:
+    times = [e.milliseconds for log in logs for e in log if e.type == "asked" and e.milliseconds is not None]
+    return Day(
+        day=day,
+        counts=_counts(logs),
+        without=sum(_without(in_force(log)) is not None for log in logs),
+        median_ms=round(median(times), 1) if times else None,
+        p95_ms=round(float(np.percentile(times, 95)), 1) if times else None,
+    )
+
+
+class Summary(BaseModel):
+    """What an operator sees; ``doubtful``: columns that are scored though the law may protect them."""
+
+    sessions: int
+    finished: int
+    days: list[tuple[str, int]]
+    questions_to_finish: float | None
+    latency_ms: dict[str, float]
+    model: str
+    data: str
+    version: str
+    title: str
+    doubtful: list[str]
+
+
+def summary(desk: Desk) -> Summary:
+    """Return sessions a day, questions to finish and latency."""
+    store = desk.store
+    with store.reading() as connection:
+        total = connection.execute(sa.select(sa.func.count()).select_from(SESSIONS)).scalar_one()
+        started = connection.execute(
+            sa.select(sa.func.substr(SESSIONS.c.created, 1, 10), sa.func.count())
+            .group_by(sa.func.substr(SESSIONS.c.created, 1, 10))
+            .order_by(sa.func.substr(SESSIONS.c.created, 1, 10).desc())
+            .limit(_DAYS)
+        ).all()
+        finished = sa.select(EVENTS.c.session).where(EVENTS.c.type == "recommended").distinct()
+        answered = connection.execute(
+            sa.select(EVENTS.c.session, sa.func.count())
+            .where(EVENTS.c.type == "answered", EVENTS.c.session.in_(finished))
+            .group_by(EVENTS.c.session)
+        ).all()
+        done = connection.execute(sa.select(sa.func.count()).select_from(finished.subquery())).scalar_one()
+        recent = connection.execute(
+            sa.select(EVENTS.c.milliseconds)
+            .where(EVENTS.c.type == "asked", EVENTS.c.milliseconds.is_not(None))
+            .order_by(EVENTS.c.created.desc())
+            .limit(1000)
+        ).scalars()
+        times = np.array(list(recent), dtype=float)
+    counts = Counter({str(day): int(n) for day, n in started})
+    return Summary(
+        sessions=total,
+        finished=done,
+        days=sorted(counts.items()),
+        questions_to_finish=float(np.mean([n for _, n in answered])) if answered else None,
+        latency_ms={f"p{q}": round(float(np.percentile(times, q)), 1) for q in (50, 95, 99) if len(times)},
+        model=desk.case.model,
+        data=desk.case.data,
+        version=__version__,
+        title=desk.case.heading,
+        doubtful=[feature.label for feature in doubtful(desk.space.features)],
+    )
+
+
+def anonymity(desk: Desk) -> int | None:
+    """Return among how many people each recommended row must lie, where the engine is asked for that; None where it is not."""
+    k = getattr(desk.case.engine, "anonymity", None)
+    return int(k) if k else None
+
+
+# the API ------------------------------------------------------------------------------------------------
+
+
+class Health(BaseModel):
+    """Whether the service runs."""
+
+    status: str
+
+
+@api.get("/api/v1/admin/summary", responses=_ADMIN, dependencies=[Depends(admin)])
+def summarised(desk: D) -> Summary:
+    """For the operator: sessions a day, questions to finish, latency, model and data in use."""
+    return summary(desk)
+
+
+@api.get("/api/v1/admin/reviews", responses=_ADMIN, dependencies=[Depends(admin)])
+def requested(desk: D) -> list[reviews.Request]:
+    """For the operator: who asked for a human look, those that wait first."""
+    return reviews.queue(desk.store)
+
+
+@api.post(
+    "/api/v1/admin/reviews/{session}/{revision}",
+    status_code=204,
+    responses=_ADMIN,
+    dependencies=[Depends(admin)],
+)
+def reply(
+    desk: D,
+    session: Annotated[str, FromPath(max_length=40)],
+    revision: Annotated[int, FromPath(ge=0, le=10**6)],
+    body: requests.Reply,
+) -> Response:
+    """Answer such a request; the person reads it on their page."""
+    reviews.answer(desk.store, session, revision, body.decision, body.words)
+    return Response(status_code=204)
+
+
+@api.get("/api/v1/admin/funnel", responses=_ADMIN, dependencies=[Depends(admin)])
+def how_far(desk: D, days: Days = 30) -> Funnel:
+    """For the operator: how far people come, where they stop, who got no plan, by date."""
+    return funnel(desk.store, days)
+
+
+@api.get("/healthz")
+async def healthy() -> Health:
+    """Whether the process runs."""
+    return Health(status="ok")
+
+
+@api.get(
+    "/readyz", responses={503: {"model": schemas.Fault, "description": "The database cannot be written."}}
+)
+async def ready(request: Request, desk: D) -> Health:
+    """Whether the service can work: something can be stored, and nothing computes without an end."""
+    # In threads of its own: those of the sessions may all be waiting for a computation.
+    await anyio.to_thread.run_sync(desk.store.ping, limiter=request.app.state.lookouts)
+    if request.app.state.stuck:
+        raise LateError
+    return Health(status="ok")
+
+
+@api.get("/metrics", response_class=PlainTextResponse)
+def metrics(request: Request) -> Response:
+    """Figures for Prometheus."""
+    counted = request.app.state.metrics
+    return Response(counted.text(), media_type=counted.content_type)
+
+
+# the pages ----------------------------------------------------------------------------------------------
+
+
+def _admit(request: Request) -> None:
+    """Let only the operator in: the admin key as password."""
+    kind, _mark, value = request.headers.get("authorization", "").partition(" ")
+    password = ""
+    if kind.lower() == "basic":
+        try:
+            password = base64.b64decode(value, validate=True).decode().partition(":")[2]
+        except (binascii.Error, UnicodeDecodeError):
+            password = ""
+    if not knows_key(request, password):
+        raise HTTPException(
+            401,
+            "The operator's page needs the admin key as password.",
+            {"WWW-Authenticate": 'Basic realm="operator"'},
+        )
+
+
+@pages.get("/operator")
+def operator(request: Request, desk: D, days: Days = 30) -> Response:
+    """Funnel, drop-off, who got no plan, latency, what is in use; needs the admin key as password."""
+    _admit(request)
+    return _operator(request, desk, days)
+
+
+def _operator(request: Request, desk: Desk, days: int, status: int = 200, error: str = "") -> Response:
+    return page(
+        request,
+        "operator.html",
+        status,
+        summary=summary(desk),
+        funnel=funnel(desk.store, days),
+        stage_words=WORDS,
+        status_words=STATUSES,
+        days=days,
+        queue=reviews.queue(desk.store),
+        decisions=reviews.DECISIONS,
+        settings=request.app.state.settings,
+        anonymity=anonymity(desk),
+        prior="" if desk.prior is None else gain(desk.prior),
+        error=error,
+        active="",
+    )
+
+
+@pages.post("/operator/answer")
+def answer(request: Request, desk: D, form: Form) -> Response:
+    """Answer a request for a human look; the person reads it on their page."""
+    _admit(request)
+    try:
+        reviews.answer(
+            desk.store,
+            text(form, "session"),
+            number(form, "asked"),
+            text(form, "decision"),
+            text(form, "words"),
+            key_of(form),
+        )
+    except InputError as error:
+        return _operator(request, desk, 30, 422, str(error))
+    return RedirectResponse("/operator#queue", 303)
+
+
+@pages.get("/operator/funnel.csv")
+def funnel_file(request: Request, desk: D, days: Days = 30) -> Response:
+    """The funnel by day as a table."""
+    _admit(request)
+    rows = funnel(desk.store, days).by_day
+    made = io.StringIO()
+    writer = csv.writer(made)
+    writer.writerow(("day", *STAGES, "without a plan", "median ms", "p95 ms"))
+    for row in rows:
+        writer.writerow((row.day, *(row.counts[s] for s in STAGES), row.without, row.median_ms, row.p95_ms))
+    return download(made.getvalue(), "text/csv; charset=utf-8", "reap-funnel.csv")
+
+
+@pages.get("/operator/sessions.jsonl")
+def logs(request: Request, desk: D, days: Days = 30) -> Response:
+    """Every session begun in these days, its log to the byte, one a line; ``reap.service.exports.load`` replays a line."""
+    _admit(request)
+    lines = (exports.as_json(kept, entries) + "\n" for kept, entries in _logs(desk, days))
+    headers = {"Content-Disposition": 'attachment; filename="reap-sessions.jsonl"'}
+    return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
+
+
+@pages.get("/operator/answers.csv")
+def answers(request: Request, desk: D, days: Days = 30) -> Response:
+    """Every answer of the sessions begun in these days, a row each."""
+    _admit(request)
+    said = exports.as_csv(entry for _, entries in _logs(desk, days) for entry in entries)
+    return download(said, "text/csv; charset=utf-8", "reap-answers.csv")
+
+
+def _logs(desk: Desk, days: int) -> Iterator[tuple[Kept, list[Entry]]]:
+    """Yield the sessions begun in these days with their events; one that was deleted meanwhile is left out."""
+    since = _since(days)
+    for kept in desk.store.sessions():
+        if kept.created >= since and (entries := desk.store.events(kept.id)):
+            yield kept, entries
+
+
+@pages.get("/api")
+def reference(request: Request) -> Response:
+    """The API's reference, rendered from its own description; nothing comes from elsewhere."""
+    described = request.app.openapi()
+    return page(request, "reference.html", routes=_routes(described), api=described["info"], active="")
+
+
+def _routes(described: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return every route of the description: method, path, words, parameters, fields of its body, answers."""
+    shapes = described.get("components", {}).get("schemas", {})
+    routes = []
+    for path, methods in described["paths"].items():
+        for method, about in methods.items():
+            body = (
+                about.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+            )
+            shape = shapes.get(str(body.get("$ref", "")).rsplit("/", 1)[-1], {})
+            needed = shape.get("required", [])
+            words = about.get("description") or about.get("summary", "")
+            routes.append(
+                {
+                    "method": method.upper(),
+                    "path": path,
+                    "words": words,
+                    "short": words.split("\n\n", 1)[0],
+                    "parameters": [
+                        (p["name"], p.get("description", ""), p.get("required", False))
+                        for p in about.get("parameters", [])
+                    ],
+                    "fields": [
+                        (name, _kind(field), field.get("description", ""), name in needed)
+                        for name, field in shape.get("properties", {}).items()
+                    ],
+                    "answers": [
+                        (code, reply.get("description", ""))
+                        for code, reply in about.get("responses", {}).items()
+                    ],
+                }
+            )
+    return routes
+
+
+def _kind(field: dict[str, Any]) -> str:
+    """Return the type of a field in a word."""
+    if "anyOf" in field:
+        return " or ".join(dict.fromkeys(_kind(part) for part in field["anyOf"]))
+    if "$ref" in field:
+        return str(field["$ref"]).rsplit("/", 1)[-1]
+    return str(field.get("type", "value"))
