@@ -29,6 +29,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "cli": (2_060, 12),
     "doors": (810, 5),
     "batch": (1_380, 5),
+    "checks": (2_550, 11),
     "auditing": (1_130, 6),
 }
 #: Public attributes, parameters and levels of inheritance of what users hold, where that was made small.

@@ -19,8 +19,7 @@ from rich.table import Table
 from reap._errors import InputWarning
 from reap.checks.cases import CASES, FOR_PEOPLE, WITH_TIME_LIMIT
 from reap.checks.net import tables
-from reap.checks.promises import Make
-from reap.checks.suite import summary
+from reap.checks.promises import Make, summary
 
 
 def main(arguments: list[str]) -> int:

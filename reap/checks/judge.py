@@ -89,6 +89,15 @@ class Judge:
         """Return vectors (n, d) as rows in units."""
         return [self.space.values(z) for z in Z]
 
+    def row(self, given: Any) -> Row:
+        """Return a row of a frame by feature: of a one-hot group the level that has most."""
+        return {
+            f.name: max(f.levels, key=lambda level, f=f: given[f.columns[f.levels.index(level)]])  # type: ignore[misc]
+            if f.columns
+            else given[f.name]
+            for f in self.space.features
+        }
+
     def frame(self, rows: Sequence[Row]) -> Frame:
         """Return rows in units as a frame with the dtypes the model is used to."""
         data: dict[str, list[Any]] = {}

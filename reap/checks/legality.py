@@ -130,6 +130,9 @@ def _of_feature(feature: Feature, space: ActionSpace, before: Row, after: Row) -
         return
     if not feature.actionable:
         yield f"{name} cannot change"
+    if new not in feature.levels if feature.levels else feature.kind == "integer" and new != round(new):
+        yield f"{name} becomes {new!r}, which is no {'level' if feature.levels else 'whole number'}"
+        return
     way = rank(feature, new) - rank(feature, old)
     if feature.direction == "up" and way < 0:
         yield f"{name} falls"

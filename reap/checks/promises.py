@@ -6,6 +6,7 @@ is that of the whole change, not of a path.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import numpy as np
 from reap import effort
 from reap._typing import Array, Frame
 from reap.checks.judge import Judge, dominates
-from reap.checks.legality import Row, actions, at, needed, same, time_of, violations
+from reap.checks.legality import Row, actions, at, missing, needed, same, time_of, violations
 from reap.checks.report import require
 from reap.checks.worlds import World
 from reap.models.agreement import needed as enough
@@ -56,12 +57,12 @@ class Call:
     @cached_property
     def own(self) -> Row:
         """The subject, in units."""
-        return self.judge.space.values(self.judge.space.vector(self.x))
+        return self.judge.row({name: self.x[name].iloc[0] for name in self.x})
 
     @cached_property
     def stages(self) -> list[list[Row]]:
-        """The rows of each plan's path, in units."""
-        return [self.judge.rows(plan.path) for plan in self.plans]
+        """The rows of each plan's path, in units; the last as the plan itself tells it."""
+        return [[*self.judge.rows(p.path[:-1]), self.judge.row(p.target)] for p in self.plans]
 
     @property
     def made(self) -> list[tuple[Plan, list[Row]]]:
@@ -74,6 +75,11 @@ class Call:
         return f"the plan of {self.x.index[0]} ({said})"
 
 
+def summary(promise: Callable[..., Any]) -> str:
+    """Return the first sentence of what something promises."""
+    return (inspect.getdoc(promise) or "").split("\n")[0].rstrip(".")
+
+
 def asked(engine: Engine, world: World, x: Any, matrices: Array, limits: Limits | None = None) -> Call:
     """Return one call of an engine."""
     most = engine.get_params(deep=False).get("max_changes")
@@ -84,16 +90,20 @@ def asked(engine: Engine, world: World, x: Any, matrices: Array, limits: Limits 
 
 
 def truthful(call: Call) -> Iterator[str]:
-    """A valid plan's target is accepted by the model; scores are the model's own; a refusal leads nowhere."""
+    """A valid plan's target, asked about alone, is accepted; scores are the model's own; a refusal leads nowhere."""
     scores = call.judge.scores([row for rows in call.stages for row in rows])
     ends = np.cumsum([len(rows) for rows in call.stages])
-    for plan, score in zip(call.plans, np.split(scores, ends[:-1]), strict=True):
+    accepted = call.judge.scale.enough(call.judge.scores([call.own]))[0]
+    for plan, score, rows in zip(call.plans, np.split(scores, ends[:-1]), call.stages, strict=True):
         who = call.of(plan)
+        if (plan.status == "already_accepted") != accepted:
+            yield f"the model {'accepts' if accepted else 'refuses'} the person; the status is {plan.status!r}"
         if not np.allclose(plan.scores, score, atol=1e-6 * max(1.0, call.judge.scale.spread)):
             yield f"{who} states the scores {plan.scores.round(4)}; the model gives {score.round(4)}"
         if plan.status in ("ok", "already_accepted"):
-            if not (plan.valid and call.judge.scale.enough(score[-1])):
-                yield f"{who} has the status {plan.status!r} and ends at a score of {score[-1]:.4f}"
+            (alone,) = call.judge.scores(rows[-1:])
+            if not (plan.valid and call.judge.scale.enough(alone)):
+                yield f"{who} has the status {plan.status!r} and ends at a score of {alone:.4f}"
         elif plan.valid or len(plan.path) != 1 or not np.isnan(plan.effort):
             yield f"{who} has the status {plan.status!r}, but a target, an effort or a yes"
 
@@ -137,6 +147,39 @@ def counted(call: Call) -> Iterator[str]:
             yield f"{call.of(plan)} has moves that are not those between its rows"
         if not np.isclose(plan.effort, expected, rtol=1e-7, atol=1e-12):
             yield f"{call.of(plan)} states an effort of {plan.effort:.6g}; it is {expected:.6g}"
+
+
+def listed(call: Call) -> Iterator[str]:
+    """What is listed is what changes, by more than float noise and in words; what is not comes back equal to the bit."""
+    for plan, rows in zip(call.plans, call.stages, strict=True):
+        said = {change.feature: change for change in plan.changes}
+        if plan.status == "ok" and not said:
+            yield "a plan has the status 'ok' and no change"
+        for feature in call.judge.space.features:
+            own, end = call.own[feature.name], rows[-1][feature.name]
+            change = said.get(feature.name)
+            if change is None:
+                if feature.is_action and not _equal(own, end):
+                    yield f"{feature.name} is not listed, and goes from {own!r} to {end!r}"
+            elif not (_equal(change.before, own) and _equal(change.after, end)):
+                yield f"{feature.name} is listed as {change.before!r} → {change.after!r}; it goes from {own!r} to {end!r}"
+            elif same(feature, own, end) or change.before_text == change.after_text:
+                yield f"{feature.name} goes from {own!r} to {end!r}, a change of nothing ({change})"
+
+
+def alike(call: Call, again: Call) -> Iterator[str]:
+    """The same question gets the same plans."""
+    for first, second, one, two in zip(call.plans, again.plans, call.stages, again.stages, strict=True):
+        if first.status != second.status or not all(
+            _equal(one[-1][name], two[-1][name]) for name in call.own
+        ):
+            yield f"{call.of(first)} is another when asked for again: {again.of(second)}"
+
+
+def _equal(one: Any, two: Any) -> bool:
+    if missing(one) or missing(two):
+        return missing(one) and missing(two)
+    return bool(one == two)
 
 
 # of plans for people ----------------------------------------------------------------------------------
@@ -231,7 +274,13 @@ def open_about_setbacks(call: Call) -> Iterator[str]:
 
 
 #: Promises by name, as reports list them.
-EVERY: dict[str, Promise] = {"truthful": truthful, "lasting": lasting, "legal": legal, "effort": counted}
+EVERY: dict[str, Promise] = {
+    "truthful": truthful,
+    "lasting": lasting,
+    "legal": legal,
+    "effort": counted,
+    "listed": listed,
+}
 FOR_PEOPLE: dict[str, Promise] = {
     "irreducible": irreducible,
     "undominated": undominated,

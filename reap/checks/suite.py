@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from reap._errors import InputError
 from reap._typing import Array, Frame
 from reap.checks.judge import Judge
 from reap.checks.legality import same, violations
-from reap.checks.promises import EVERY, FOR_PEOPLE, Call
+from reap.checks.promises import EVERY, FOR_PEOPLE, Call, alike, summary
 from reap.checks.report import Line, Report
 from reap.checks.worlds import random_matrices
 from reap.models import Classifier, wrap
@@ -90,27 +90,20 @@ def engine(
     for name, promise in {**EVERY, **(FOR_PEOPLE if for_people else {})}.items():
         broken = [sentence for call in calls for sentence in promise(call)]
         report.lines.append(Line(name, summary(promise), sum(len(call.plans) for call in calls), broken))
-    report.lines.append(_manners(made, X, calls))
+    report.lines.append(_manners(made, calls[:5]))
     return report.settle(raises)
 
 
-def _manners(engine: Engine, X: Frame, calls: list[Call]) -> Line:
-    line = Line("manners", "the same question gets the same plan; rows that go in come out as they were")
-    for call in calls[:5]:
+def _manners(engine: Engine, calls: list[Call]) -> Line:
+    line = Line(
+        "manners", "the same question gets the same plan; rows that go in come out as they were", len(calls)
+    )
+    for call in calls:
         x, matrices = call.x.copy(), call.matrices.copy()
-        again = engine.plans(x, matrices)
-        line.cases += 1
-        for first, second in zip(call.plans, again, strict=True):
-            if not np.array_equal(first.path, second.path, equal_nan=True):
-                line.broken.append(f"{call.of(first)} is another when asked for again: {call.of(second)}")
+        line.broken += alike(call, replace(call, plans=engine.plans(x, matrices)))
         if not x.equals(call.x) or not np.array_equal(matrices, call.matrices):
             line.broken.append(f"the row or the matrices of {x.index[0]!r} were changed by the engine")
     return line
-
-
-def summary(promise: Callable[..., Any]) -> str:
-    """Return the first sentence of what something promises."""
-    return (inspect.getdoc(promise) or "").split("\n")[0].rstrip(".")
 
 
 # spaces ------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ def test_the_blocks_run_top_to_bottom(capsys, monkeypatch):
     for block in re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL):
         exec(compile(block, "checks.md", "exec"), page.__dict__)  # our own documentation
     said = capsys.readouterr().out
-    assert "Neighbours on 20 people, 4 matrices each: 5 of 5 promises hold" in said
+    assert "Neighbours on 20 people, 4 matrices each: 6 of 6 promises hold" in said
     assert re.search(r"✗ irreducible +broken \d+ times", said)
     assert "13 cases hold" in said
     assert "Recourse on 3 random tables" in said
@@ -28,5 +28,5 @@ def test_the_blocks_run_top_to_bottom(capsys, monkeypatch):
 def test_every_promise_is_in_the_table():
     for name in (*EVERY, *FOR_PEOPLE, "manners"):
         assert f"| {name}:" in PAGE
-    for name in PROMISES:
+    for name in {*PROMISES} - {*EVERY, *FOR_PEOPLE}:
         assert f"| {name} |" in PAGE

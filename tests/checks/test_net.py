@@ -13,6 +13,7 @@ import pytest
 import reap
 from reap.checks import CheckFailed
 from reap.checks.net import PROMISES
+from reap.checks.promises import EVERY, FOR_PEOPLE
 from reap.checks.raw_tables import raw_table
 
 
@@ -20,14 +21,14 @@ from reap.checks.raw_tables import raw_table
 @pytest.mark.parametrize("seed", range(0, 48, 12))
 def test_a_sample_of_tables(seed):
     report = reap.checks.tables(cases=12, seed=seed, progress=False)
-    assert report.line("irreducible").cases > report.line("accepted").cases / 2
+    assert report.line("irreducible").cases > report.line("truthful").cases / 2
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(1_000, 4_200, 100))
 def test_many_tables(seed):
     report = reap.checks.tables(cases=100, seed=seed, progress=False)
-    assert report.line("irreducible").cases > report.line("accepted").cases / 2
+    assert report.line("irreducible").cases > report.line("truthful").cases / 2
 
 
 # the tables ---------------------------------------------------------------------------------------------
@@ -93,9 +94,12 @@ class Broken(reap.Recourse):
         made = super().plans(x, matrices, limits)
         return [Altered(p, **self.altered(p, x)) if p.status == "ok" else p for p in made]
 
-    def stays(self, plan, kinds=("numeric",)):
+    def altered(self, plan, x):
+        return {}
+
+    def stays(self, plan):
         listed = {change.feature for change in plan.changes}
-        return next(f.name for f in self.space.features if f.name not in listed and f.kind in kinds)
+        return next(f.name for f in self.space.features if f.name not in listed and f.is_number)
 
 
 class Crashes(Broken):
@@ -110,19 +114,9 @@ class Warns(Broken):
 
 
 class Speechless(Broken):
-    def altered(self, plan, x):
-        return {"__str__": ""}
-
     def plans(self, x, matrices, limits=None):
         made = super().plans(x, matrices, limits)
         return [type("Silent", (Altered,), {"__str__": lambda self: ""})(plan) for plan in made]
-
-
-class Hopeful(Broken):
-    """Leads nowhere and calls it valid."""
-
-    def altered(self, plan, x):
-        return {"target": x.iloc[0], "changes": ()}
 
 
 class Gloomy(Broken):
@@ -130,71 +124,6 @@ class Gloomy(Broken):
 
     def altered(self, plan, x):
         return {"status": "none_found", "valid": False, "target": x.iloc[0], "changes": ()}
-
-
-class Illegal(Broken):
-    def altered(self, plan, x):
-        return {"target": pd.Series({**plan.target, "income 0": -5})}
-
-
-class Halves(Broken):
-    """Asks for half of a whole number."""
-
-    def altered(self, plan, x):
-        return {"target": pd.Series({**plan.target, "income 0": plan.target["income 0"] + 0.5})}
-
-
-class Needless(Broken):
-    """Goes a step beyond what was needed, where the model still accepts that."""
-
-    def altered(self, plan, x):
-        for change in plan.changes:
-            feature = self.space.feature(change.feature)
-            if feature.is_number:
-                step = feature.step * np.sign(change.after - change.before)
-                target = pd.Series({**plan.target, change.feature: change.after + step})
-                row = target.to_frame().T[list(x.columns)].astype(x.dtypes)
-                if self.model.predict_proba(row)[0, 1] > self.threshold:
-                    return {"target": target}
-        return {}
-
-
-class Superfluous(Broken):
-    """Adds a change that is not needed."""
-
-    def altered(self, plan, x):
-        name = self.stays(plan, ("numeric", "integer"))
-        feature = self.space.feature(name)
-        after = plan.target[name] + feature.step
-        change = SimpleNamespace(feature=name, before=plan.target[name], after=after)
-        change.before_text, change.after_text = "a", "b"
-        return {"target": pd.Series({**plan.target, name: after}), "changes": (*plan.changes, change)}
-
-
-class Twitches(Broken):
-    """Moves a number that stays by one bit."""
-
-    def altered(self, plan, x):
-        name = self.stays(plan)
-        return {"target": pd.Series({**plan.target, name: np.nextafter(plan.target[name], np.inf)})}
-
-
-class Lists(Twitches):
-    """Moves a number by one bit and lists that as a change."""
-
-    def altered(self, plan, x):
-        name, target = self.stays(plan), super().altered(plan, x)["target"]
-        change = SimpleNamespace(feature=name, before=plan.target[name], after=target[name])
-        return {"target": target, "changes": (*plan.changes, change)}
-
-
-class Misquotes(Broken):
-    """Lists another value than the one the plan leads to."""
-
-    def altered(self, plan, x):
-        first = SimpleNamespace(**vars(plan.changes[0]))
-        first.after = 12_345_678
-        return {"changes": (first, *plan.changes[1:])}
 
 
 class Writes(Broken):
@@ -208,25 +137,6 @@ class Writes(Broken):
 class Cheap(Broken):
     def altered(self, plan, x):
         return {"effort": plan.effort / 2}
-
-
-class Wanders(Broken):
-    def altered(self, plan, x):
-        return {"moves": 2 * plan.moves}
-
-
-class Asks(Broken):
-    """Lists more changes than it may."""
-
-    def altered(self, plan, x):
-        return {"changes": plan.changes * 4, "note": ""}
-
-
-class Idle(Broken):
-    """Has the status "ok" and nothing to do."""
-
-    def altered(self, plan, x):
-        return {"changes": ()}
 
 
 class Moody(Broken):
@@ -243,18 +153,12 @@ class Moody(Broken):
 
 
 class Floats(Broken):
-    def altered(self, plan, x):
-        return {}
-
     def recommend(self, X, **given):
         return reap.Recourse.recommend(self, X, **given).astype({"income 0": float})
 
 
 class Repeats(Broken):
     """Asks twice about the same plans."""
-
-    def altered(self, plan, x):
-        return {}
 
     def options(self, plans):
         return plans
@@ -284,7 +188,7 @@ class Dominated(Repeats):
     """Offers a plan beside one that asks for more of the same."""
 
     def options(self, plans):
-        name = self.stays(plans[0], ("numeric", "integer"))
+        name = self.stays(plans[0])
         more = plans[0].target[name] + self.space.feature(name).step
         return [plans[0], Altered(plans[0], target=pd.Series({**plans[0].target, name: more}))]
 
@@ -308,26 +212,15 @@ FAULTS = [
     (Warns, "runs", "UserWarning: look here"),
     (Speechless, "runs", "a plan has no words"),
     (Hangs, "runs", "in a session, RuntimeError: no session today"),
-    (Hopeful, "accepted", "is marked valid; the model gives"),
     (Gloomy, "found", "the status is 'none_found'"),
-    (Illegal, "legal", "income 0 is -5, outside"),
-    (Halves, "legal", "which is no whole number"),
-    (Needless, "irreducible", "instead of"),
-    (Superfluous, "irreducible", "is accepted without"),
-    (Lists, "real changes", "a change of nothing"),
-    (Misquotes, "real changes", "12345678; it goes from"),
-    (Twitches, "untouched", "is not listed, and goes from"),
-    (Writes, "untouched", "the row that was given is another after the call"),
+    (Writes, "manners", "the row that was given is another after the call"),
     (Cheap, "effort", "states an effort of"),
-    (Wanders, "effort", "moves that do not lead"),
-    (Asks, "few changes", "and its note is ''"),
-    (Idle, "few changes", "the status 'ok' and no change"),
-    (Moody, "same plan", "an engine made alike says"),
-    (Floats, "same plan", "recommend gives income 0 back as float64; it was int64"),
+    (Moody, "manners", "is another when asked for again"),
+    (Floats, "manners", "recommend gives income 0 back as float64; it was int64"),
     (Repeats, "sessions", "a question comes twice"),
     (Doubles, "sessions", "a question offers the same plan twice"),
-    (Dominated, "sessions", "which asks for less"),
-    (Misleads, "sessions", "the advice breaks 'accepted'"),
+    (Dominated, "sessions", "asks for all that"),
+    (Misleads, "sessions", "the advice breaks 'truthful'"),
 ]
 #: Two small tables: extra trees, with a session, and a tree.
 SEEDS = {"runs": 18, "sessions": 18}
@@ -346,8 +239,8 @@ def test_a_broken_promise_is_found(engine, promise, said):
     assert f"{promise}: {broken[0]}" in report.broken
 
 
-def test_every_promise_is_broken_by_somebody():
-    assert {promise for _, promise, _ in FAULTS} == set(PROMISES)
+def test_every_promise_of_tables_alone_is_broken_by_somebody():
+    assert {promise for _, promise, _ in FAULTS} >= {*PROMISES} - {*EVERY, *FOR_PEOPLE}
 
 
 def test_a_failure_raises():

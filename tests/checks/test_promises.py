@@ -90,6 +90,44 @@ def test_efforts_that_are_not_those_of_the_moves(judge):
     assert "states an effort of 0.25" in broken(judge, "effort", wrong)[0]
 
 
+class Altered:
+    """A plan that says something else about itself."""
+
+    def __init__(self, plan, **said):
+        self.__dict__.update(said, _plan=plan)
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["_plan"], name)
+
+
+@pytest.mark.parametrize(
+    ("name", "alter", "said"),
+    [
+        ("listed", lambda p: {"changes": ()}, "the status 'ok' and no change"),
+        ("listed", lambda p: {"changes": p.changes[:1]}, "is not listed, and goes from"),
+        ("listed", lambda p: {"target": p.target.replace(3100, np.nextafter(3100, 0))}, "it goes from"),
+        ("listed", lambda p: {"changes": [replace(c, after=77) for c in p.changes]}, "→ 77; it goes from"),
+        ("listed", lambda p: {"target": p.start, "changes": [_nothing(p)]}, "a change of nothing"),
+        ("legal", lambda p: {"target": p.target.replace(3100, 3100.5)}, "3100.5, which is no whole number"),
+        (
+            "legal",
+            lambda p: {"target": pd.Series({**p.target, "town": "maybe"})},
+            "'maybe', which is no level",
+        ),
+        ("truthful", lambda p: {"target": p.start}, "ends at a score of"),
+        ("effort", lambda p: {"moves": 2 * p.moves}, "moves that are not those between its rows"),
+    ],
+)
+def test_what_a_plan_tells_is_held_against_what_it_does(judge, name, alter, said):
+    plan = plan_of(judge, OWN, *GOOD)
+    assert any(said in fault for fault in broken(judge, name, Altered(plan, **alter(plan))))
+
+
+def _nothing(plan):
+    first = plan.changes[0]
+    return replace(first, after=first.before, after_text=first.before_text)
+
+
 @pytest.mark.parametrize(
     ("target", "said"),
     [

@@ -30,7 +30,7 @@ def world():
 def test_an_honest_engine_gets_a_clean_report(world):
     report = reap.checks.engine(Rows(world.model, world.space), world.X, people=6, for_people=False)
     assert report.ok
-    assert str(report).splitlines()[0] == "Rows on 6 people, 4 matrices each: 5 of 5 promises hold"
+    assert str(report).splitlines()[0] == "Rows on 6 people, 4 matrices each: 6 of 6 promises hold"
     assert report.line("legal").cases == 24
 
 
