@@ -47,7 +47,7 @@ threading.Thread(target=predictor.serve_forever, daemon=True).start()
 # The engine asks that server, a thousand rows at a time, and stands behind the paths that KServe calls.
 
 # %%
-remote = RemoteModel(f"http://127.0.0.1:{predictor.server_port}", "loans")
+remote = RemoteModel(f"http://127.0.0.1:{predictor.server_port}", "loans", protocol="v1")
 engine = reap.Recourse(remote, data.space).fit(data.X)
 explainer = runtime(engine, "loans")  # in a container: python -m reap.doors.kserve
 refused = data.X[model.predict(data.X) == 0].head(1)

@@ -27,7 +27,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "belief": (3_080, 12),
     "learning": (640, 4),
     "cli": (2_060, 12),
-    "doors": (810, 5),
+    "doors": (872, 6),
     "batch": (1_380, 5),
     "checks": (2_550, 11),
     "auditing": (1_130, 6),

@@ -24,21 +24,22 @@ pytest.importorskip("fastapi")
 class Predictor(BaseHTTPRequestHandler):
     """Serves a model in both protocols, and counts how often it is asked."""
 
-    model, calls, broken = None, 0, ""
+    model, calls, broken, labels, said = None, 0, (), False, {}
 
     def do_POST(self):
         said = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        type(self).calls += 1
+        type(self).calls, type(self).said = self.calls + 1, said
         if self.broken:
-            self.send_response(500)
+            code, text = self.broken
+            self.send_response(code)
             self.end_headers()
-            self.wfile.write(self.broken.encode())
+            self.wfile.write(text.encode())
             return
         if self.path.startswith("/v2"):
             rows = pd.DataFrame({t["name"]: t["data"] for t in said["inputs"]})
         else:
             rows = pd.DataFrame(said["instances"])
-        found = self.model.predict_proba(rows)[:, 1].tolist()
+        found = (self.model.predict(rows) if self.labels else self.model.predict_proba(rows)[:, 1]).tolist()
         output = {"name": "p", "shape": [len(found)], "datatype": "FP64", "data": found}
         answer = {"outputs": [output]} if self.path.startswith("/v2") else {"predictions": found}
         self.send_response(200)
@@ -63,8 +64,8 @@ def predictor(german_engine):
 def remote(predictor):
     from reap.doors.kserve import RemoteModel
 
-    Predictor.broken = ""
-    return lambda **settings: RemoteModel(predictor, "loans", **settings)
+    yield lambda **settings: RemoteModel(predictor, "loans", **settings)
+    Predictor.broken, Predictor.labels = (), False
 
 
 @pytest.mark.parametrize("protocol", ["v1", "v2"])
@@ -76,19 +77,75 @@ def test_a_model_by_url_scores_as_the_model_itself(remote, german, german_engine
     np.testing.assert_allclose(scores, german_engine.model.predict_proba(rows)[:, 1], atol=1e-12)
 
 
-def test_what_a_predictor_does_wrong_is_a_sentence(remote, german):
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ((500, "out of memory"), "refused: 500 out of memory"),
+        ((200, "<html>"), "did not answer with JSON"),
+        ((200, '{"detail": "no"}'), "answered without scores"),
+        ((200, '{"predictions": [0.5]}'), "asked about 2 rows and answered with scores of shape"),
+        ((200, '{"predictions": [0.5, null]}'), "one finite number a row"),
+        ((200, '{"predictions": ["yes", "no"]}'), "answered without scores"),
+    ],
+)
+def test_what_a_predictor_does_wrong_is_a_sentence(remote, german, answer, sentence):
+    from reap.doors.predictor import PredictorError
+
+    model, Predictor.broken = remote(protocol="v1"), answer
+    with pytest.raises(PredictorError, match=sentence):
+        model(german.X.head(2))
+
+
+def test_a_predictor_that_is_not_there_is_a_sentence(german):
     from reap.doors.kserve import RemoteModel
 
-    rows = german.X.head(2)
     with pytest.raises(reap.InputError, match="cannot be reached"):
-        RemoteModel("http://127.0.0.1:9", "loans", timeout=2)(rows)
-    model = remote()
-    Predictor.broken = "out of memory"
-    with pytest.raises(reap.InputError, match="refused: 500 out of memory"):
-        model(rows)
-    Predictor.broken = ""
-    with pytest.raises(reap.InputError, match="give v1 or v2"):
-        remote(protocol="grpc")
+        RemoteModel("http://127.0.0.1:9", "loans", timeout=2)(german.X.head(2))
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"url": "loans-predictor:80"}, "must start with http"),
+        ({"protocol": "grpc"}, "give v1 or v2"),
+        ({"batch": 0}, "batch is 0"),
+        ({"timeout": 0}, "timeout 0"),
+    ],
+)
+def test_a_door_that_cannot_open_is_refused_at_once(settings, sentence):
+    from reap.doors.kserve import RemoteModel
+
+    with pytest.raises(reap.InputError, match=sentence):
+        RemoteModel(**{"url": "http://127.0.0.1:9", "name": "loans", **settings})
+
+
+def test_what_is_missing_is_null_in_both_protocols(remote, german):
+    rows = german.X.head(2).astype({"duration": float, "status": object})
+    rows.iloc[0, [rows.columns.get_loc("duration"), rows.columns.get_loc("status")]] = np.nan
+    for protocol in ("v1", "v2"):
+        Predictor.broken = (
+            200,
+            json.dumps({"predictions": [0, 1], "outputs": [{"shape": [2], "data": [0, 1]}]}),
+        )
+        remote(protocol=protocol)(rows)
+        said = json.dumps(Predictor.said)
+        assert "NaN" not in said
+        assert "nan" not in said.lower()
+        assert said.count("null") == 2
+
+
+@pytest.mark.extras
+@pytest.mark.filterwarnings("default")
+def test_kserves_own_server_reads_our_rows(remote, german):
+    kserve = pytest.importorskip("kserve")
+    from kserve.utils.utils import get_predict_input
+
+    Predictor.broken = (200, json.dumps({"outputs": [{"shape": [3], "data": [0, 1, 0.5]}]}))
+    rows = german.X.head(3)
+    remote()(rows)
+    body = json.dumps(Predictor.said).encode()
+    read = get_predict_input(kserve.InferRequest.from_bytes(body, len(body), "loans"))
+    pd.testing.assert_frame_equal(read, rows.reset_index(drop=True), check_dtype=False)
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +217,15 @@ def test_explanations_in_both_protocols_are_valid_plans(explainer, german, germa
     assert json.loads(said["outputs"][0]["data"][0]) == first
 
 
+def test_a_predictor_that_fails_is_not_the_askers_fault(remote, explainer, german, german_engine, refused):
+    instances, _expected = people(german, german_engine, refused)
+    Predictor.broken = (503, "loading")
+    instances[0]["amount"] = 1 + instances[0]["amount"]  # nobody whom the engine remembers
+    status, told = posted(f"{explainer}/v1/models/loans:explain", {"instances": instances})
+    assert status == 502
+    assert "refused: 503 loading" in told["error"]
+
+
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
@@ -175,10 +241,17 @@ def test_bad_instances_are_refused_with_a_sentence(explainer, said, sentence):
     assert sentence in told["error"]
 
 
-def test_it_does_not_start_without_a_predictor(german, tmp_path):
+@pytest.mark.parametrize(
+    ("there", "sentence"), [(False, "cannot be reached"), (True, "labels, not with probabilities")]
+)
+def test_it_does_not_start_beside_a_predictor_that_is_not_one(remote, german, tmp_path, there, sentence):
     german.space.save(tmp_path / "space.toml")
     german.X.head(50).to_csv(tmp_path / "rows.csv", index=False)
-    words = f"--model_name loans --predictor_host 127.0.0.1:9 --space {tmp_path}/space.toml --rows {tmp_path}/rows.csv"
+    Predictor.labels = True
+    host = remote().url if there else "127.0.0.1:9"
+    words = (
+        f"--model_name loans --predictor_host {host} --space {tmp_path}/space.toml --rows {tmp_path}/rows.csv"
+    )
     done = subprocess.run(
         [sys.executable, "-m", "reap.doors.kserve", *words.split()],
         capture_output=True,
@@ -186,7 +259,7 @@ def test_it_does_not_start_without_a_predictor(german, tmp_path):
         check=False,
     )
     assert done.returncode == 2
-    assert "cannot be reached" in done.stderr
+    assert sentence in done.stderr
     assert "Traceback" not in done.stderr
 
 
