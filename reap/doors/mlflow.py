@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
+from importlib.metadata import version as release
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,8 @@ from reap.recourse import Engine
 
 #: The file of the engine in the folder of a model, and who loads it.
 _FILE, _LOADER = "engine.pickle", "reap.doors.mlflow"
-#: What MLflow asks to install with a model, and what may be said when it predicts.
-_REQUIREMENTS = [f"reap-recourse=={__version__}", "cloudpickle"]
+#: Whose releases a pickled engine depends on, beside those of its model, and what may be said when it predicts.
+_PINNED = ("cloudpickle", "numpy", "pandas", "scikit-learn")
 _PARAMETERS = ParamSchema([ParamSpec("within_months", "long", -1)])
 
 
@@ -40,7 +41,9 @@ def log_model(engine: Engine, name: str = "recourse", **settings: Any) -> Any:
     name : str
         Of the model in the run.
     **settings
-        What else ``mlflow.pyfunc.log_model`` takes: ``registered_model_name``, ``input_example``, ``tags`` …
+        What else ``mlflow.pyfunc.log_model`` takes: ``registered_model_name``, ``input_example``, ``tags`` … By default the
+        model asks for the releases at hand of ReAP, scikit-learn, pandas and numpy; a model of another library needs it
+        named in ``pip_requirements``.
 
     Returns
     -------
@@ -48,13 +51,13 @@ def log_model(engine: Engine, name: str = "recourse", **settings: Any) -> Any:
         Its ``model_uri`` is what ``load_model`` takes.
     """
     with tempfile.TemporaryDirectory() as folder:
-        return mlflow.pyfunc.log_model(name=name, **_model(engine, Path(folder)), **settings)
+        return mlflow.pyfunc.log_model(name=name, **{**_model(engine, Path(folder)), **settings})
 
 
 def save_model(engine: Engine, path: str | Path, **settings: Any) -> None:
     """Write a fitted engine as an MLflow model into a new folder, without a run."""
     with tempfile.TemporaryDirectory() as folder:
-        mlflow.pyfunc.save_model(path=str(path), **_model(engine, Path(folder)), **settings)
+        mlflow.pyfunc.save_model(path=str(path), **{**_model(engine, Path(folder)), **settings})
 
 
 def load_model(uri: str | Path) -> Engine:
@@ -129,6 +132,9 @@ def _model(engine: Engine, folder: Path) -> dict[str, Any]:
     return {
         "loader_module": _LOADER,
         "data_path": str(folder / _FILE),
-        "pip_requirements": _REQUIREMENTS,
+        "pip_requirements": [
+            f"reap-recourse=={__version__}",
+            *(f"{name}=={release(name)}" for name in _PINNED),
+        ],
         "signature": signature(engine),
     }

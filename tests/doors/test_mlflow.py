@@ -64,3 +64,13 @@ def test_what_is_no_fitted_engine_is_refused(tmp_path, german_engine):
     (tmp_path / "empty").mkdir()
     with pytest.raises(reap.InputError, match="holds no engine"):
         reap.mlflow.load_model(tmp_path / "empty")
+
+
+def test_the_releases_that_a_pickle_needs_are_asked_for_and_can_be_said_otherwise(tmp_path, german_engine):
+    import sklearn
+
+    reap.mlflow.save_model(german_engine, tmp_path / "model")
+    asked = (tmp_path / "model" / "requirements.txt").read_text().split()
+    assert {f"reap-recourse=={reap.__version__}", f"scikit-learn=={sklearn.__version__}"} <= set(asked)
+    reap.mlflow.save_model(german_engine, tmp_path / "other", pip_requirements=["reap-recourse", "lightgbm"])
+    assert "lightgbm" in (tmp_path / "other" / "requirements.txt").read_text()
