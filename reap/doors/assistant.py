@@ -178,6 +178,10 @@ class _Conversation:
         if (situation is None) == (row is None):
             raise InputError("give the person's situation, or the number of their row: one of the two")
         if situation is not None:
+            asked = [f for f in self.engine.space.features if f.derived is None and f.name not in situation]
+            if asked:
+                lacking = ", ".join(f"{f.label} ({f.name})" for f in asked)
+                raise InputError(f"the situation lacks {lacking}; ask the person for it")
             return pd.DataFrame([situation], dtype=object).infer_objects()
         if self.rows is None or row is None or row >= len(self.rows):
             raise InputError(f"there is no row {row}; describe the situation instead")

@@ -50,12 +50,15 @@ function render({ model, el }) {
 }
 export default { render };
 """
-#: Colours are the notebook's own, so that light and dark themes both look right.
+#: Colours are the notebook's own, so that light and dark themes both look right; margins are ours, since marimo takes all away.
 _STYLE = """
 .reap-session { font: inherit; max-width: 60em; }
-.reap-session fieldset { border: 1px solid currentColor; border-radius: .3em; margin: .5em 0; }
+.reap-session p { margin: .6em 0; }
+.reap-session > div + div { border-top: 1px solid currentColor; margin-top: 1.2em; padding-top: .6em; }
+.reap-session > div.reap-buttons { border: 0; margin: .6em 0; padding: 0; }
+.reap-session fieldset { border: 1px solid currentColor; border-radius: .3em; margin: .5em 0; padding: .4em .8em; }
 .reap-session label { display: block; padding: .15em 0; }
-.reap-buttons { display: flex; flex-wrap: wrap; gap: .5em; margin: .6em 0; }
+.reap-buttons { display: flex; flex-wrap: wrap; gap: .5em; }
 .reap-buttons button { font: inherit; color: inherit; background: none; border: 1px solid currentColor;
   border-radius: .3em; padding: .4em .9em; cursor: pointer; }
 .reap-buttons button.reap-main { background: #0b5394; border-color: #0b5394; color: #fff; }

@@ -72,7 +72,7 @@ def test_the_five_verbs_say_what_must_not_be_done(door):
 def test_what_is_refused_is_a_sentence_and_loses_nothing(door, refused):
     async def conversation(client):
         early = await client.call_tool("plan", {})
-        nobody = await client.call_tool("start", {"situation": {"duration": "long"}})
+        nobody = await client.call_tool("start", {"situation": {"duration": 12}})
         await client.call_tool("start", {"row": int(refused)})
         before = (await client.call_tool("question", {})).structured_content
         invented = await client.call_tool("answer", {"choice": "D"})
@@ -83,6 +83,7 @@ def test_what_is_refused_is_a_sentence_and_loses_nothing(door, refused):
     assert early.is_error
     assert "call start first" in early.content[0].text
     assert nobody.is_error
+    assert "lacks Checking account (status), Loan amount (amount)" in nobody.content[0].text
     assert invented.is_error
     assert before == after
 
