@@ -16,7 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import reap
-from reap.doors.kserve import RemoteModel, runtime
+from reap.doors.kserve import runtime
+from reap.doors.predictor import RemoteModel
 
 data = reap.datasets.load("german")
 model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=1000)).fit(data.X, data.y)

@@ -62,7 +62,7 @@ def predictor(german_engine):
 
 @pytest.fixture
 def remote(predictor):
-    from reap.doors.kserve import RemoteModel
+    from reap.doors.predictor import RemoteModel
 
     yield lambda **settings: RemoteModel(predictor, "loans", **settings)
     Predictor.broken, Predictor.labels = (), False
@@ -97,7 +97,7 @@ def test_what_a_predictor_does_wrong_is_a_sentence(remote, german, answer, sente
 
 
 def test_a_predictor_that_is_not_there_is_a_sentence(german):
-    from reap.doors.kserve import RemoteModel
+    from reap.doors.predictor import RemoteModel
 
     with pytest.raises(reap.InputError, match="cannot be reached"):
         RemoteModel("http://127.0.0.1:9", "loans", timeout=2)(german.X.head(2))
@@ -113,7 +113,7 @@ def test_a_predictor_that_is_not_there_is_a_sentence(german):
     ],
 )
 def test_a_door_that_cannot_open_is_refused_at_once(settings, sentence):
-    from reap.doors.kserve import RemoteModel
+    from reap.doors.predictor import RemoteModel
 
     with pytest.raises(reap.InputError, match=sentence):
         RemoteModel(**{"url": "http://127.0.0.1:9", "name": "loans", **settings})
