@@ -44,7 +44,7 @@ RULED = "The same in the data sets' own action spaces"
 NEEDS = ("peers",)
 
 #: Where people are asked: sets on which they have more than one plan to choose from; and how many of them, of which kind.
-ASKED, PEOPLE = ("synthetic", "german", "student", "gmc", "heloc"), 12
+ASKED, PEOPLE = ("synthetic", "german", "student", "gmc", "heloc"), 10
 KINDS: dict[str, tuple[str, float]] = {
     "Gaussian": ("gaussian", 0.0),
     "10 % lapses": ("gaussian", 0.1),
@@ -67,7 +67,7 @@ TIMES = (0, 5, 10)
 REAL, REPLAYED = 40, ("coin", "own ridge logit", "the paper's confidence set", OURS)
 GP = "BoTorch: PairwiseGP"
 #: The forest and its people: what OCEAN proves in seconds.
-PLANNED, REFUSED, TREES, DEPTH = ("german", "student", "bank", "compas"), 8, 50, 6
+PLANNED, REFUSED, TREES, DEPTH = ("german", "student", "bank", "compas"), 6, 50, 6
 MAKERS: dict[str, tuple[Peer | None, Callable[[Ground], Finder]]] = {
     "OCEAN, constraint programming": (OCEAN, peers.ocean),
     "NICE, proximity": (NICE, lambda ground: peers.nice(ground, "proximity")),
