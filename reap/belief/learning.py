@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 from reap._typing import Array, Bools, Ints
 from reap.belief.answers import chances, same_chance
 from reap.belief.learned_prior import PLAIN, WIDEST
-from reap.belief.prior import INTERACTION, LAPSES, POWERS, Bank, Population, banked
+from reap.belief.prior import INTERACTION, LAPSES, POWERS, Bank, Population, drawn, unknown_people
 
 #: Rounds, and people drawn in each; people on whom a population is judged.
 ROUNDS, DRAWN, JUDGED = 12, 1000, 4000
@@ -188,13 +188,15 @@ def fit(past: Past, *, seed: int = 0, tick: Callable[[], None] = lambda: None) -
     >>> bool(found.population.mean[0] < found.population.mean[1])
     True
     """
-    start = replace(Population.default(past.dimension, past.extra), level=1.0)
+    start = replace(
+        Population.default(past.dimension, past.extra), level=1.0, interaction=np.array([0.4, 0.2, 0.4])
+    )
     usual = start.root @ start.root.T
     population, k = start, past.dimension
     guessed = np.array([_guessed(answers) for answers in past.people])
     for round_ in range(ROUNDS):
         rng = np.random.default_rng([seed, round_])
-        people = banked(population.draw(DRAWN, rng), rng)
+        people = drawn([(1.0, population)], DRAWN, rng)
         logs = np.array([found for found, _ in likelihoods(past, people)])
         whole = logsumexp(logs, axis=1)
         # who seems not to have looked teaches little
@@ -247,11 +249,9 @@ class Held(NamedTuple):
 
 def held_out(past: Past, found: Population) -> Held:
     """Return what a population that was learnt from others makes of these people, beside the default."""
-    plain = Population.default(past.dimension, past.extra)
     made = []
-    for population in (plain, found):
-        rng = np.random.default_rng(1)
-        people = banked(population.draw(JUDGED, rng), rng)
+    for populations in (unknown_people(past.dimension, past.extra), [(1.0, found)]):
+        people = drawn(populations, JUDGED, np.random.default_rng(1))
         each = list(likelihoods(past, people))
         logs = logsumexp([log for log, _ in each], axis=1) - np.log(JUDGED)
         made.append((np.asarray(logs), np.concatenate([hits for _, hits in each])))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeAlias
 
@@ -21,11 +22,13 @@ from reap.belief.answers import (
     stacked,
 )
 from reap.belief.learned_prior import PLAIN, LearnedPrior, learned_prior
-from reap.belief.prior import SHARPNESS, Bank, Difficulties, Population, banked, factors
+from reap.belief.prior import Bank, Difficulties, Population, drawn, factors, unknown_people
 from reap.effort import Efforts
 
 #: People of a bank, and how often it is drawn from for those who stand for it where many options are compared.
 BANK, DRAWN = 4000, 1000
+#: Below so many equally likely people the bank is renewed: so many are drawn from it, and each moves by these steps.
+FEW, RENEWED, STEPS = 100, 1000, (0.5, 0.3) * 3
 #: Options whose efforts are taken at once, so that a large pool needs little memory.
 _CHUNK = 256
 #: Sets of options whose efforts are remembered: of plans, of parts of them, and of both before a search.
@@ -41,8 +44,10 @@ class Posterior:
 
     A bank of people is drawn once from a prior (``reap.belief.prior``); each has weights of columns, a curvature, a sharpness,
     a share of lapses, may weigh changes together or one by one, may find some welcome, and may mind how many there are. An
-    answer multiplies the weight of each of these people by how likely they were to give it. That is all that is learnt and
-    remembered: the order of answers does not matter, and the same answers give the same state, to the bit.
+    answer multiplies the weight of each of these people by how likely they were to give it. Where few of them are left likely,
+    the bank is renewed: people are drawn by their weights, and each moves to somebody near, by steps that keep the prior
+    and are taken as the answers so far allow (Metropolis-Hastings, with preconditioned Crank-Nicolson steps of what is normal).
+    The same answers in the same order give the same state, to the bit.
 
     Parameters
     ----------
@@ -68,6 +73,9 @@ class Posterior:
         whatever changes, on the scale of a typical change. `.dimension` counts them.
     bank : int, default 4000
         Number of people n.
+    renew : bool, default True
+        Whether the bank is renewed where fewer than 100 equally likely people are left of it. Without, the order of answers does
+        not matter.
     random_state : int or Generator, default 0
         What the bank is drawn from.
 
@@ -94,6 +102,7 @@ class Posterior:
         features: Sequence[int] | Ints | None = None,
         beside: int = 0,
         bank: int = BANK,
+        renew: bool = True,
         random_state: Seed = 0,
     ) -> None:
         if dimension < 1:
@@ -108,9 +117,10 @@ class Posterior:
         if isinstance(prior, Path) or (isinstance(prior, str) and prior.endswith(".json")):
             prior = learned_prior(prior)
         self.dimension = dimension + beside
-        self._seed, self._answers = random_state, 0
+        self._seed, self._renews = random_state, renew
+        self._asked: tuple[_Asked, ...] = ()
         self._columns = _movable(columns, dimension)
-        populations = [(1.0, Population.default(len(self._columns), beside))]
+        populations = unknown_people(len(self._columns), beside)
         if isinstance(prior, LearnedPrior):
             self._columns = _learnt(prior, dimension, None if columns is None else self._columns)
             populations = _populations(prior, beside)
@@ -118,16 +128,18 @@ class Posterior:
             prior, difficulties = "people", prior
         elif prior != "people":
             raise unknown("prior", prior, ["people"])
-        if difficulties is not None:
-            difficulties = factors(difficulties, dimension)[self._columns]
+        known = None if difficulties is None else factors(difficulties, dimension)[self._columns]
         self._features = _labelled(features, dimension, beside)
         self._moving = np.concatenate([self._columns, np.arange(dimension, self.dimension)])
-        self._bank = _drawn(populations, bank, self._rng(), difficulties, lapse, sharpness)
+        if lapse is not None or sharpness is not None:
+            populations = [(share, each.answering(lapse, sharpness)) for share, each in populations]
+        self._populations, self._difficulties = [each for _, each in populations], known
+        self._bank = drawn(populations, bank, self._rng(), known)
         self._logs = np.zeros(bank)
         self._forget()
 
     def __len__(self) -> int:
-        return self._answers
+        return len(self._asked)
 
     def __repr__(self) -> str:
         return f"Posterior(dimension={self.dimension}, answers={len(self)}, bank={len(self._bank)})"
@@ -143,36 +155,43 @@ class Posterior:
             The other option, or the k−1 other options of a question with k.
         """
         several = not isinstance(others, np.ndarray) and any(np.ndim(other) for other in others)
-        options = self._compared([chosen, *others] if several else [chosen, np.asarray(others)])
-        self._learn(self._by_view(options, chances)[:, 0])
+        self._learn(self._compared([chosen, *others] if several else [chosen, np.asarray(others)]), False)
 
     def update_same(self, options: Sequence[Array]) -> None:
         """Learn that the options, a list of moves, are about equally hard."""
-        self._learn(self._by_view(self._compared(options), same_chance))
+        self._learn(self._compared(options), True)
 
     def _compared(self, options: Sequence[Array]) -> list[Array]:
         if len(options) < 2:
             raise InputError(f"the answer compares {len(options)} option(s); give at least 2.")
         return [as_moves(option, self.dimension) for option in options]
 
-    def _learn(self, chance: Array) -> None:
-        self._logs = self._logs + np.log(np.maximum(chance, _TINY))
-        self._answers += 1
+    def _learn(self, options: list[Array], same: bool) -> None:
+        views = [self._rows(each) for each in (options, as_seen(options, self._features)) if each]
+        asked = _Asked(views, same)
+        self._logs = self._logs + asked.logs(self._bank)
+        self._asked = (*self._asked, asked)
+        self._forget()
+        if self._renews and self.effective_sample_size < min(FEW, len(self._bank) / 10):
+            self._renew()
+
+    def _renew(self) -> None:
+        """Draw people by their weights, and move them by steps that leave what prior and answers say as it is."""
+        rng, n = self._rng(3), min(RENEWED, len(self._bank))
+        people = self._bank.take(self._systematic(n, rng))
+        logs = _together(self._asked, people)
+        for far in STEPS:
+            other = Bank.of(people.moved(self._populations, far, rng), self._difficulties)
+            there = _together(self._asked, other)
+            yes = np.log1p(-rng.random(n)) < there - logs
+            people, logs = people.where(yes, other), np.where(yes, there, logs)
+        self._bank, self._logs = people, np.zeros(n)
         self._forget()
 
     def _forget(self) -> None:
         #: People who stand for the bank, their weights, and efforts of options that were asked for last.
         self._standing: tuple[Bank, Array] | None = None
         self._known: dict[bytes, Array] = {}
-
-    def _by_view(self, options: list[Array], likely: Callable[[Array, Array, Array, Array], Array]) -> Array:
-        """Return what ``likely`` says of each person, (n, …): of the options whole, or in what they show as different."""
-        people = self._bank
-        found = likely(*self._felt(options, people), people.sharpness, people.lapses)
-        if seen := as_seen(options, self._features):
-            part = likely(*self._felt(seen, people), people.sharpness, people.lapses)
-            found[people.narrow] = part[people.narrow]
-        return found
 
     def copy(self) -> Self:
         """Return an independent copy; cheap, since arrays are replaced and never written to."""
@@ -261,9 +280,9 @@ class Posterior:
         if n < 1:
             raise InputError(f"n is {n}; it must be at least 1.")
         rng = self._rng(2) if random_state is None else np.random.default_rng(random_state)
-        drawn = self._bank.take(self._systematic(n, rng))
-        dimension = self.dimension - drawn.beside.shape[1]
-        return drawn.efforts(self._columns, dimension)[rng.permutation(n)]
+        people = self._bank.take(self._systematic(n, rng))
+        dimension = self.dimension - people.beside.shape[1]
+        return people.efforts(self._columns, dimension)[rng.permutation(n)]
 
     def efforts(self, options: Sequence[Array] | Array) -> Array:
         """Return what m options, a list of moves or `(m, d)`, ask of the n people who stand for the bank, `(n, m)`."""
@@ -272,7 +291,7 @@ class Posterior:
         name = rows.tobytes() + firsts.tobytes()
         if name not in self._known:
             parts = [options[i : i + _CHUNK] for i in range(0, len(options), _CHUNK)]
-            each = [self._ask(part, people)[0] for part in parts]
+            each = [self._ask(part, people) for part in parts]
             while len(self._known) >= _REMEMBERED:
                 self._known.pop(next(iter(self._known)))
             self._known[name] = np.hstack(each) if each else np.empty((len(people), 0))
@@ -282,24 +301,20 @@ class Posterior:
         """Return the expected effort `(m,)` of each of m options, over the whole bank."""
         return np.asarray(self.shares @ self._pool(options))
 
-    def _ask(self, options: Sequence[Array] | Array, people: Bank) -> tuple[Array, Array]:
-        """Return what options ask of people, and what is welcome in them, (n, m) each."""
+    def _rows(self, options: Sequence[Array] | Array) -> tuple[Array, Ints]:
+        """Return the moves of options one below the other, in the columns that move, and where each option begins."""
         rows, firsts = stacked(options, self.dimension)
-        found = people.ask(rows[:, self._moving])
-        if len(firsts) < len(rows):
-            found = np.add.reduceat(found[0], firsts, axis=1), np.add.reduceat(found[1], firsts, axis=1)
-        return found
+        return rows[:, self._moving], firsts
 
-    def _felt(self, options: Sequence[Array] | Array, people: Bank) -> tuple[Array, Array]:
-        """Return efforts of options as people feel them, less what is welcome, and the size of what is at stake, (n, m) each."""
-        asked, glad = self._ask(options, people)
-        return asked - glad, asked + glad
+    def _ask(self, options: Sequence[Array] | Array, people: Bank) -> Array:
+        """Return what options ask of people, (n, m)."""
+        return _summed(people.ask((rows := self._rows(options))[0])[0], rows[1])
 
     def _pool(self, options: Sequence[Array] | Array) -> Array:
         """Return what options ask of everybody in the bank, (bank, m)."""
         if len(options) == 0:
             raise InputError("there are no options to compare; give at least 1.")
-        return self._ask(options, self._bank)[0]
+        return self._ask(options, self._bank)
 
     def probability_best(self, options: Sequence[Array] | Array, tolerance: float = 0.0) -> Array:
         """Return `P(c_j ≤ (1 + tolerance) min_l c_l)` `(m,)` for each of m options."""
@@ -328,7 +343,9 @@ class Posterior:
         >>> belief.choice_probabilities([[1.0, 0.0], [0.0, 1.0]]).argmax()
         np.int64(0)
         """
-        return np.asarray(self.shares @ self._by_view(self._compared(list(options)), chances))
+        compared = self._compared(list(options))
+        views = [self._rows(each) for each in (compared, as_seen(compared, self._features)) if each]
+        return np.asarray(self.shares @ _Asked(views, False).chances(self._bank))
 
     def answer_probabilities(
         self, efforts: Array, people: Ints | None = None, *, slips: bool = True
@@ -375,27 +392,58 @@ def _learnt(prior: LearnedPrior, dimension: int, columns: Ints | None) -> Ints:
 
 def _populations(prior: LearnedPrior, beside: int) -> list[tuple[float, Population]]:
     """Return populations with their shares: that of a learnt prior, and a few people of whom nothing is known."""
-    unknown_ = Population.default(len(prior.columns), beside)
+    people = unknown_people(len(prior.columns), beside)
     if prior.learnt == "nothing":
-        return [(1.0, unknown_)]
-    return [(1 - PLAIN, prior.population.minding(beside)), (PLAIN, unknown_)]
+        return people
+    return [(1 - PLAIN, prior.population.minding(beside)), *((PLAIN * share, each) for share, each in people)]
 
 
-def _drawn(
-    populations: list[tuple[float, Population]],
-    n: int,
-    rng: np.random.Generator,
-    difficulties: Array | None,
-    lapse: float | None,
-    sharpness: float | None,
-) -> Bank:
-    """Return a bank of n people of several populations, of which some answer as is said."""
-    counts = [round(share * n) for share, _ in populations]
-    counts[0] = n - sum(counts[1:])
-    parts = [population.draw(count, rng) for count, (_, population) in zip(counts, populations, strict=True)]
-    drawn = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    if lapse is not None or sharpness is not None:
-        drawn["narrow"][:] = False
-        drawn["lapses"][:] = 0.1 if lapse is None else lapse
-        drawn["latents"][:, -1] = np.log(SHARPNESS if sharpness is None else sharpness)
-    return banked(drawn, rng, difficulties)
+@dataclass(frozen=True)
+class _Asked:
+    """A question and what was said: the options whole, then what they show as different where that is less, as `Posterior._rows`.
+
+    The first option is the one that was chosen, or all are about the same.
+    """
+
+    views: list[tuple[Array, Ints]]
+    same: bool
+
+    @property
+    def rows(self) -> Array:
+        return np.concatenate([rows for rows, _ in self.views])
+
+    def logs(self, people: Bank) -> Array:
+        """Return how likely each of n people is to say so, as logarithms (n,)."""
+        return self.told(people, *people.ask(self.rows))
+
+    def told(self, people: Bank, asked: Array, glad: Array) -> Array:
+        """The same, of what the rows ask of people, and what is welcome in them, (n, r) each."""
+        said = self._by_view(people, asked, glad, same_chance if self.same else chances)
+        return np.log(np.maximum(said if self.same else said[:, 0], _TINY))
+
+    def chances(self, people: Bank) -> Array:
+        """Return how likely each of n people is to choose each of k options, (n, k)."""
+        return self._by_view(people, *people.ask(self.rows), chances)
+
+    def _by_view(self, people: Bank, asked: Array, glad: Array, likely: Callable[..., Array]) -> Array:
+        found, begin = [], 0
+        for rows, firsts in self.views:
+            own = slice(begin, begin := begin + len(rows))
+            a, b = _summed(asked[:, own], firsts), _summed(glad[:, own], firsts)
+            found.append(likely(a - b, a + b, people.sharpness, people.lapses))
+        if len(found) > 1:
+            found[0][people.narrow] = found[1][people.narrow]
+        return found[0]
+
+
+def _together(asked: Sequence[_Asked], people: Bank) -> Array:
+    """Return how likely each of n people is to have given all answers, as logarithms (n,)."""
+    rows = [each.rows for each in asked]
+    ends = np.cumsum([len(each) for each in rows])[:-1]
+    all_, glad = (np.split(found, ends, axis=1) for found in people.ask(np.concatenate(rows)))
+    return np.asarray(sum(each.told(people, *parts) for each, *parts in zip(asked, all_, glad, strict=True)))
+
+
+def _summed(efforts: Array, firsts: Ints) -> Array:
+    """Return efforts (n, m) of options whose moves ask (n, r), of which those of each option begin at ``firsts`` (m,)."""
+    return efforts if len(firsts) == efforts.shape[1] else np.add.reduceat(efforts, firsts, axis=1)

@@ -67,10 +67,10 @@ def test_an_answer_is_bayes_rule_person_by_person(d, k, seed):
 
 @settings(deadline=None, max_examples=20)
 @given(st.integers(2, 6), st.permutations(range(5)), seeds)
-def test_the_order_of_answers_does_not_matter(d, order, seed):
+def test_the_order_of_answers_does_not_matter_before_a_renewal(d, order, seed):
     rng = np.random.default_rng(seed)
     pairs = 0.3 * rng.standard_normal((5, 2, d))
-    one, other = (Posterior(d, bank=200) for _ in range(2))
+    one, other = (Posterior(d, bank=200, renew=False) for _ in range(2))
     for i in range(5):
         one.update(*pairs[i])
         other.update(*pairs[order[i]])
@@ -186,13 +186,10 @@ def test_same_pulls_efforts_together():
 def test_people_may_weigh_only_what_a_question_shows_as_different():
     """One change is in both options: who compares the rest alone says nothing of what it does to the other."""
     both, alone = np.array([0.5, 0.5, 0.0]), np.array([0.5, 0.0, 0.6])
-    whole, default = Posterior(3, lapse=0.02), Posterior(3)
-    for belief in (whole, default):
-        for _ in range(4):
-            belief.update(alone, both)
-    seen = [belief.choice_probabilities([[0.0, 0.5, 0.0], [0.0, 0.0, 0.6]])[1] for belief in (default, whole)]
-    assert seen[0] > 0.7
-    assert abs(default.mean[0, 1]) < abs(whole.mean[0, 1])
+    default = Posterior(3)
+    for _ in range(4):
+        default.update(alone, both)
+    assert default.choice_probabilities([[0.0, 0.5, 0.0], [0.0, 0.0, 0.6]])[1] > 0.7
     # for who looks at what differs, what is shared weighs nothing, however much it is
     narrow = default._bank.narrow
     one, two = Posterior(3), Posterior(3)
@@ -215,6 +212,57 @@ def test_what_is_minded_beside_the_changes_is_learnt():
     assert people.matrices.shape == (50, 3, 3)
     assert (people.per_change > 0).mean() > 0.7
     assert belief.mean.shape == (5, 5)
+
+
+# renewal ---------------------------------------------------------------------------------------------------------
+
+
+def long_session(renew, A, answers=40, seed=0):
+    """Answers by somebody with matrix A to questions of three changes each, and the chance stated of 60 further answers."""
+    d, rng = len(A), np.random.default_rng(seed)
+    belief, moves = Posterior(d, renew=renew), np.zeros((2 * (answers + 60), d))
+    for V in moves:
+        V[rng.choice(d, 3, replace=False)] = 0.25 * rng.standard_normal(3)
+    questions = [truthful(A, list(pair)) for pair in moves.reshape(-1, 2, d)]
+    for best, rest in questions[:answers]:
+        belief.update(best, rest)
+    stated = [belief.choice_probabilities([best, *rest])[0] for best, rest in questions[answers:]]
+    return belief, -np.log(stated).mean()
+
+
+def test_a_long_session_is_predicted_better_with_renewal():
+    losses = []
+    for seed in range(4):
+        G = np.random.default_rng(seed).standard_normal((20, 20))
+        A = G @ G.T
+        (fixed, without), (renewed, with_) = (long_session(renew, A, seed=seed) for renew in (False, True))
+        assert renewed.effective_sample_size > fixed.effective_sample_size
+        losses.append((without, with_))
+    without, with_ = np.mean(losses, axis=0)
+    assert with_ < without - 0.05
+
+
+def test_a_renewed_bank_is_the_same_for_the_same_answers():
+    one, two = (long_session(True, np.diag([4.0, 1.0, 0.2, 0.1]), answers=25)[0] for _ in range(2))
+    assert len(one._bank) < 4000  # it was renewed
+    np.testing.assert_array_equal(one.shares, two.shares)
+    np.testing.assert_array_equal(one.mean, two.mean)
+
+
+def test_moves_keep_the_prior_as_it_is():
+    """Where nothing was answered, people who moved are as those of the prior: in means, spreads and how columns go together."""
+    before = Posterior(5, beside=1, bank=20_000)
+    people, rng = before._bank, np.random.default_rng(1)
+    for far in (0.5, 0.3, 0.9):
+        people = type(people).of(people.moved(before._populations, far, rng))
+    assert np.abs(people.latents - before._bank.latents).mean() > 0.3
+    for name in ("latents", "normals", "weights", "factor", "beside"):
+        new, old = getattr(people, name), getattr(before._bank, name)
+        assert new.mean() == pytest.approx(old.mean(), abs=0.03)
+        assert new.std() == pytest.approx(old.std(), rel=0.06)
+    np.testing.assert_array_equal(people.beside > 0, before._bank.beside > 0)
+    shares = np.full(len(people), 1 / len(people))
+    np.testing.assert_allclose(people.mean(shares), before._bank.mean(shares), atol=0.05)
 
 
 # people, as others use them ---------------------------------------------------------------------------------------
