@@ -24,7 +24,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "questions": (1_200, 9),
     "space": (6_460, 18),
     ".": (2_280, 15),
-    "belief": (3_080, 12),
+    "belief": (3_270, 12),
     "learning": (640, 4),
     "cli": (2_060, 12),
     "doors": (872, 6),
