@@ -122,9 +122,10 @@ def chose(request: Request, desk: D, token: str, form: Form) -> Response:
 @pages.post("/refuse")
 def refused(request: Request, desk: D, token: str, form: Form) -> Response:
     """None of these: the plans on offer are set aside, and the questions go on."""
+    key = key_of(form)
     with desk.open(token) as live:
         offered = plans.offered(desk, live)
-        acts.refuse(desk, live, offered, revision=number(form, "revision"), key=key_of(form))
+        acts.refuse(desk, live, offered, revision=number(form, "revision"), key=key)
         asking = live.session.ask() is not None
     return go(f"/s/{token}/{'questions' if asking else 'plan'}", "refused")
 

@@ -12,12 +12,10 @@ import io
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from statistics import median
 from typing import Annotated, Any
 
 import anyio
 import numpy as np
-import sqlalchemy as sa
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi import Path as FromPath
 from pydantic import BaseModel
@@ -35,7 +33,7 @@ from reap.service.desk import Desk
 from reap.service.guards import D, admin, knows_key
 from reap.service.log import Entry
 from reap.service.render import Form, download, key_of, number, page, text
-from reap.service.store import EVENTS, SESSIONS, Kept, Store
+from reap.service.store import Kept
 from reap.space.table import doubtful
 
 api = APIRouter()
@@ -46,8 +44,6 @@ _ADMIN: dict[int | str, dict[str, Any]] = {
     404: {"model": schemas.Fault, "description": "No such session or request."},
 }
 Days = Annotated[int, Query(ge=1, le=3650)]
-#: Days of which the sessions are counted one by one.
-_DAYS = 30
 #: The stages in order; each counts the sessions that got at least so far.
 STAGES = ("opened", "screened", "answered", "planned", "chosen", "printed", "came back", "reported")
 #: Their names, and why there is no plan, for people.
@@ -89,11 +85,11 @@ class Day(BaseModel):
     p95_ms: float | None
 
 
-class Funnel(BaseModel):
-    """How far people came in a number of days.
+class Summary(BaseModel):
+    """How far people came in a number of days, how long a question took, and what is in use.
 
     ``stopped`` counts, by the number of answers given, the sessions that were left with a question open. ``without`` counts those
-    whose last plan was none, by its status.
+    whose last plan was none, by its status. ``doubtful``: columns that are scored though the law may protect them.
     """
 
     sessions: int
@@ -102,12 +98,18 @@ class Funnel(BaseModel):
     reached: dict[int, int]
     without: dict[str, int]
     by_day: list[Day]
+    latency_ms: dict[str, float]
+    model: str
+    data: str
+    version: str
+    title: str
+    doubtful: list[str]
 
 
-def funnel(store: Store, days: int) -> Funnel:
-    """Return the funnel of the sessions that began in the last days."""
-    logs = store.logs(_since(days))
-    stopped, reached, without = Counter[int](), Counter[int](), Counter[str]()
+def summary(desk: Desk, days: int) -> Summary:
+    """Return the figures of the sessions that began in the last days."""
+    logs = desk.store.logs(_since(days))
+    stopped, reached = Counter[int](), Counter[int]()
     by_day: dict[str, list[list[Entry]]] = defaultdict(list)
     for log in logs:
         by_day[log[0].created[:10]].append(log)
@@ -117,15 +119,19 @@ def funnel(store: Store, days: int) -> Funnel:
         shown = [entry for entry in line if entry.type in ("asked", "recommended", "chosen")]
         if shown and shown[-1].type == "asked" and shown[-1].payload.get("question") is not None:
             stopped[given] += 1
-        if status := _without(line):
-            without[status] += 1
-    return Funnel(
+    return Summary(
         sessions=len(logs),
         counts=_counts(logs),
         stopped=dict(sorted(stopped.items())),
         reached=dict(sorted(reached.items())),
-        without=dict(without),
+        without=_without(logs),
         by_day=[_day(day, of_day) for day, of_day in sorted(by_day.items())],
+        latency_ms=_latency(logs),
+        model=desk.case.model,
+        data=desk.case.data,
+        version=__version__,
+        title=desk.case.heading,
+        doubtful=[feature.label for feature in doubtful(desk.space.features)],
     )
 
 
@@ -141,76 +147,29 @@ def _counts(logs: Sequence[Sequence[Entry]]) -> dict[str, int]:
     return {stage: counts[stage] for stage in STAGES}
 
 
-def _without(line: list[Entry]) -> str | None:
-    """Return why a session's last plan is none; None where there is a plan, or nobody looked."""
-    last = next((entry for entry in reversed(line) if entry.type == "recommended"), None)
-    status = None if last is None else str(last.payload["plan"]["status"])
-    return None if status in (None, "ok", "already_accepted") else status
+def _without(logs: Sequence[Sequence[Entry]]) -> dict[str, int]:
+    """Return how many sessions have none as their last plan, by its status."""
+    statuses = Counter[str]()
+    for log in logs:
+        plans = [entry.payload["plan"]["status"] for entry in in_force(log) if entry.type == "recommended"]
+        statuses.update(status for status in plans[-1:] if status not in ("ok", "already_accepted"))
+    return dict(statuses)
 
 
-def _day(day: str, logs: list[list[Entry]]) -> Day:
-    times = [e.milliseconds for log in logs for e in log if e.type == "asked" and e.milliseconds is not None]
+def _latency(logs: Sequence[Sequence[Entry]]) -> dict[str, float]:
+    """Return the milliseconds in which half, 95 and 99 of 100 questions were chosen; nothing where none was."""
+    took = [e.milliseconds for log in logs for e in log if e.type == "asked" and e.milliseconds is not None]
+    return {f"p{q}": round(float(np.percentile(took, q)), 1) for q in (50, 95, 99)} if took else {}
+
+
+def _day(day: str, logs: Sequence[Sequence[Entry]]) -> Day:
+    took = _latency(logs)
     return Day(
         day=day,
         counts=_counts(logs),
-        without=sum(_without(in_force(log)) is not None for log in logs),
-        median_ms=round(median(times), 1) if times else None,
-        p95_ms=round(float(np.percentile(times, 95)), 1) if times else None,
-    )
-
-
-class Summary(BaseModel):
-    """What an operator sees; ``doubtful``: columns that are scored though the law may protect them."""
-
-    sessions: int
-    finished: int
-    days: list[tuple[str, int]]
-    questions_to_finish: float | None
-    latency_ms: dict[str, float]
-    model: str
-    data: str
-    version: str
-    title: str
-    doubtful: list[str]
-
-
-def summary(desk: Desk) -> Summary:
-    """Return sessions a day, questions to finish and latency."""
-    store = desk.store
-    with store.reading() as connection:
-        total = connection.execute(sa.select(sa.func.count()).select_from(SESSIONS)).scalar_one()
-        started = connection.execute(
-            sa.select(sa.func.substr(SESSIONS.c.created, 1, 10), sa.func.count())
-            .group_by(sa.func.substr(SESSIONS.c.created, 1, 10))
-            .order_by(sa.func.substr(SESSIONS.c.created, 1, 10).desc())
-            .limit(_DAYS)
-        ).all()
-        finished = sa.select(EVENTS.c.session).where(EVENTS.c.type == "recommended").distinct()
-        answered = connection.execute(
-            sa.select(EVENTS.c.session, sa.func.count())
-            .where(EVENTS.c.type == "answered", EVENTS.c.session.in_(finished))
-            .group_by(EVENTS.c.session)
-        ).all()
-        done = connection.execute(sa.select(sa.func.count()).select_from(finished.subquery())).scalar_one()
-        recent = connection.execute(
-            sa.select(EVENTS.c.milliseconds)
-            .where(EVENTS.c.type == "asked", EVENTS.c.milliseconds.is_not(None))
-            .order_by(EVENTS.c.created.desc())
-            .limit(1000)
-        ).scalars()
-        times = np.array(list(recent), dtype=float)
-    counts = Counter({str(day): int(n) for day, n in started})
-    return Summary(
-        sessions=total,
-        finished=done,
-        days=sorted(counts.items()),
-        questions_to_finish=float(np.mean([n for _, n in answered])) if answered else None,
-        latency_ms={f"p{q}": round(float(np.percentile(times, q)), 1) for q in (50, 95, 99) if len(times)},
-        model=desk.case.model,
-        data=desk.case.data,
-        version=__version__,
-        title=desk.case.heading,
-        doubtful=[feature.label for feature in doubtful(desk.space.features)],
+        without=sum(_without(logs).values()),
+        median_ms=took.get("p50"),
+        p95_ms=took.get("p95"),
     )
 
 
@@ -230,9 +189,9 @@ class Health(BaseModel):
 
 
 @api.get("/api/v1/admin/summary", responses=_ADMIN, dependencies=[Depends(admin)])
-def summarised(desk: D) -> Summary:
-    """For the operator: sessions a day, questions to finish, latency, model and data in use."""
-    return summary(desk)
+def figures(desk: D, days: Days = 30) -> Summary:
+    """For the operator: how far people come, where they stop, who got no plan, by date; latency, model and data in use."""
+    return summary(desk, days)
 
 
 @api.get("/api/v1/admin/reviews", responses=_ADMIN, dependencies=[Depends(admin)])
@@ -256,12 +215,6 @@ def reply(
     """Answer such a request; the person reads it on their page."""
     reviews.answer(desk.store, session, revision, body.decision, body.words)
     return Response(status_code=204)
-
-
-@api.get("/api/v1/admin/funnel", responses=_ADMIN, dependencies=[Depends(admin)])
-def how_far(desk: D, days: Days = 30) -> Funnel:
-    """For the operator: how far people come, where they stop, who got no plan, by date."""
-    return funnel(desk.store, days)
 
 
 @api.get("/healthz")
@@ -321,8 +274,7 @@ def _operator(request: Request, desk: Desk, days: int, status: int = 200, error:
         request,
         "operator.html",
         status,
-        summary=summary(desk),
-        funnel=funnel(desk.store, days),
+        summary=summary(desk, days),
         stage_words=WORDS,
         status_words=STATUSES,
         days=days,
@@ -358,7 +310,7 @@ def answer(request: Request, desk: D, form: Form) -> Response:
 def funnel_file(request: Request, desk: D, days: Days = 30) -> Response:
     """The funnel by day as a table."""
     _admit(request)
-    rows = funnel(desk.store, days).by_day
+    rows = summary(desk, days).by_day
     made = io.StringIO()
     writer = csv.writer(made)
     writer.writerow(("day", *STAGES, "without a plan", "median ms", "p95 ms"))

@@ -47,7 +47,10 @@ def on_fragile(fragile, tmp_path):
         yield made
 
 
-def test_a_situation_that_the_engine_cannot_solve_is_not_stored_and_the_link_lives(on_fragile, row):
+def test_what_the_engine_cannot_solve_is_not_stored_and_the_link_lives(on_fragile, row):
+    nobody = on_fragile.client.post("/api/v1/sessions", json={"subject": {**row, "amount": 18_000}})
+    assert nobody.status_code == 500
+    assert on_fragile.store.sessions() == []
     started = on_fragile.start(row)
     token, here = started["token"], f"/api/v1/sessions/{started['token']}"
     state = on_fragile.answer(token, started["state"]).json()["state"]
@@ -69,12 +72,6 @@ def test_a_situation_that_the_engine_cannot_solve_is_not_stored_and_the_link_liv
     assert list(on_fragile.store.faults()) == []
 
 
-def test_a_person_whom_the_engine_cannot_solve_leaves_no_session_behind(on_fragile, row):
-    answer = on_fragile.client.post("/api/v1/sessions", json={"subject": {**row, "amount": 18_000}})
-    assert answer.status_code == 500
-    assert on_fragile.store.sessions() == []
-
-
 def test_words_that_cannot_be_said_leave_no_session_behind(
     german, german_model, german_rejected, tmp_path, row
 ):
@@ -89,18 +86,16 @@ def test_words_that_cannot_be_said_leave_no_session_behind(
         assert service.store.sessions() == []
 
 
-def test_undo_works_also_where_an_act_of_the_past_cannot_be_computed_any_more(
-    fragile, row, tmp_path, monkeypatch
-):
-    """The act was fine when it was stored; a worker that reads it later cannot let it happen."""
-    url = f"sqlite:///{tmp_path}/reap.db"
-    stores = [Store(url), Store(url)]
-    stores[0].prepare()
-    here, there = (Desk(fragile, store, Settings(questions=4)) for store in stores)
-    token = here.start(fragile.engine.space.vector(row))
-    with here.open(token) as live:
-        acts.constrain(here, live, "duration", {"difficulty": 5})
-        acts.constrain(here, live, "amount", {"difficulty": 5})
+@pytest.fixture
+def desk(fragile, tmp_path):
+    store = Store(f"sqlite:///{tmp_path}/reap.db")
+    store.prepare()
+    yield Desk(fragile, store, Settings(questions=4))
+    store.engine.dispose()
+
+
+def break_amounts(monkeypatch):
+    """Let no act about the amount be computed any more; each was fine when it was stored."""
     act = Elicitation._act
 
     def broken(self, event):
@@ -109,6 +104,16 @@ def test_undo_works_also_where_an_act_of_the_past_cannot_be_computed_any_more(
         act(self, event)
 
     monkeypatch.setattr(Elicitation, "_act", broken)
+
+
+def test_undo_works_where_an_act_of_the_past_cannot_be_computed_any_more(desk, fragile, row, monkeypatch):
+    """A worker that reads it later cannot let it happen."""
+    token = desk.start(fragile.engine.space.vector(row))
+    with desk.open(token) as live:
+        acts.constrain(desk, live, "duration", {"difficulty": 5})
+        acts.constrain(desk, live, "amount", {"difficulty": 5})
+    break_amounts(monkeypatch)
+    there = Desk(fragile, desk.store, desk.settings)
     with pytest.raises(np.linalg.LinAlgError), there.open(token):
         pass
     with there.open(token, undoing=True) as live:
@@ -116,29 +121,15 @@ def test_undo_works_also_where_an_act_of_the_past_cannot_be_computed_any_more(
         assert dict(live.session.difficulties) == {"duration": 5}
     with there.open(token) as live:
         assert live.session.ask() is not None
-    for store in stores:
-        store.engine.dispose()
 
 
-def test_an_undo_to_a_state_that_cannot_be_computed_is_stored_and_one_more_helps(
-    fragile, row, tmp_path, monkeypatch
-):
+def test_an_undo_to_what_cannot_be_computed_is_stored_and_one_more_helps(desk, fragile, row, monkeypatch):
     """Refused, it would leave nothing that the person could do."""
-    store = Store(f"sqlite:///{tmp_path}/reap.db")
-    store.prepare()
-    desk = Desk(fragile, store, Settings(questions=4))
     token = desk.start(fragile.engine.space.vector(row))
     with desk.open(token) as live:
         acts.constrain(desk, live, "amount", {"difficulty": 5})
         acts.constrain(desk, live, "duration", {"difficulty": 5})
-    act = Elicitation._act
-
-    def broken(self, event):
-        if event.payload.get("feature") == "amount":
-            raise np.linalg.LinAlgError("singular matrix")
-        act(self, event)
-
-    monkeypatch.setattr(Elicitation, "_act", broken)
+    break_amounts(monkeypatch)
     before = len(desk.log(token)[1])
     with desk.open(token, undoing=True) as live, pytest.raises(np.linalg.LinAlgError):
         acts.undo(desk, live)
@@ -147,14 +138,10 @@ def test_an_undo_to_a_state_that_cannot_be_computed_is_stored_and_one_more_helps
         acts.undo(desk, live)
         assert dict(live.session.difficulties) == {}
         assert live.session.ask() is not None
-    store.engine.dispose()
 
 
-def test_an_act_after_which_the_question_cannot_be_said_is_not_stored(fragile, row, tmp_path, monkeypatch):
+def test_an_act_after_which_the_question_cannot_be_said_is_not_stored(desk, fragile, row, monkeypatch):
     """The question could be computed; its words could not, and every page of the session was 500."""
-    store = Store(f"sqlite:///{tmp_path}/reap.db")
-    store.prepare()
-    desk = Desk(fragile, store, Settings(questions=4))
     token = desk.start(fragile.engine.space.vector(row))
     before = desk.log(token)[1]
 
@@ -168,21 +155,3 @@ def test_an_act_after_which_the_question_cannot_be_said_is_not_stored(fragile, r
     assert desk.log(token)[1] == before
     with desk.open(token) as live:
         acts.constrain(desk, live, "duration", {"difficulty": 5})
-    store.engine.dispose()
-
-
-def test_an_act_that_fails_in_the_desk_leaves_the_log_as_it_was(fragile, row, tmp_path, monkeypatch):
-    store = Store(f"sqlite:///{tmp_path}/reap.db")
-    store.prepare()
-    desk = Desk(fragile, store, Settings(questions=4))
-    token = desk.start(fragile.engine.space.vector(row))
-    before = desk.log(token)[1]
-    monkeypatch.setattr(fragile.engine, "broken", True)
-    with desk.open(token) as live, pytest.raises(UncomputedError):
-        acts.answer(desk, live, question=live.session.ask().id, revision=live.revision, choice=0, key="k")
-    assert desk.log(token)[1] == before
-    monkeypatch.setattr(fragile.engine, "broken", False)
-    with desk.open(token) as live:
-        acts.answer(desk, live, question=live.session.ask().id, revision=live.revision, choice=0, key="k")
-        assert live.session.revision == 1
-    store.engine.dispose()

@@ -32,41 +32,25 @@ def case_of(people, model=first, engine=reap.Recourse, **settings):
     return Case.of(made, X, X.iloc[:1])
 
 
-def test_another_setting_or_another_engine_is_another_model(people):
-    known = case_of(people).model
-    assert case_of(people).model == known
-    assert case_of(people, max_changes=1).model != known
-    assert case_of(people, random_state=7).model != known
-    assert case_of(people, threshold=0.6).model != known
-    assert case_of(people, engine=reap.GraphRecourse).model != known
-    assert case_of(people, margin=0.1).model != known
-    assert case_of(people, time_limit=60.0).model == known
-
-
-def test_who_must_agree_is_part_of_an_engine_s_fingerprint(people):
-    X, space = people
-    engines = [
-        reap.Recourse(first, space, durability=d).fit(X)
-        for d in (
-            reap.Durability(0.9, models=[first]),
-            reap.Durability(0.8, models=[first]),
-            reap.Durability(0.9, models=[first, first]),
-            reap.Durability(0.9, models=[first], n_jobs=2),
-        )
-    ]
-    known, share, more, quicker = (engine.fingerprint()["settings"] for engine in engines)
-    assert known != share
-    assert known != more
-    assert known == quicker
-
-
-def test_a_model_that_differs_only_for_the_last_person_is_another_model(people):
-    last = people[0].iloc[[-1]].to_numpy()
+def test_another_setting_another_engine_or_another_score_is_another_model(people):
+    known, last = case_of(people).model, people[0].iloc[[-1]].to_numpy()
 
     def second(Z):
+        """Differ for the last person only."""
         return np.where((np.asarray(Z) == last).all(axis=1), 0.999, first(Z))
 
-    assert case_of(people, second).model != case_of(people).model
+    def lasting(share, *models, **more):
+        return case_of(people, durability=reap.Durability(share, models=list(models), **more)).model
+
+    assert case_of(people).model == case_of(people, time_limit=60.0).model == known
+    assert lasting(0.9, first) == lasting(0.9, first, n_jobs=2)
+    others = [
+        *(case_of(people, **other).model for other in ({"max_changes": 1}, {"random_state": 7})),
+        *(case_of(people, **other).model for other in ({"threshold": 0.6}, {"margin": 0.1})),
+        *(case_of(people, engine=reap.GraphRecourse).model, case_of(people, second).model),
+        *(lasting(0.9, first), lasting(0.8, first), lasting(0.9, first, first)),
+    ]
+    assert len({known, *others}) == 1 + len(others)
 
 
 def test_a_session_does_not_go_on_under_other_settings(people, tmp_path):

@@ -162,7 +162,7 @@ def test_the_funnel_counts_what_happened(service, token, row):
     service.answer(token, state, "left")
     plan = service.client.get(f"/api/v1/sessions/{token}/plan").json()
     service.client.post(f"/api/v1/sessions/{token}/choice", json={"plan": plan["id"]})
-    found = service.client.get("/api/v1/admin/funnel", headers=KEY).json()
+    found = service.client.get("/api/v1/admin/summary", headers=KEY).json()
     counts = found["counts"]
     assert (
         counts["opened"],

@@ -32,7 +32,6 @@ OPERATIONS = [
     ("GET", "/api/v1/sessions/{token}/review"),
     ("POST", "/api/v1/sessions/{token}/review"),
     ("GET", "/api/v1/admin/summary"),
-    ("GET", "/api/v1/admin/funnel"),
     ("GET", "/api/v1/admin/reviews"),
     ("POST", "/api/v1/admin/reviews/{session}/{revision}"),
     ("GET", "/healthz"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 
 from reap.service import exports
-from reap.service.log import Entry
+from reap.service.log import Entry, sealed
 from reap.space.table import doubtful
 
 from .conftest import ADMIN
@@ -79,3 +81,13 @@ def test_a_trait_that_the_law_may_protect_is_named_to_the_operator_and_is_no_rea
 def test_the_age_of_an_account_is_no_trait_of_a_person(load):
     assert doubtful(load("heloc").space.features) == []
     assert {feature.name for feature in doubtful(load("adult").space.features)} >= {"age", "sex", "race"}
+
+
+def test_a_clock_that_was_set_back_gives_no_negative_time():
+    """The times of a question and its answer are those of the server, which may be corrected between the two."""
+    asked = {"question": {"id": "0-1", "kind": "question", "predicted": None}, "plans": [], "found": None}
+    first = sealed("s", 0, "asked", asked, None, "2026-01-01T12:00:05+00:00", "")
+    said = {"question": "0-1", "choice": 0, "impossible": []}
+    second = sealed("s", 1, "answered", said, None, "2026-01-01T11:59:00+00:00", first.hash)
+    (row,) = csv.DictReader(io.StringIO(exports.as_csv([first, second])))
+    assert row["seconds"] == "0.0"
