@@ -38,6 +38,8 @@ class Problem:
         Whether a row may wait longer than its actions take. Otherwise clocks only follow the actions.
     edges : dict, optional
         What trees tell apart; see ``ladders``.
+    beyond : float
+        How far beyond the boundary a score must be, in log-odds: more than rounding, where the classifier is a copy of the model.
 
     Attributes
     ----------
@@ -60,6 +62,7 @@ class Problem:
         deadline: float = np.inf,
         waits: bool = False,
         edges: dict[int, Array] | None = None,
+        beyond: float = 0.0,
     ) -> None:
         self.space, self.classifier, self.z0 = space, classifier, z0
         self.deadline, self.waits, self.edges = deadline, waits, edges
@@ -74,7 +77,7 @@ class Problem:
         self.counted = self.acts[self.feature]
         counts = [count for count in (most, space.legal.most_changes) if count is not None]
         self.most = min(counts) if counts else None
-        self.goal = float(np.nextafter(classifier.boundary, np.inf))
+        self.goal = float(np.nextafter(classifier.boundary + beyond, np.inf))
         self.closest, self.nearest = -np.inf, z0
         #: Whether features depend on each other, so that not every row of places is legal.
         self.tied = bool(space.rules or space.legal.following)

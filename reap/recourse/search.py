@@ -228,7 +228,7 @@ class Reachable:
         if len(places) == 0 or self._accepts is None:
             return np.zeros(len(places), dtype=bool)
         scores = problem.logits(places)
-        unsure = np.flatnonzero(np.abs(scores - problem.goal) < _UNSURE)
+        unsure = np.flatnonzero(np.abs(scores - problem.goal) < 2 * _UNSURE)
         if len(unsure):
             first, which = problem.distinct(places[unsure])
             fine = self._accepts(problem.rows(places[unsure[first]]))[which]
@@ -409,7 +409,12 @@ class Searches:
         if quick is not None and abs(float(quick.score(subject.z[None])[0]) - subject.score) > _MISREAD:
             quick, edges = None, None  # what was read of the model says something else of this person
         asked = quick or self.classifier
-        settings: dict[str, Any] = {"deadline": deadline, "edges": edges}
+        # of hundreds of rows at the very threshold a copy may accept every one, and the model itself none
+        settings: dict[str, Any] = {
+            "deadline": deadline,
+            "edges": edges,
+            "beyond": 0.0 if quick is None else _UNSURE,
+        }
         first = Problem(subject.space, asked, subject.z, self.max_changes, **settings)
         space = _sooner(first)
         if space is not subject.space:
