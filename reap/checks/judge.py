@@ -106,7 +106,8 @@ class Judge:
                 for level, column in zip(f.levels, f.columns, strict=True):
                     data[column] = [float(row[f.name] == level) for row in rows]
             else:
-                data[f.name] = [row[f.name] for row in rows]
+                # a row taken from a frame with nullable columns has NA for what is missing in any column
+                data[f.name] = [np.nan if row[f.name] is pd.NA else row[f.name] for row in rows]
         columns = [c for c in self.like.columns if c in data]
         return pd.DataFrame(data)[columns].astype(self.like.dtypes[columns].to_dict())
 

@@ -151,6 +151,7 @@ def counted(call: Call) -> Iterator[str]:
 
 def listed(call: Call) -> Iterator[str]:
     """What is listed is what changes, by more than float noise and in words; what is not comes back equal to the bit."""
+    kinds = call.judge.like.dtypes
     for plan, rows in zip(call.plans, call.stages, strict=True):
         said = {change.feature: change for change in plan.changes}
         if plan.status == "ok" and not said:
@@ -161,7 +162,10 @@ def listed(call: Call) -> Iterator[str]:
             if change is None:
                 if feature.is_action and not _equal(own, end):
                     yield f"{feature.name} is not listed, and goes from {own!r} to {end!r}"
-            elif not (_equal(change.before, own) and _equal(change.after, end)):
+            elif not (
+                _equal(change.before, own, kinds.get(feature.name))
+                and _equal(change.after, end, kinds.get(feature.name))
+            ):
                 yield f"{feature.name} is listed as {change.before!r} → {change.after!r}; it goes from {own!r} to {end!r}"
             elif same(feature, own, end) or change.before_text == change.after_text:
                 yield f"{feature.name} goes from {own!r} to {end!r}, a change of nothing ({change})"
@@ -176,9 +180,12 @@ def alike(call: Call, again: Call) -> Iterator[str]:
             yield f"{call.of(first)} is another when asked for again: {again.of(second)}"
 
 
-def _equal(one: Any, two: Any) -> bool:
+def _equal(one: Any, two: Any, dtype: Any = None) -> bool:
+    """Return whether two values are the same: numbers of a 32-bit column as that column holds them."""
     if missing(one) or missing(two):
         return missing(one) and missing(two)
+    if dtype == np.float32:
+        return bool(np.float32(one) == np.float32(two))
     return bool(one == two)
 
 
