@@ -11,9 +11,9 @@ from starlette.responses import Response
 from reap import language
 from reap.language import _
 from reap.service import plans, views
-from reap.service.brand import Brand
 from reap.service.desk import Desk, Live
 from reap.service.render import download
+from reap.service.settings import Brand
 
 Part = tuple[str, Any]
 #: Characters that the fonts of every PDF reader lack.

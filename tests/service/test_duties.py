@@ -10,8 +10,7 @@ import pytest
 
 import reap
 from reap.language import speaking
-from reap.service.brand import Brand, contrast
-from reap.service.settings import Settings
+from reap.service.settings import Brand, Settings, contrast
 
 from .conftest import ADMIN
 

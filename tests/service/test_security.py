@@ -232,11 +232,3 @@ def test_an_unexpected_error_is_a_sentence_and_a_log_line_never_a_stack_trace(
         assert "secret" not in answer.text
         assert "Traceback" not in answer.text
     assert "unexpected error" in caplog.text
-
-
-def test_delete_my_data_removes_every_trace(service, row, tmp_path):
-    started = service.start({**row, "amount": 7654})
-    service.answer(started["token"], started["state"], "left")
-    assert service.client.delete(f"/api/v1/sessions/{started['token']}").status_code == 204
-    assert service.events() == []
-    assert b"7654" not in b"".join(path.read_bytes() for path in tmp_path.glob("reap.db*"))

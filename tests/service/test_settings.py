@@ -30,6 +30,9 @@ def test_the_file_wins_over_the_environment(tmp_path, monkeypatch):
         ("QUESTIONS", "0", "questions is '0'; give 1 or more"),
         ("OPTIONS", "5", "options is '5'; give 4 or less"),
         ("OPEN_START", "perhaps", "open_start is 'perhaps'; give yes or no"),
+        ("ADMIN_KEY", "x", "admin_key has 1 characters; give at least 12"),
+        *[("EXPIRE_DAYS", value, f"expire_days is '{value}'") for value in ("inf", "nan", "1e9")],
+        ("RATE", "inf", "rate is 'inf'"),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused_with_a_sentence(monkeypatch, name, value, sentence):

@@ -1,6 +1,8 @@
-"""What a request asks of the database: every round trip is processor time on both sides, and somebody waits for it."""
+"""What a request costs: one commit, each thing computed once; somebody waits for every round trip."""
 
 from __future__ import annotations
+
+import re
 
 import sqlalchemy as sa
 
@@ -56,3 +58,39 @@ def test_a_connection_that_was_cut_while_idle_is_made_anew(postgres):
     other.dispose()
     assert store.find("a" * 64) is None  # an answer, and no fault
     store.engine.dispose()
+
+
+def computed(service):
+    """How often each computation was done so far."""
+    text = service.client.get("/metrics").text
+    found = re.findall(r'reap_solve_seconds_count\{what="(\w+)"\} (\d+)', text)
+    return {what: int(count) for what, count in found}
+
+
+def test_an_answer_is_learnt_from_once_and_the_next_question_chosen_once(service, row):
+    started = service.start(row)
+    token, state = started["token"], started["state"]
+    before = computed(service)
+    for _ in range(2):
+        state = service.answer(token, state, "left").json()["state"]
+        assert service.state(token) == state
+    after = computed(service)
+    assert {what: after[what] - before.get(what, 0) for what in after} == {"ask": 2, "answered": 2}
+
+
+def test_a_plan_is_explained_once_in_each_state(service, row):
+    started = service.start(row)
+    token = started["token"]
+    path = f"/api/v1/sessions/{token}/plan"
+    first = service.client.get(path).json()
+    assert service.client.get(path).json() == first
+    assert service.client.get(f"/s/{token}/plan").status_code == 200
+    assert computed(service)["explain"] == 1
+    service.answer(token, started["state"], "left")
+    second = service.client.get(path).json()
+    assert second["revision"] > first["revision"]
+    assert computed(service)["explain"] == 2
+    service.client.delete(f"/api/v1/sessions/{token}/answers/last")
+    third = service.client.get(path).json()
+    assert third["changes"] == first["changes"]
+    assert third["difficulties"] == first["difficulties"]
