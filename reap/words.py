@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reap.language import N_, _, ngettext, number
 from reap.space import Change
-from reap.space.words import lowered
+from reap.space.words import lowered, ratios
 
 if TYPE_CHECKING:
     from reap.plan import Cliff, Plan, Step
@@ -89,6 +89,7 @@ def remarks(made: Plan) -> list[str]:
     said = []
     if made.follows:
         said.append(_("As a result: {changes}.").format(changes=listed(made.follows)))
+    said += ratios(made.space, made.path[0], made.path[-1])
     if made.setback is not None:
         falls = _(
             "After step {number} the score is lower than before it ({score}); only all steps together lead to a yes."

@@ -63,7 +63,8 @@ def load(name: str, *, paper: bool = False, all_columns: bool = False) -> Datase
         X = X.assign(**{c: X[c].map(words) for c, words in _WORDS.items() if c in X})
         if entry.default and not all_columns:
             chosen = [f for f in space.features if f.name in entry.default]
-            space = ActionSpace(chosen, horizon=space.horizon, title=space.title, meaning=space.meaning)
+            said = {name: getattr(space, name) for name in ("rules", "horizon", "title", "meaning")}
+            space = ActionSpace(chosen, **said)  # its rules are about these columns
     return Dataset(
         name,
         *aligned(X, y, space),

@@ -41,7 +41,7 @@ from reap.questions import Strategy
 from reap.questions.greedy import promising
 from reap.questions.strategy import samples_of
 from reap.recourse import Engine
-from reap.recourse.advice import advised, easier, priced, safer
+from reap.recourse.advice import advised, asks_for_less, easier, priced, safer
 from reap.recourse.chance import MOST
 from reap.space import ActionSpace, Limits
 from reap.space.words import lowered
@@ -369,7 +369,11 @@ class Elicitation:
 
         None where the limits leave some feature no value; ``recommend`` then says which limit would have to go.
         """
-        return [feature.name for feature in movable(self.space.tighten(self._stated), self.here)]
+        return [
+            feature.name
+            for feature in movable(self.space.tighten(self._stated), self.here)
+            if feature.advice != "never" or not self.engine.acceptance_.for_people
+        ]
 
     @property
     def progress(self) -> Progress:
@@ -836,6 +840,7 @@ class Elicitation:
             if count > 1 and safe is not None and not self._aside(Pool(self.space, [safe]))[0]:
                 others = [plan for plan in made[1:] if _features(plan) != _features(safe)]
                 made = [best, safe, *others][:count]
+            made = [best, *sorted(made[1:], key=asks_for_less)]
         lighter = easier(self.engine, best, self._x, A, self.limits) if today else None
         if lighter is not None and not self._aside(Pool(self.space, [lighter]))[0]:
             made = [*(made or [best]), lighter]

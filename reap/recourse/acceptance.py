@@ -47,7 +47,8 @@ class Durability:
         chance that an update of the model accepts it is taken.
     refits : int, optional
         Retrainings that ``fit(X, y)`` makes of the model, each on a bootstrap sample of the rows. By default 20; up to 100 of a
-        linear model, which takes no time and lets plans hold with less effort.
+        linear model, which takes no time and lets plans hold with less effort. 0, with "chance": none, and no margin; the plan is
+        the easiest that today's model accepts.
     models : list of models, optional
         Models to use in their place: last year's, challengers.
     n_jobs : int, optional
@@ -99,6 +100,8 @@ class Acceptance:
         Today's model again, scored without its pipeline.
     usual : Spread, optional
         How far the others usually differ, where they have no gradient.
+    for_people : bool
+        Whether plans are advice to people: what a space calls nobody's advice is left alone (``Feature.advice``).
     """
 
     today: Classifier
@@ -108,6 +111,7 @@ class Acceptance:
     margin: float = 0.0
     quick: Classifier | None = None
     usual: Spread | None = None
+    for_people: bool = False
 
     @classmethod
     def learnt(
@@ -124,16 +128,17 @@ class Acceptance:
 
         Where chances are asked for and there are no labels, or the model cannot be trained again, a margin stands in for them.
         """
-        whole("refits", asked.refits)
         by_chance = asked.share == "chance"
+        whole("refits", None if by_chance and asked.refits == 0 else asked.refits)
         share = 0.0 if isinstance(asked.share, str) and by_chance else asked.share
         durable(today, [], share=share, margin=margin)  # type: ignore[arg-type]  # says what is wrong before the work
         check(today, X, y)
         others: list[Classifier] = []
         if asked.models is not None:
             others = given(asked.models, today)
-        elif by_chance and (y is None or X is None or not trainable(today.model)):
-            return cls(today, margin=margin or _usual_margin(today.scale))
+        elif by_chance and (asked.refits == 0 or y is None or X is None or not trainable(today.model)):
+            margin = margin or (_usual_margin(today.scale) if asked.refits != 0 else 0.0)
+            return cls(today, margin=margin, for_people=True)
         elif asked.share:
             if y is None or X is None:
                 raise InputError(
@@ -152,13 +157,13 @@ class Acceptance:
         if others and X is not None:
             quick, *others = (_quick(one, X) for one in (today, *others))
             usual = differing(quick, others, X)
-            return cls(today, others, share, by_chance, margin, quick, usual)  # type: ignore[arg-type]
-        return cls(today, others, share, by_chance and bool(others), margin)  # type: ignore[arg-type]
+            return cls(today, others, share, by_chance, margin, quick, usual, by_chance)  # type: ignore[arg-type]
+        return cls(today, others, share, by_chance and bool(others), margin, for_people=by_chance)  # type: ignore[arg-type]
 
     def holding(self, share: float) -> Acceptance:
         """Return who must accept where a share of the same others should; for 0 today's model alone."""
         margin = self.margin if share else 0.0
-        return Acceptance(self.today, self.others, share, False, margin, self.quick, self.usual)
+        return replace(self, durability=share, by_chance=False, margin=margin)
 
     def __getstate__(self) -> dict[str, Any]:
         # what was worked out on the way is left out, so that a fitted engine has one hash, used or not

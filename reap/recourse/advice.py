@@ -163,8 +163,15 @@ def safer(
     found = engine.holding(SAFE).plans(x, matrix, limits)[0]
     if found.status != "ok" or (found.durability or 0.0) <= (plan.durability or 0.0):
         return None
+    if asks_for_less(found) > asks_for_less(plan):  # nobody is safer with less than they came for
+        return None
     more = effort_of(found) / max(effort_of(plan), 1e-12) - 1
     return found.with_(note=words.safety(more), effort=effort_of(found))
+
+
+def asks_for_less(plan: Plan) -> bool:
+    """Whether a plan changes what people are advised last: it asks for less than they came for."""
+    return any(plan.space.feature(change.feature).advice == "last" for change in plan.changes)
 
 
 # where limits leave no plan ----------------------------------------------------------------------------------

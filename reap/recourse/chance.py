@@ -55,7 +55,9 @@ class Chances:
 
     def __post_init__(self) -> None:
         levels = (self.acceptance.holding(share) for share in LEVELS)
-        self._levels = [Searches(one.classifier, self.max_changes, others=self.others) for one in levels]
+        self._levels = [
+            Searches(one.classifier, self.max_changes, others=self.others, for_people=True) for one in levels
+        ]
 
     def least(
         self, subject: Subject, limits: Limits | None, people: Efforts, found: Reachable, deadline: float

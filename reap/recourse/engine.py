@@ -396,7 +396,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _scored(self, Z: Array, limits: Limits | None, codes: Array | None = None) -> list[Subject]:
         """Return the subjects of vectors (n, d), scored together; codes (n, f) hold their own numbers to the bit."""
-        space, scores, scale = self.space.tighten(limits), self._scores(Z), self.classifier_.scale
+        space, scores, scale = self._advisable(limits), self._scores(Z), self.classifier_.scale
         return [
             Subject(
                 z,
@@ -408,6 +408,14 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             )
             for i, (z, score, yes) in enumerate(zip(Z, scores, scale.enough(scores), strict=True))
         ]
+
+    def _advisable(self, limits: Limits | None) -> ActionSpace:
+        """Return the space within somebody's limits; what is nobody's advice stays, unless they name it."""
+        if not self.acceptance_.for_people:
+            return self.space.tighten(limits)
+        given = limits or Limits()
+        never = [f.name for f in self.space.features if f.is_action and f.advice == "never"]
+        return self.space.tighten(given.merge(Limits(fixed=tuple(n for n in never if n not in given.names))))
 
     def _scores(self, Z: Array) -> Array:
         """Return what the model returns of vectors (n, d), (n,)."""

@@ -21,13 +21,15 @@ import numpy as np
 from reap import effort
 from reap._arrays import row_keys
 from reap._typing import Array, Ints
-from reap.language import _, current, ngettext
+from reap.language import _, current, listed, ngettext
 from reap.models.classifier import Remembered
 from reap.plan import Plan, Status
 from reap.recourse.acceptance import Acceptance
 from reap.recourse.engine import Subject
 from reap.recourse.problem import Problem
 from reap.recourse.search import Reachable, Searches
+from reap.scores import Scale
+from reap.space.words import lowered
 
 #: Features that are done in one step.
 Features = tuple[int, ...]
@@ -149,7 +151,9 @@ class PlanMaker:
         status: Status = "infeasible" if complete else "time_limit" if late else "none_found"
         if not self.acceptance.exact and not late:
             asked = self.acceptance.quick or self.today.classifier
-            today = Searches(asked, self.search.max_changes).find(subject, problem.deadline)
+            today = Searches(asked, self.search.max_changes, for_people=self.acceptance.for_people).find(
+                subject, problem.deadline
+            )
             if len(today):
                 return subject.refused(status, self.acceptance.short(today.rows))
             problem = today.problem
@@ -170,6 +174,9 @@ class PlanMaker:
         subject = draft.subject
         if not (accepted and subject.space.allows(subject.z, row)[0]):
             return self.nothing(subject, draft.found, draft.late)
+        if self.acceptance.for_people:
+            stages = rising(subject.scale, scores)
+            path, scores = path[stages], scores[stages]
         return Plan(subject.space, path, scores, note=self._note(draft, row), scale=subject.scale)
 
     def _note(self, draft: PlanDraft, row: Array) -> str:
@@ -183,6 +190,13 @@ class PlanMaker:
                 "No plan of {n} change or fewer was found.", "No plan of {n} changes or fewer was found.", few
             )
             said.append(most.format(n=few))
+        if self.acceptance.for_people:
+            moved = [
+                f for f, m in zip(problem.space.features, problem.changed(row[None])[0], strict=True) if m
+            ]
+            if last := [lowered(f.label) for f in moved if f.advice == "last"]:
+                text = _("No plan was found that leaves this as you asked for it: {features}.")
+                said.append(text.format(features=listed(last)))
         if waits and count == 0:
             said.append(_("Nothing has to change but the date. No plan that is ready sooner was found."))
         elif waits:
@@ -190,6 +204,24 @@ class PlanMaker:
         if draft.late:
             said.append(_("The search was stopped at its time limit; an easier plan may exist."))
         return " ".join(said)
+
+
+def rising(scale: Scale, scores: Array) -> list[int]:
+    """Return which stages of a path to keep, by their scores (s + 1,), so that no step lowers the score.
+
+    A step after which the score is lower belongs to the next one, and one after which it is higher than at the end to the last.
+
+    Examples
+    --------
+    >>> rising(Scale(0.5), np.array([0.2, 0.1, 0.4, 0.9, 0.7]))
+    [0, 2, 4]
+    """
+    height = scores if scale.output == "probability" else scale.logit(scores)
+    kept = [len(scores) - 1]
+    for stage in reversed(range(1, len(scores) - 1)):
+        if height[0] < height[stage] < height[kept[0]]:
+            kept.insert(0, stage)
+    return [0, *kept]
 
 
 # in which steps -----------------------------------------------------------------------------------------------

@@ -233,7 +233,10 @@ class Recourse(Engine):
         read, quick, edges = self._read_today if self.acceptance_.exact else self._read, None, None
         if read is not None:
             quick, edges = read.classifier, read.edges
-        self._search = Searches(self.acceptance_.classifier, self.max_changes, quick, edges, self.rows_)
+        for_people = self.acceptance_.for_people
+        self._search = Searches(
+            self.acceptance_.classifier, self.max_changes, quick, edges, self.rows_, for_people
+        )
         self._remembered = Remembered(self.classifier_)
         self._judge = PlanMaker(self._remembered, self.acceptance_, self._search)
         by_chance = self.acceptance_.by_chance

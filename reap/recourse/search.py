@@ -22,7 +22,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -372,6 +372,8 @@ class Searches:
         What its trees tell apart; see ``ladders``.
     others : (n, d), optional
         Rows of people who are accepted.
+    for_people : bool
+        Whether what people are advised last is left alone as long as there is another plan.
     """
 
     classifier: Classifier
@@ -379,6 +381,7 @@ class Searches:
     quick: Classifier | None = None
     edges: dict[int, Array] | None = None
     others: Array | None = None
+    for_people: bool = False
     _known: LRUCache[Any, Reachable] = field(default_factory=lambda: LRUCache(_KEPT))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -404,6 +407,20 @@ class Searches:
             yield kept
 
     def find(self, subject: Subject, deadline: float) -> Reachable:
+        """Return where a subject can go; to what is advised last only where there is no other plan."""
+        last = (
+            [f.name for f in subject.space.features if f.is_action and f.advice == "last"]
+            if self.for_people
+            else []
+        )
+        space = subject.space.tighten(Limits(fixed=tuple(last))) if last else subject.space
+        if last and space.legal.obstacle(subject.z) is None:
+            found = self._find(replace(subject, space=space), deadline)
+            if len(found) or found.problem.late:
+                return found
+        return self._find(subject, deadline)
+
+    def _find(self, subject: Subject, deadline: float) -> Reachable:
         """Return where a subject can go: with actions that are ready before mere waiting is enough, else with waiting."""
         quick, edges, accepts = self.quick, self.edges, self.classifier.accepts
         if quick is not None and abs(float(quick.score(subject.z[None])[0]) - subject.score) > _MISREAD:

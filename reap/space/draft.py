@@ -20,6 +20,7 @@ from reap.space.table import (
     features_of,
     happened,
     label_of,
+    large,
     long_tail,
     multiple_of,
     passing,
@@ -221,6 +222,11 @@ def _directed(made: Feature, fixed: bool, guesses: list[str]) -> tuple[Feature, 
         return replace(made, actionable=False), guesses
     if happened(made):
         guesses.append("looks like something nobody can change")
+        return replace(made, actionable=False), guesses
+    if large(made):
+        guesses.append(
+            "looks like a large decision of life (home, family, work, study, health): advise it only on purpose"
+        )
         return replace(made, actionable=False), guesses
     way = sense(made)
     if way is not None:

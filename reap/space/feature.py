@@ -29,6 +29,7 @@ from reap.language import LANGUAGES, _, current, localized, number
 Kind = Literal["numeric", "integer", "ordinal", "categorical", "binary"]
 Direction = Literal["any", "up", "down", "both"]
 Clock = Literal["months", "years"]
+Advice = Literal["usual", "last", "never"]
 #: What is said of two levels.
 _PAIRS = {"forbidden": "(from, to)", "includes": "(more, less)"}
 #: When a phrase is used. A value may have a phrase of its own, for a change to it: "Find a job" for a level, "Pay off all
@@ -367,6 +368,10 @@ class Feature:
         It goes by itself, in this unit, together with all other clocks, and is never advice (age, months since …).
     when : "application", optional
         It is chosen on the day of the application and takes no time (the amount asked for).
+    advice : {"usual", "last", "never"}
+        Whether people are advised to change it: "last", only where there is no other plan (the amount they came for); "never",
+        since it is one of life's large decisions (home, family, work, study, health). It counts where plans are advice to
+        people: with ``durability="chance"``, as on every page and in every command.
     notice : float, optional
         The smallest difference, in units, that is worth a question to a person.
     deed : str
@@ -421,6 +426,7 @@ class Feature:
     pace: float | str | None = None
     clock: Clock | None = None
     when: Literal["application"] | None = None
+    advice: Advice = "usual"
     notice: float | None = None
     deed: str = ""
     label: str = spoken()
@@ -558,6 +564,8 @@ class Feature:
             parts.append(self.pace_text)
         if self.actionable and self.when is not None:
             parts.append("chosen on the day of the application")
+        if self.is_action and self.advice != "usual":
+            parts.append("advised last" if self.advice == "last" else "never advised")
         if self.missing:
             parts.append("may be missing")
         return "; ".join(parts)
@@ -604,6 +612,8 @@ def _settle(feature: Feature) -> None:
         raise unknown("kind of feature", feature.kind, get_args(Kind))
     if feature.direction not in get_args(Direction):
         raise unknown(f"direction for {feature.name!r}", feature.direction, get_args(Direction))
+    if feature.advice not in get_args(Advice):
+        raise unknown(f"advice on {feature.name!r}", feature.advice, get_args(Advice))
     if not isinstance(feature.name, str) or not feature.name:
         raise InputError(f"the name of a feature is {feature.name!r}; it must be text")
     for key in ("levels", "columns", *_PAIRS):

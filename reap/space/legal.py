@@ -24,7 +24,7 @@ from reap._typing import Array, Bools, Ints
 from reap.space.encoding import Encoding
 from reap.space.feature import Feature
 from reap.space.limits import Limits
-from reap.space.rules import SAME, Derived, Domain, Implication, LinearRule, Rule
+from reap.space.rules import SAME, Derived, Domain, Implication, LinearRule, RatioRule, Rule
 from reap.space.time import Clocks
 
 #: People for whom it is known what is legal: those whose sessions a server holds at the same time, in a batch a chunk of them.
@@ -1064,10 +1064,12 @@ class NearestRow:
         self.reach, self.start = person.reach, person.start
         self.implications = [rule for rule in rules if isinstance(rule, Implication)]
         # a rule on something unknown is not held against anybody
+        each = [rule.at(self.start) if isinstance(rule, RatioRule) else rule for rule in rules]
         self.linear = [
             rule
-            for rule in rules
-            if isinstance(rule, LinearRule) and not any(np.isnan(self.start[i]) for i, _ in rule.weights)
+            for rule in each
+            if isinstance(rule, LinearRule)
+            and not any(np.isnan(self.start[i]) or np.isnan(weight) for i, weight in rule.weights)
         ]
         self.tied = sorted({i for rule in self.linear for i, _ in rule.weights})
         self._scale = self.reach.encoding.scale[self.tied]

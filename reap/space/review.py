@@ -18,7 +18,7 @@ from reap._typing import Array, Bools, Frame, Ints
 from reap.space.encoding import as_frame
 from reap.space.feature import Feature, yes_no
 from reap.space.rules import Expression
-from reap.space.table import happened, long_tail, passing, protected, relations, sense
+from reap.space.table import happened, large, long_tail, passing, protected, relations, sense
 
 if TYPE_CHECKING:
     from reap.space.space import ActionSpace
@@ -36,7 +36,7 @@ class Finding:
     feature : str
         Its name; empty where it is about the whole space.
     about : str
-        "direction", "sense", "protected", "fixed", "clock", "pace", "scale", "constant", "bounds", "follows", "effect",
+        "direction", "sense", "protected", "large", "fixed", "clock", "pace", "scale", "constant", "bounds", "follows", "effect",
         "cliff" or "reward".
     text : str
         The question, and what to do about it.
@@ -117,6 +117,13 @@ def _words(feature: Feature, timed: bool) -> Iterator[Finding]:
         return
     if happened(feature):
         yield ask("fixed", "looks like something nobody can change: say actionable = false, or rename it.")
+    if large(feature) and feature.advice == "usual":
+        fix = 'say advice = "never", unless you mean it.'
+        yield ask(
+            "large",
+            f"looks like a large decision of life (home, family, work, study, health): {fix}",
+            note=True,
+        )
     if passing(feature):
         yield ask("clock", 'looks like it goes by itself: say clock = "months" or "years".')
     makes_sense, way = sense(feature), feature.direction

@@ -61,6 +61,33 @@ class LinearRule:
 
 
 @dataclass(frozen=True)
+class RatioRule:
+    """``a / b`` rises to no more than so many times what it is: "amount / duration rises by at most 25 %".
+
+    For one person it is linear: ``a ≤ most · (a₀ / b₀) · b``.
+    """
+
+    text: str
+    top: int
+    bottom: int
+    most: float
+
+    def at(self, start: Array) -> LinearRule:
+        """Return what it says for a person with codes (f,)."""
+        now = start[self.top] / start[self.bottom] if start[self.bottom] > 0 else np.nan
+        return LinearRule(self.text, ((self.top, 1.0), (self.bottom, -self.most * now)), 0.0)
+
+    def allows(self, before: Array, after: Array) -> Bools:
+        """Return whether changes of codes (n, f) obey; who changes neither does, and unknown values are held against nobody."""
+        first, then = before[:, self.top] * after[:, self.bottom], after[:, self.top] * before[:, self.bottom]
+        return np.asarray(~(then > self.most * first + SAME * (1 + np.abs(first))))
+
+    def describe(self) -> str:
+        """Return the rule as a sentence."""
+        return self.text
+
+
+@dataclass(frozen=True)
 class Condition:
     """One statement about one feature's change: "education increases by at least 2"."""
 
@@ -170,7 +197,7 @@ class Implication:
         return self.text
 
 
-Rule = LinearRule | Implication
+Rule = LinearRule | RatioRule | Implication
 
 # sentences -------------------------------------------------------------------------------------------
 
@@ -189,10 +216,16 @@ def parse(text: str, features: Sequence[Feature]) -> list[Rule]:
     if match := re.fullmatch(r"if (.+?),? then (.+)", sentence, flags=re.IGNORECASE):
         when, then = (_condition(part, features, index) for part in match.groups())
         return [Implication(sentence, when, then)]
+    if match := re.fullmatch(r"(.+?) / (.+?) rises by at most ([\d.]+) ?%", sentence, flags=re.IGNORECASE):
+        top, bottom = (part.strip("` ") for part in match.groups()[:2])
+        for name in (top, bottom):
+            _linear_feature(name, features, index)
+        return [RatioRule(sentence, index[top], index[bottom], 1 + float(match[3]) / 100)]
     sides = re.split(r"(<=|>=|==|=)", sentence)
     if len(sides) != 3:
         raise InputError(
-            f"the rule {text!r} cannot be read; write 'a + 2 * b <= 5' or 'if a increases then b increases by at least 2'"
+            f"the rule {text!r} cannot be read; write 'a + 2 * b <= 5', 'a / b rises by at most 25 %' or "
+            "'if a increases then b increases by at least 2'"
         )
     left, sign, right = sides
     weights, constant = Expression(f"({left}) - ({right})").coefficients()

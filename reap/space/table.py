@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -473,6 +474,33 @@ def _words(feature: Feature) -> frozenset[str]:
 def protected(feature: Feature) -> bool:
     """Whether it looks like a protected trait."""
     return bool(_words(feature) & PROTECTED)
+
+
+#: Life's large decisions, home, family, work, study and health, as columns are called in English, German and Spanish; and the
+#: beginnings of such words.
+_LARGE = words_of(
+    "home house housing flat mortgage property residence family job work worker study studies school degree health illness "
+    "haus wohnung wohnen eigenheim hypothek familie beruf arbeit stelle studium schule abschluss gesundheit krankheit "
+    "casa hogar vivienda piso hipoteca familia trabajo puesto estudios escuela salud enfermedad"
+)
+_LARGE_BEGINS = tuple(
+    words_of(
+        "homeown occupation profession employ workclass educat universit qualific wohn arbeitg arbeitsv beruf beschaftig "
+        "ausbildung bildung hochschul gesundheits empleo emplead ocupacion profesion educacion formacion universidad inmueble"
+    )
+)
+
+
+def large(feature: Feature) -> bool:
+    """Whether it looks like one of life's large decisions, which are nobody's advice unless a lender says so on purpose.
+
+    Examples
+    --------
+    >>> [large(Feature(name, range=(0, 1))) for name in ("housing", "Wohnsituation", "educación", "amount")]
+    [True, True, True, False]
+    """
+    text = unicodedata.normalize("NFKD", f"{feature.name} {feature.label}").encode("ascii", "ignore").decode()
+    return any(word in _LARGE or word.startswith(_LARGE_BEGINS) for word in words_of(text))
 
 
 def happened(feature: Feature) -> bool:

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from reap._errors import InputError, unknown
-from reap.language import LANGUAGES, _, current, listed, ngettext
+from reap._typing import Array
+from reap.language import LANGUAGES, _, current, listed, ngettext, number
 from reap.space.feature import Counted, Feature, united
-from reap.space.rules import SAME
+from reap.space.rules import SAME, RatioRule
 from reap.space.time import whole_months
 
 if TYPE_CHECKING:
@@ -271,7 +274,7 @@ def _at_once(brought: list[str]) -> str:
 
 # what is decided --------------------------------------------------------------------------------------
 
-WORDS = ("about", "yes", "ready")
+WORDS = ("about", "yes", "ready", "ratio")
 
 
 @dataclass(frozen=True)
@@ -300,6 +303,9 @@ class Meaning:
     ready : str
         What the person does once all is done, in a few words without a full stop, with ``{time}`` ("in 3 months", "at
         once") where the time stands: "Ask the bank again {time}".
+    ratio : str
+        What a rule such as "amount / duration rises by at most 25 %" keeps within bounds, as a sentence with ``{before}`` and
+        ``{after}``: "You would repay about {after} DM a month instead of {before}."
     translations : mapping of language to words
         The same words, and the ``title`` of the space.
 
@@ -315,6 +321,7 @@ class Meaning:
     about: str = ""
     yes: str = ""
     ready: str = ""
+    ratio: str = ""
     translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -344,6 +351,25 @@ class Meaning:
         return ngettext("This takes {n} month", "This takes {n} months", months).format(n=months)
 
 
+def ratios(space: ActionSpace, before: Array, after: Array) -> list[str]:
+    """Return a sentence on each ratio that a rule of the space keeps within bounds and a change moves, (d,) to (d,)."""
+    said = space.meaning.said("ratio")
+    if not said:
+        return []
+    codes, out = space.encoding.codes_of(np.stack([before, after])), []
+    for rule in space.legal.rules:
+        if isinstance(rule, RatioRule):
+            old, new = (float(row[rule.top] / row[rule.bottom]) for row in codes)
+            if abs(new - old) > 0.005 * abs(old):
+                out.append(said.format(before=_rough(old), after=_rough(new)))
+    return out
+
+
+def _rough(value: float) -> str:
+    """Return a number without more digits than people say."""
+    return number(float(f"{value:.3g}"), 0 if abs(value) >= 10 else 2)
+
+
 def in_time(months: int) -> str:
     """Return "in 3 months", or "at once"."""
     return ngettext("in {n} month", "in {n} months", months).format(n=months) if months else _("at once")
@@ -357,5 +383,7 @@ def _check(where: str, words: object, known: Sequence[str] = WORDS) -> None:
             raise unknown(f"word in {where}", word, known)
         if not isinstance(said, str):
             raise InputError(f"{word} in {where} is {said!r}; it must be text")
+        if word == "ratio" and said and not ("{before}" in said and "{after}" in said):
+            raise InputError(f"ratio in {where} is {said!r}; say the two values by {{before}} and {{after}}")
         if word == "ready" and said and said.count("{time}") != 1:
             raise InputError(f"ready in {where} is {said!r}; say where the time stands, once, by {{time}}")
