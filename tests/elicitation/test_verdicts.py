@@ -71,7 +71,7 @@ def test_what_was_set_aside_or_just_refused_is_not_recommended(
 
 
 def test_neither_is_taken_back_by_undo(german_engine, german_rejected):
-    session = german_engine.elicit(german_rejected.iloc[0])
+    session = german_engine.elicit(german_rejected.iloc[1])
     question = session.ask()
     session.answer("neither")
     refused = {key(option) for option in question.options}

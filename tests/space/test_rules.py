@@ -106,7 +106,7 @@ def test_project_obeys_rules_at_the_least_distance(rule, wanted, nearest):
     [
         ("existing + nwe <= 5", "there is no feature 'nwe'; did you mean 'new'?"),
         ("if exsting changes then new changes", "there is no feature 'exsting'; did you mean 'existing'?"),
-        ("existing < 5", "the rule 'existing < 5' cannot be read; write 'a + 2 * b <= 5' or"),
+        ("existing < 5", "the rule 'existing < 5' cannot be read; write 'a + 2 * b <= 5', 'a / b rises by at most 25 %' or"),
         ("existing * new <= 5", "is not linear; rules may only add features and multiply them by numbers"),
         ("max(existing, new) <= 5", "is not linear"),
         ("abs(existing) <= 5", "is not linear"),
