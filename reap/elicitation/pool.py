@@ -185,12 +185,14 @@ class Comparisons:
         quiet = (still | space.legal.entailed(start, ends))[:, self._own]
         return np.asarray(quiet[:, None] & quiet[None])
 
-    def burden(self, most: float, asked: Iterable[Sequence[Array]]) -> Array:
+    def burden(
+        self, most: float, asked: Iterable[Sequence[Array]], stale: Iterable[Sequence[Array]] = ()
+    ) -> Array:
         """Return ``rows``, infinite for two options that must not stand together, (n, n).
 
         One asks for all that is to be done for the other, or for all of it and more; they differ in more than ``most`` rows, or
-        in one by less than one can feel; or the rows in which they differ read like those of two options (k, d) that
-        were ``asked`` about.
+        in one by less than one can feel; the rows in which they differ read like those of two options (k, d) that
+        were ``asked`` about; or they are the same rows, whatever their values, as in a ``stale`` question.
         """
         fair = self._fair & (self.rows <= most)
         for question in asked:
@@ -198,13 +200,22 @@ class Comparisons:
                 for j in range(i):
                     alike = self._alike(question[i], question[j])
                     fair &= ~alike & ~alike.T
+        for question in stale:
+            for i in range(len(question)):
+                for j in range(i):
+                    fair &= ~self._same_rows(question[i], question[j])
         return np.where(fair, self.rows, np.inf)
+
+    def _same_rows(self, first: Array, second: Array) -> Bools:
+        """Return which pairs (n, n) differ in the same features as two changes (d,)."""
+        apart: Bools = np.abs(first - second) > 1e-9
+        rows: Bools = np.maximum.reduceat(apart[None], self._columns, axis=-1)[0, self._own]
+        return np.asarray((self._differ == rows).all(axis=-1))
 
     def _alike(self, first: Array, second: Array) -> Bools:
         """Return which pairs (n, n) a person cannot tell from two changes (d,) that were compared."""
         apart: Bools = np.abs(first - second) > 1e-9
-        rows: Bools = np.maximum.reduceat(apart[None], self._columns, axis=-1)[0, self._own]
-        same_rows = (self._differ == rows).all(axis=-1)
+        same_rows = self._same_rows(first, second)
         gaps = np.abs(self._changes[None] - np.stack([first, second])[:, None])  # (2, n, d)
         near: Bools = np.asarray((gaps < self._least)[..., apart].all(axis=-1))
         return np.asarray(same_rows & near[0, :, None] & near[1])
@@ -281,12 +292,15 @@ class PlanParts:
     def __len__(self) -> int:
         return len(self.plans)
 
-    def burden(self, most: float, asked: Iterable[Sequence[Array]]) -> Array:
-        """Return in how many rows two parts differ, (m, m), infinite where they must not stand together; see ``Comparisons``."""
+    def burden(self, most: float, asked: Sequence[Sequence[Array]]) -> Array:
+        """Return in how many rows two parts differ, (m, m), infinite where they must not stand together; see ``Comparisons``.
+
+        Steps of the same features are compared once: "57 months or savings" and "54 months or savings" read like one question.
+        """
         if self.compared is None:
             return np.empty((0, 0))
         plan = self._whole[:, None] | self._whole  # plans are compared with plans: both lead to a yes
-        return np.where(plan, np.inf, self.compared.burden(most, asked))
+        return np.where(plan, np.inf, self.compared.burden(most, asked, asked))
 
     def _ends(self, targets: Sequence[Array]) -> Array:
         """Return where the parts lead (m, d): legal, and each different from the others by what one can feel."""
@@ -477,7 +491,7 @@ class Pool:
             return
         known = self._known(shown)
         for rows, least in ((limit, 0.0), (limit + 1, WORTH_A_ROW)):
-            whole = compared.burden(rows, known)
+            whole = compared.burden(rows, known, known[-1:])  # never of the same features twice in a row
             if parts is None or parts.compared is None:
                 yield whole, least
             else:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from reap._errors import InputError
-from reap.space import ActionSpace, Feature
+from reap.space import ActionSpace, Feature, draft
 
 FEATURES = [
     Feature("existing", "integer", range=(0, 5)),
@@ -106,7 +106,10 @@ def test_project_obeys_rules_at_the_least_distance(rule, wanted, nearest):
     [
         ("existing + nwe <= 5", "there is no feature 'nwe'; did you mean 'new'?"),
         ("if exsting changes then new changes", "there is no feature 'exsting'; did you mean 'existing'?"),
-        ("existing < 5", "the rule 'existing < 5' cannot be read; write 'a + 2 * b <= 5', 'a / b rises by at most 25 %' or"),
+        (
+            "existing < 5",
+            "the rule 'existing < 5' cannot be read; write 'a + 2 * b <= 5', 'a / b rises by at most 25 %' or",
+        ),
         ("existing * new <= 5", "is not linear; rules may only add features and multiply them by numbers"),
         ("max(existing, new) <= 5", "is not linear"),
         ("abs(existing) <= 5", "is not linear"),
@@ -176,3 +179,36 @@ def test_what_a_rule_entails(rules, change, named):
     start = {name: value for name, value in START.items() if name != "ratio"}
     found = space.legal.entailed(space.vector(start), space.vector(start | change)[None])[0]
     assert [f.name for f, yes in zip(space.features, found, strict=True) if yes] == named
+
+
+def test_a_ratio_may_rise_by_so_much_and_no_more():
+    """For everybody by what they asked for: 40 a month may become 50."""
+    features = [
+        Feature("amount", "integer", range=(100, 5000), step=10),
+        Feature("months", "integer", range=(4, 60)),
+    ]
+    space = ActionSpace(features, rules=["amount / months rises by at most 25 %"])
+    start = space.encode(pd.DataFrame({"amount": [960], "months": [24]}))
+    rows = pd.DataFrame({"amount": [960, 960, 960, 480, 2000], "months": [20, 19, 60, 10, 50]})
+    Z = space.encode(rows)
+    ratio = rows["amount"] / rows["months"] / 40
+    assert space.allows(start, Z).tolist() == (ratio <= 1.25).tolist()
+    nearest = space.decode(space.project(Z[[1]], start[0]))
+    assert nearest["amount"].iloc[0] / nearest["months"].iloc[0] <= 50
+    again = ActionSpace.from_toml(space.to_toml())
+    assert again.digest == space.digest
+    assert again.allows(start, Z).tolist() == space.allows(start, Z).tolist()
+
+
+def test_large_decisions_are_flagged_in_three_languages():
+    table = pd.DataFrame({name: [1, 2, 3, 4] for name in ("housing", "Wohnsituation", "profesión", "amount")})
+    made = draft(table)
+    fixed = [f.name for f in made.space.features if not f.actionable]
+    assert fixed == ["housing", "Wohnsituation", "profesión"]
+    assert "large decision of life" in made.to_toml()
+    features = [
+        Feature("Gesundheit", range=(0, 5), direction="up"),
+        Feature("empleo", range=(0, 5), advice="never"),
+    ]
+    found = [f.feature for f in ActionSpace(features).review() if f.about == "large"]
+    assert found == ["Gesundheit"]
