@@ -93,7 +93,7 @@ def test_a_session_recommends_it_and_offers_a_safer_one_with_its_price(case):
     for i in range(6):
         session = engine.elicit(rejected.iloc[[3 * i]], questions=2)
         while session.ask():
-            session.answer("left")
+            session.answer("same")
         first, *others = session.plans(4)
         assert first.to_json() == session.recommend().to_json()
         open_ = [plan for plan in session.pool if plan.valid]
