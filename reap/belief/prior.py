@@ -52,7 +52,7 @@ NARROW = 0.3
 #: whose efforts count in an expectation: larger, and who counts amounts decides alone what is recommended of small changes.
 TYPICAL = 0.02
 #: Share of people as the paper imagines them, and of these of causal ones; spread of their weights; median and spread of κ.
-IMAGINED, CAUSAL, NEARLY, SHARP, SHARP_SPREAD = 0.3, 0.25, 0.2, 100.0, 0.7
+IMAGINED, CAUSAL, NEARLY, SHARP, SHARP_SPREAD = 0.25, 0.25, 0.2, 100.0, 0.7
 #: Chance that an earlier column acts on a later one in a causal person, and the spread of the logarithm of E.
 EDGE, OWN_SPREAD = 0.5, 0.3
 #: Columns of G, at most.
