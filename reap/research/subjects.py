@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -16,10 +16,11 @@ from reap import effort
 from reap._errors import InputError
 from reap._typing import Array, Seed
 from reap.belief.answers import as_moves
+from reap.belief.prior import Population
 from reap.research import costs
 from reap.research.person import Person
 
-__all__ = ["L1", "Mahalanobis", "Person", "from_lqr", "from_scm", "random"]
+__all__ = ["L1", "Curved", "Mahalanobis", "Person", "from_lqr", "from_scm", "random"]
 
 
 @dataclass(eq=False)
@@ -188,6 +189,64 @@ class L1(Person):
         """Return `Σ w·|v|` over the moves `(d,)` or `(s, d)`."""
         weights = np.ones(np.shape(moves)[-1:]) if self.weights is None else self.weights
         return float((np.abs(_moves(moves, len(weights))) @ weights).sum())
+
+
+@dataclass(eq=False)
+class Curved(Person):
+    """A person with effort `Σ w|Δ|^{2p}` of a whole change Δ: p = 1 counts squares, p = ½ amounts; columns add up.
+
+    Parameters
+    ----------
+    weights : (d,) array
+        w, at least 0.
+    power : float
+        p.
+    lapse, noise, epsilon, random_state
+        As in `Person`.
+
+    Examples
+    --------
+    >>> Curved([1.0, 4.0], 0.5).effort([[0.5, 0.0], [0.0, -0.25]])
+    1.5
+    """
+
+    weights: Array = field(kw_only=False)
+    power: float = field(default=1.0, kw_only=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.weights = np.asarray(self.weights, dtype=float)
+        if self.weights.ndim != 1 or not ((self.weights >= 0) & np.isfinite(self.weights)).all():
+            raise InputError("the weights must be a vector of finite numbers of at least 0, one a column.")
+        if not 0 < self.power < np.inf:
+            raise InputError(f"power is {self.power}; it must be a positive, finite number.")
+
+    def effort(self, moves: Array) -> float:
+        """Return the effort of a whole change `(d,)`, or of the moves `(s, d)` of a path."""
+        change = _moves(moves, len(self.weights)).sum(axis=0)
+        return float(self.weights @ np.abs(change) ** (2 * self.power))
+
+    @classmethod
+    def as_people_answered(cls, dimension: int, rng: Seed) -> Self:
+        """Return a person drawn as people were who answered in studies (`reap.research.choices`, the choosing halves).
+
+        Weights, curvature, sharpness and lapse are those of the default belief, of people who weigh columns one by one.
+
+        Examples
+        --------
+        >>> person = Curved.as_people_answered(3, 0)
+        >>> len(person.weights), person.power in (0.5, 0.75, 1.0), person.lapse in (0.02, 0.1, 0.3)
+        (3, True, True)
+        """
+        rng = np.random.default_rng(rng)
+        answers = rng.spawn(1)[0]
+        population = replace(Population.default(dimension), interaction=np.eye(3)[0])
+        drawn = {name: values[0] for name, values in population.draw(1, rng).items()}
+        weights, kappa = np.exp(drawn["latents"][:-1]), float(np.exp(drawn["latents"][-1]))
+        lapse = float(drawn["lapses"])
+        return cls(
+            weights / weights.max(), float(drawn["powers"]), lapse=lapse, noise=kappa, random_state=answers
+        )
 
 
 #: The same, as functions of the module.

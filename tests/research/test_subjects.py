@@ -179,3 +179,20 @@ def test_a_plan_without_steps_costs_nothing():
 def test_bad_input_is_told_in_a_sentence(call, says):
     with pytest.raises(InputError, match=says):
         call()
+
+
+def test_people_as_they_answered_differ_as_the_belief_expects_and_answer_by_their_own_effort():
+    people = [subjects.Curved.as_people_answered(4, seed) for seed in range(200)]
+    assert {person.power for person in people} == {0.5, 0.75, 1.0}
+    assert 0.4 < np.mean([person.lapse == 0.02 for person in people]) < 0.6
+    assert 5 < np.median([person.noise for person in people]) < 20
+    sure = subjects.Curved(people[0].weights, people[0].power)
+    change = np.array([0.2, 0.0, -0.1, 0.3])
+    assert sure.effort(change) == pytest.approx(
+        sum(w * abs(v) ** (2 * sure.power) for w, v in zip(sure.weights, change, strict=True))
+    )
+    assert sure.effort([change / 2, change / 2]) == pytest.approx(sure.effort(change))
+    with pytest.raises(InputError, match="power is 0"):
+        subjects.Curved([1.0, 1.0], 0.0)
+    with pytest.raises(InputError, match="at least 0"):
+        subjects.Curved([1.0, -1.0])

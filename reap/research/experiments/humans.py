@@ -20,7 +20,7 @@ from reap._typing import Array, Frame
 from reap.belief import Posterior
 from reap.research import choices, predicting
 from reap.research.choices import Half, Respondent
-from reap.research.experiments.report import ReportTable
+from reap.research.experiments.report import Plot, ReportTable
 from reap.research.experiments.runner import Scope
 from reap.research.predicting import Predictor
 
@@ -51,6 +51,8 @@ METHODS = (
 )
 #: What release 0.2 reached, replayed once: its posterior is no longer part of the package.
 RECORDED, COMMIT = "posterior of 0.2, recorded", "536f067"
+#: Methods in the pictures.
+DRAWN = ("own logit, shrunk to pooled", "hierarchical-Bayes logit", "ours", "ours, taught by others")
 #: The method of a set whose file is not here.
 ABSENT = "absent"
 #: Samples of people for an interval.
@@ -197,9 +199,31 @@ def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     ]
     return [
         ReportTable(TITLE, _wide(made, "loss", 1, 3), "beyond the paper", remarks),
-        ReportTable(HITS, _wide(made, "hit", 100, 0), "beyond the paper"),
-        ReportTable(STATED, _wide(made, "over", 100, 0), "beyond the paper"),
+        ReportTable(HITS, _wide(made, "hit", 100, 0), "beyond the paper", plot=_curves(made)),
+        ReportTable(STATED, _wide(made, "over", 100, 0), "beyond the paper", plot=_calibration(ran)),
     ]
+
+
+def _curves(made: Frame) -> Plot | None:
+    """Return the share of answers predicted against the number of answers learnt from, a panel a set."""
+    panels: dict[str, Any] = {}
+    for (dataset, method), part in made[made["method"].isin(DRAWN)].groupby(
+        ["dataset", "method"], sort=False
+    ):
+        sides = (part[f"hit{side}"].tolist() for side in ("", "_low", "_high"))
+        panels.setdefault(str(dataset), {})[str(method)] = (part["answers"].astype(float).tolist(), *sides)
+    return Plot(panels, "answers", "share of answers predicted") if panels else None
+
+
+def _calibration(ran: Frame) -> Plot | None:
+    """Return how often the likeliest answer was given against the chance stated for it, in ten parts of as many answers each."""
+    panels: dict[str, Any] = {}
+    for (dataset, method), part in ran[ran["method"].isin(DRAWN)].groupby(["dataset", "method"], sort=False):
+        tenth = pd.qcut(part["stated"].rank(method="first"), 10, labels=False)
+        points = part.groupby(tenth)[["stated", "hit"]].mean()
+        lines = panels.setdefault(str(dataset), {"perfect": ([0.25, 1.0], [0.25, 1.0], None, None)})
+        lines[str(method)] = (points["stated"].tolist(), points["hit"].tolist(), None, None)
+    return Plot(panels, "stated chance", "observed share") if panels else None
 
 
 def _wide(made: Frame, name: str, times: int, digits: int) -> Frame:

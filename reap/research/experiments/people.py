@@ -14,13 +14,15 @@ from reap._typing import Array
 from reap.recourse import Engine
 from reap.research import costs
 from reap.research.humans import Minding, QuestionReader, counted
-from reap.research.subjects import L1, Mahalanobis, Person
+from reap.research.subjects import L1, Curved, Mahalanobis, Person
 from reap.space import ActionSpace, Limits
 
-#: Kinds of people: how their effort is drawn, then what they mind besides, then how they read. The last two are Gaussian.
+#: Kinds of people: how their effort is drawn, then what they mind besides, then how they read. Those who mind or read are
+#: Gaussian. Last, people as they answered in studies.
 MINDING = ("counting", "waiting")
 READING = ("tiring", "narrow", "settling")
-KINDS = ("gaussian", "uniform", "rank-one", "diagonal", "lqr", "scm", "l1", *MINDING, *READING)
+ANSWERED = "answered"
+KINDS = ("gaussian", "uniform", "rank-one", "diagonal", "lqr", "scm", "l1", *MINDING, *READING, ANSWERED)
 #: What an action more, or waiting for half the horizon, is to those who mind it, in efforts of a usual plan.
 MUCH = 2.0
 #: Rounds of the search for an L1 person's plan, and the change below which a column counts as this far.
@@ -80,6 +82,8 @@ def person(
     place: Place | None = None,
 ) -> Person:
     """Return the k-th person of a kind, in the place of a subject; lapses have a stream of their own."""
+    if kind == ANSWERED:  # they have slips of their own
+        return Curved.as_people_answered(dimension, _stream(kind, k, seed))
     said: dict[str, Any] = {"lapse": lapse, "random_state": np.random.default_rng([seed, k, subject, 7])}
     if kind == "l1":
         return L1(_stream(kind, k, seed).random(dimension), **said)
@@ -115,11 +119,12 @@ def oracles(engine: Engine, x: Any, persons: Sequence[Person]) -> list[float]:
     d = engine.space.dimension
     best = np.full(len(persons), np.inf)
     matrices = np.stack([_first(person, d) for person in persons])
+    powers = [person.power if isinstance(person, Curved) else 1.0 for person in persons]
     linear = any(isinstance(person, L1) for person in persons)
     minding = any(isinstance(person, Minding) for person in persons)
     within: list[Limits | None] = [None] * (_ROUNDS if linear else 1)
     for limits in within + (_tighter(engine.space) if minding else []):
-        for k, plan in enumerate(engine.plans(x, matrices, limits)):
+        for k, plan in enumerate(engine.plans(x, effort.Efforts.of(matrices, powers), limits)):
             if plan.status != "ok":
                 continue
             best[k] = min(best[k], persons[k].effort(plan.moves))
@@ -139,5 +144,7 @@ def _first(person: Person, dimension: int) -> Array:
     """Return the matrix (d, d) to begin with: a person's own; of an L1 person their weights."""
     if isinstance(person, Mahalanobis):
         return person.matrix
+    if isinstance(person, Curved):
+        return np.diag(person.weights)
     assert isinstance(person, L1)
     return np.diag(np.ones(dimension) if person.weights is None else person.weights)

@@ -18,7 +18,7 @@ from reap._typing import Frame
 from reap.elicitation import Bayes, Paper
 from reap.research.experiments.bench import Bench, on_bench
 from reap.research.experiments.measures import drawn_means, excess, same_oracle
-from reap.research.experiments.people import MINDING, READING, Place, oracles, person
+from reap.research.experiments.people import ANSWERED, MINDING, READING, Place, oracles, person
 from reap.research.experiments.report import Plot, ReportTable, between, ordered, percent, table
 from reap.research.experiments.runner import Scope
 from reap.research.experiments.sessions import Outcome, hold
@@ -32,6 +32,7 @@ NEEDS = ("quality",)
 DATASETS = ("synthetic", "german", "student", "bank", "compas", "adult", "gmc", "heloc")
 #: Who answers, and with which share of slips.
 PEOPLE: dict[str, tuple[str, float]] = {
+    "as people answered": (ANSWERED, 0.0),
     "Gaussian": ("gaussian", 0.0),
     "10 % lapses": ("gaussian", 0.1),
     "20 % lapses": ("gaussian", 0.2),
@@ -56,7 +57,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "true centre": {"preset": Paper(center="chebyshev", objective="expected")},
 }
 FIRST = "nothing asked"
-#: Runs a data set and number of options with Gaussian people, and with every other kind.
+#: Runs a data set and number of options with people as they answered and Gaussian ones, and with every other kind.
 RUNS, FEWER = 200, 30
 #: Where the paper's method is compared, and for how many of the subjects.
 COMPARED, SUBJECTS = ("german", "student", "bank", "compas"), 20
@@ -71,8 +72,8 @@ OTHERS = {2: (0.08, 0.04), 4: (0.03, 0.01)}
 def cells(scope: Scope) -> list[dict[str, Any]]:
     """Return the parameters of every cell."""
     made, last = [], scope.questions(10)
-    for who in ("Gaussian", "L1") if scope.quick else PEOPLE:
-        runs = RUNS if who == "Gaussian" else FEWER
+    for who in ("as people answered", "Gaussian", "L1") if scope.quick else PEOPLE:
+        runs = RUNS if who in ("as people answered", "Gaussian") else FEWER
         for cell in scope.cells(DATASETS, min(runs, 40), 1, own=True, runs=runs):
             methods = ["ours"] + ["ours, any number of rows"] * (who == "tire with every row")
             if who == "Gaussian" and cell["dataset"] in COMPARED and cell["subjects"][0] < SUBJECTS:
@@ -138,7 +139,7 @@ def targets(who: str, options: int) -> tuple[float, float] | None:
     >>> targets("Gaussian", 2), targets("rank-one", 2)
     ((0.04, 0.015), None)
     """
-    if who in ("rank-one", "20 % lapses"):
+    if who in ("as people answered", "rank-one", "20 % lapses"):
         return None
     return {"Gaussian": GAUSSIAN, "10 % lapses": LAPSES}.get(who, OTHERS).get(options)
 

@@ -49,3 +49,17 @@ def test_a_person_counts_once_however_many_questions_they_answered():
     found = humans.figures(frame).iloc[0]
     assert (found["hit"], found["people"], found["over"]) == (0.5, 2, 0.0)
     assert found["hit_low"] <= found["hit"] <= found["hit_high"]
+
+
+def test_pictures_show_hits_against_answers_and_what_was_stated():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"person": np.arange(400) % 40, "answers": np.repeat([0, 5], 200)}).assign(
+        dataset="kidney", method="ours", stated=0.5 + 0.5 * rng.random(400), loss=0.5
+    )
+    frame["hit"] = (rng.random(400) < frame["stated"]).astype(float)
+    _, hits, stated = humans.summary({"humans": frame})
+    assert hits.plot.panels["kidney"]["ours"][0] == [0.0, 5.0]
+    points = stated.plot.panels["kidney"]["ours"]
+    assert len(points[0]) == 10
+    assert points[0] == sorted(points[0])
+    assert np.abs(np.subtract(points[0], points[1])).mean() < 0.1
