@@ -233,7 +233,15 @@ class Plan:
     @property
     def moves(self) -> Array:
         """What effort is counted of: the whole change (1, d); of a path its moves (s, d). Without a plan, nothing, (0, d)."""
-        return moves(self.path if self.along or len(self.path) < 2 else self.path[[0, -1]])
+        return moves(self.done if self.along or len(self.path) < 2 else self.done[[0, -1]])
+
+    @cached_property
+    def done(self) -> Array:
+        """The path (s + 1, d) of what the person does: without what effects of features on each other bring."""
+        if not len(self.space.legal.derived.moved):
+            return self.path
+        done = self.space.legal.done(self.path, self.path[0])
+        return np.where(np.abs(done - done[:1]) <= UNCHANGED, done[:1], done)
 
     @property
     def score(self) -> float:
@@ -276,7 +284,7 @@ class Plan:
     def steps(self) -> tuple[Step, ...]:
         """What changes at each step, in words and units, with the month it is done in and the score then."""
         space, path, made = self.space, self.path, []
-        took = space.time.actions(path[0], path[-1]) if space.timed else {}
+        took = space.time.actions(path[0], self.done[-1]) if space.timed else {}
         for i in range(len(path) - 1):
             changes, follows = self._changes_between(i, i + 1) if len(path) > 2 else self._whole
             features = [space.feature(change.feature) for change in changes]
@@ -299,7 +307,7 @@ class Plan:
 
     @property
     def follows(self) -> tuple[Change, ...]:
-        """What changes by itself as a result: derived features, and clocks with time."""
+        """What changes by itself as a result: derived features, what others move along, and clocks with time."""
         return self._whole[1]
 
     @cached_property
@@ -309,11 +317,25 @@ class Plan:
 
     def _changes_between(self, i: int, j: int) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
         """What a person does between two stages, and what follows from it."""
-        every = self.space.changes(self.path[i], self.path[j])
-        acts = {f.name for f in self.space.features if f.derived is None and f.clock is None}
+        space, done, path = self.space, self.done, self.path
+        acts = {f.name for f in space.features if f.is_set}
+        every = space.changes(path[i], path[j])
+        own = every if done is path else space.changes(done[i], done[j])
+        lag = space.encoding.changed(path[i] - done[i], path[j] - done[j])[
+            0
+        ]  # what effects have brought meanwhile
+        brought = {
+            f.name for f, more in zip(space.features, lag, strict=True) if more and f.effect is not None
+        }
         return (
-            tuple(change for change in every if change.feature in acts),
-            tuple(change for change in every if change.feature not in acts),
+            tuple(change for change in own if change.feature in acts),
+            tuple(
+                Change.of(space.feature(one.feature), one.before, one.after, brought=True)
+                if one.feature in brought
+                else one
+                for one in every
+                if one.feature not in acts or one.feature in brought
+            ),
         )
 
     @property

@@ -65,7 +65,7 @@ class RejectedPeople:
         """Which encoded columns people can act on, (d,)."""
         free = np.zeros(self.space.dimension, dtype=bool)
         for feature in self.space.features:
-            free[self.space.slices[feature.name]] = feature.actionable and feature.derived is None
+            free[self.space.slices[feature.name]] = feature.is_action
         return free
 
     @cached_property
@@ -161,7 +161,7 @@ def population(
         space,
         starts[rejected],
         planned,
-        effort.changes(ends[rejected], starts[rejected])[planned],
+        effort.changes(space.legal.done(ends, starts)[rejected], starts[rejected])[planned],
         own["recourse_changes"].to_numpy(dtype=np.intp),
         known,
         manifest,

@@ -1,6 +1,7 @@
 """``python -m reap.checks [module:Engine]`` runs every case on an engine, by default ``reap.Recourse``, and prints a table.
 
-``python -m reap.checks --tables 3000 [--seed N]`` runs that many random tables instead, and prints every failure.
+``python -m reap.checks --tables 3000 [--seed N]`` runs that many random tables instead, and prints every failure; ``--effects``
+that many random spaces in which features move each other.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from reap._errors import InputWarning
-from reap.checks.cases import CASES, FOR_PEOPLE, WITH_TIME_LIMIT
+from reap.checks.cases import CASES, FOR_PEOPLE, WITH_TIME_LIMIT, effects
 from reap.checks.net import tables
 from reap.checks.promises import Make, summary
 
@@ -27,12 +28,19 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m reap.checks", description="The promises, on an engine.")
     parser.add_argument("engine", nargs="?", default="reap.recourse:Recourse", help="module:Engine")
     parser.add_argument("--tables", type=int, help="run this many random tables instead of all cases")
+    parser.add_argument("--effects", type=int, help="run this many random spaces with effects instead")
     parser.add_argument("--seed", type=int, default=0, help="the first of them; that of a failure repeats it")
     given = parser.parse_args(arguments)
     module, _, attribute = given.engine.partition(":")
     make: Make = getattr(importlib.import_module(module), attribute)
-    if given.tables is not None:
-        report = tables(make, given.tables, given.seed, raises=False)
+    if given.tables is not None or given.effects is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InputWarning)
+            report = (
+                effects(make, given.effects, given.seed, raises=False)
+                if given.effects is not None
+                else tables(make, given.tables, given.seed, raises=False)
+            )
         print(report, *report.broken, sep="\n")
         return len(report.broken)
     with warnings.catch_warnings():

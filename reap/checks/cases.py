@@ -27,7 +27,8 @@ from reap.checks.judge import Judge, dominates
 from reap.checks.net import tables
 from reap.checks.promises import EVERY, Call, Case, Make, Promise, asked, keep
 from reap.checks.promises import FOR_PEOPLE as OF_PLANS
-from reap.checks.report import require
+from reap.checks.report import Line, Report, require
+from reap.checks.suite import summary
 from reap.checks.worlds import Never, World, awkward_world, credit_world, four_things_world, random_world
 from reap.plan import Plan
 
@@ -49,15 +50,52 @@ def calls(
     matrices: int,
     promises: Mapping[str, Promise],
     rich: bool = False,
+    effects: bool = False,
 ) -> Iterator[Call]:
     """Yield the calls of an engine for rejected people of random worlds, after its promises were checked."""
     for seed in seeds:
-        world = random_world(seed, rows=50, rich=rich)
+        world = random_world(seed, rows=50, rich=rich, effects=effects)
         engine, rejected = make(world.model, world.space).fit(world.X), world.rejected
         for i in range(min(people, len(rejected))):
             call = asked(engine, world, rejected.iloc[[i]], world.matrices(matrices, seed))
             keep(call, promises, f"in random world {seed}, ")
             yield call
+
+
+def effects(
+    make: Make, worlds: int = 1_000, seed: int = 0, *, people: int = 2, matrices: int = 2, raises: bool = True
+) -> Report:
+    """Check an engine on random worlds in which features move each other: every promise, of what people do and where it leads.
+
+    Parameters
+    ----------
+    make : function from a model and a space to an engine that is not fitted yet
+    worlds : int
+        Random spaces, tables and models; the first of them has the seed ``seed``.
+    people, matrices : int
+        Rejected people of each, and matrices that each is asked about.
+    raises : bool
+        Raise ``CheckFailed`` where a promise is broken; False: only report it.
+    """
+    promises, counts = {**EVERY, **OF_PLANS}, dict.fromkeys(("spaces", "plans", "brought"), 0)
+    lines = {name: Line(name, summary(promise)) for name, promise in promises.items()}
+    for number in range(seed, seed + worlds):
+        world = random_world(number, rows=50, rich=number % 2 == 1, effects=True)
+        counts["spaces"] += any(feature.effect for feature in world.space.features)
+        engine = make(world.model, world.space).fit(world.X)
+        for x in (world.rejected.iloc[[i]] for i in range(min(people, len(world.rejected)))):
+            call = asked(engine, world, x, world.matrices(matrices, number))
+            counts["plans"] += sum(plan.status == "ok" for plan in call.plans)
+            counts["brought"] += sum(
+                any(world.space.feature(one.feature).effect for one in plan.follows) for plan in call.plans
+            )
+            for name, promise in promises.items() if not any(p.along for p in call.plans) else EVERY.items():
+                lines[name].cases += len(call.plans)
+                lines[name].broken += [f"in random world {number}, {said}" for said in promise(call)]
+    title = (
+        "{spaces:,} spaces with effects, {plans:,} plans, in {brought:,} of which something is brought along"
+    )
+    return Report(title.format(**counts), [line for line in lines.values() if line.cases]).settle(raises)
 
 
 def limits_are_kept(make: Make) -> None:
@@ -285,6 +323,11 @@ def plans_for_people(
     )
 
 
+def features_that_move_each_other(make: Make) -> None:
+    """Random spaces with effects: effort is of what people do, and what is legal and accepted is where that leads."""
+    effects(make, worlds=30)
+
+
 def tables_of_users(make: Make) -> None:
     """A sample of random tables as users have them, with the models they have: every promise of ``reap.checks.tables``."""
     tables(make, cases=16, progress=False)
@@ -343,4 +386,10 @@ CASES: tuple[Case, ...] = (
     random_worlds,
 )
 WITH_TIME_LIMIT: tuple[Case, ...] = (out_of_time,)
-FOR_PEOPLE: tuple[Case, ...] = (more_changes_are_said, sessions_for_people, plans_for_people, tables_of_users)
+FOR_PEOPLE: tuple[Case, ...] = (
+    more_changes_are_said,
+    sessions_for_people,
+    plans_for_people,
+    features_that_move_each_other,
+    tables_of_users,
+)

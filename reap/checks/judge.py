@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.special import logit
 
 from reap._typing import Array, Bools, Frame
-from reap.checks.legality import Row, actions, at, missing, needed, rank, same, time_of, violations
+from reap.checks.legality import Row, actions, at, done, missing, needed, rank, same, time_of, violations
 from reap.checks.worlds import World
 from reap.models import Classifier, wrap
 from reap.models.agreement import Rule, Spread
@@ -98,6 +98,13 @@ class Judge:
             for f in self.space.features
         }
 
+    def doing(self, own: Row, path: Array) -> Array:
+        """Return the vectors (n, d) of a path without what features that move bring to others."""
+        if not any(f.effect for f in self.space.features):
+            return path
+        rows = [self.space.encoding.row(done(self.space, own, row)) for row in self.rows(path)]
+        return self.space.encode(pd.DataFrame(rows))
+
     def frame(self, rows: Sequence[Row]) -> Frame:
         """Return rows in units as a frame with the dtypes the model is used to."""
         data: dict[str, list[Any]] = {}
@@ -151,8 +158,9 @@ class Judge:
         No action may be a pretext for waiting: without it, on the same day, the row must not be enough, nor may mere waiting be
         enough by then.
         """
-        names = actions(self.space, own, row)
-        least, months = needed(self.space, own, row), time_of(self.space, own, row)
+        names, months = actions(self.space, own, row), time_of(self.space, own, row)
+        row = done(self.space, own, row)
+        least = needed(self.space, own, row)
         waits = months is not None and months > least
 
         def then(less: Row) -> Row:
@@ -205,11 +213,13 @@ def dominates(space: ActionSpace, own: Row, less: Row, more: Row) -> bool:
     (True, False)
     """
     names = actions(space, own, less)
+    months = [time_of(space, own, row) or 0 for row in (less, more)]
+    less, more = (done(space, own, row) for row in (less, more))
     return (
         less != more
-        and bool(actions(space, less, more))
+        and any(f.is_set and not same(f, less[f.name], more[f.name]) for f in space.features)
         and all(_within(space.feature(name), own[name], less[name], more[name]) for name in names)
-        and (time_of(space, own, less) or 0) <= (time_of(space, own, more) or 0)
+        and months[0] <= months[1]
     )
 
 

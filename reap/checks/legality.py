@@ -54,7 +54,8 @@ def violations(space: ActionSpace, before: Row, after: Row, limits: Limits | Non
     >>> violations(space, {"age": 30, "debts": 2}, {"age": 29, "debts": 3})
     ['age falls', 'the rule "10 * debts <= age" is broken']
     """
-    wrong = [said for feature in space.features for said in _of_feature(feature, space, before, after)]
+    own = done(space, before, after)
+    wrong = [said for feature in space.features for said in _of_feature(feature, space, before, own, after)]
     wrong += [f'the rule "{rule}" is broken' for rule in space.rules if not obeys(rule, space, before, after)]
     if time_of(space, before, after, limits) is None:
         wrong.append("no time puts all clocks where they are and leaves enough for the actions")
@@ -63,16 +64,69 @@ def violations(space: ActionSpace, before: Row, after: Row, limits: Limits | Non
     wrong += [
         f"{len(changed)} features change, {k} may" for k in counts if k is not None and len(changed) > k
     ]
-    return wrong + (_of_limits(space, before, after, limits) if limits else [])
+    wrong += _of_limits(space, before, own, limits) if limits else []
+    there = _of_limits(space, after, after, limits) if limits else []
+    return wrong + [said for said in there if said not in wrong]
 
 
 def actions(space: ActionSpace, before: Row, after: Row) -> list[str]:
     """Return the features a person changes between two rows; what is derived only follows, and clocks go by themselves."""
-    return [
-        f.name
-        for f in space.features
-        if f.derived is None and f.clock is None and not same(f, before[f.name], after[f.name])
-    ]
+    own = done(space, before, after)
+    return [f.name for f in space.features if f.is_set and not same(f, before[f.name], own[f.name])]
+
+
+def done(space: ActionSpace, before: Row, after: Row) -> dict[str, Any]:
+    """Return a row with only what the person does: without what features that have moved bring to others.
+
+    Examples
+    --------
+    >>> income, debt = Feature("income", range=(0, 90)), Feature("debt", range=(0, 90), effect="-0.5 * income")
+    >>> space = ActionSpace([income, debt])
+    >>> done(space, {"income": 10.0, "debt": 50.0}, {"income": 30.0, "debt": 38.0})
+    {'income': 30.0, 'debt': 48.0}
+    """
+    if not any(f.effect for f in space.features):
+        return dict(after)
+    row = {**after, **{f.name: before[f.name] for f in space.features if f.only_moved}}
+    for feature in space.features:
+        if feature.effect is not None and not feature.only_moved and not missing(after[feature.name]):
+            row[feature.name] = _plain(feature, after[feature.name] - _brought(feature, space, before, after))
+    return derived(space, before, row)
+
+
+def brought(space: ActionSpace, before: Row, own: Row) -> dict[str, Any]:
+    """Return a row of what a person does with what that brings to other features, and to others by these."""
+    row = dict(own)
+    for _ in space.features if any(f.effect for f in space.features) else ():  # no chain of effects is longer
+        for feature in space.features:
+            if feature.effect is not None and not missing(own[feature.name]):
+                more = _brought(feature, space, before, row)
+                row[feature.name] = _plain(feature, own[feature.name] + more)
+        row = derived(space, before, row)
+    return row
+
+
+def _plain(feature: Feature, value: float) -> float:
+    """Return a number as it is written: whole where it must be."""
+    return round(value) if feature.kind == "integer" and np.isfinite(value) else value
+
+
+def _brought(feature: Feature, space: ActionSpace, before: Row, after: Row) -> float:
+    """Return by how much a feature moves because others have."""
+    formula = Expression(str(feature.effect).removeprefix("only "))
+    causes = dict.fromkeys((*formula.names, *(name for name, _ in formula.levels)))
+    if all(same(space.feature(name), before[name], after[name]) for name in causes):
+        return 0.0
+
+    def value(row: Row) -> float:
+        known: dict[Any, Any] = {name: _number(space.feature(name), row[name]) for name in formula.names}
+        known = {name: 0.0 if missing(number) else number for name, number in known.items()}
+        return float(
+            formula(known | {(name, level): float(row[name] == level) for name, level in formula.levels})
+        )
+
+    moved = value(after) - value(before)
+    return math.floor(moved + 0.5 + 1e-6) if feature.kind == "integer" and np.isfinite(moved) else moved
 
 
 def derived(space: ActionSpace, before: Row, after: Row) -> dict[str, Any]:
@@ -107,17 +161,20 @@ def _number(feature: Feature, value: Any) -> float:
 
 
 def at(space: ActionSpace, before: Row, after: Row, months: int) -> dict[str, Any]:
-    """Return a row with every clock where some months put it, and derived features as they follow."""
+    """Return a row of what a person does with every clock where some months put it, and all that follows."""
     clocks = {f.name: then(f, before[f.name], months) for f in space.features if f.clock is not None}
-    return derived(space, before, {**after, **clocks} if space.timed else after)
+    return brought(space, before, derived(space, before, {**after, **clocks} if space.timed else after))
 
 
 # features ---------------------------------------------------------------------------------------------
 
 
-def _of_feature(feature: Feature, space: ActionSpace, before: Row, after: Row) -> Iterator[str]:
-    name, old, new = feature.name, before[feature.name], after[feature.name]
+def _of_feature(feature: Feature, space: ActionSpace, before: Row, own: Row, after: Row) -> Iterator[str]:
+    name, old, new = feature.name, before[feature.name], own[feature.name]
+    if feature.effect is not None and not missing(old):
+        yield from _where_it_ends(feature, space, before, own, after)
     if feature.derived is not None:
+        new = after[name]
         expected = derived(space, before, after)[name]
         gap = np.nan if missing(expected) or missing(new) else abs(expected - new)
         if not (gap <= 20 * tolerance(feature) or (missing(expected) and missing(new))):
@@ -144,6 +201,18 @@ def _of_feature(feature: Feature, space: ActionSpace, before: Row, after: Row) -
         yield from _of_number(feature, old, new)
     elif (old, new) in feature.forbidden:
         yield f"{name} may not go from {old} to {new}"
+
+
+def _where_it_ends(feature: Feature, space: ActionSpace, before: Row, own: Row, after: Row) -> Iterator[str]:
+    """Yield what is wrong with where others bring a feature."""
+    old, new, slack = before[feature.name], after[feature.name], 20 * tolerance(feature)
+    expected = own[feature.name] + _brought(feature, space, before, after)
+    if missing(new) or not abs(expected - new) <= slack:
+        yield f"{feature.name} is {new}; by what others bring it is {expected}"
+        return
+    low, high = feature.bounds or _around(feature, old)
+    if not low - slack <= new <= high + slack and not same(feature, old, new):
+        yield f"{feature.name} ends at {new}, outside {low} to {high}"
 
 
 def _of_number(feature: Feature, old: float, new: float) -> Iterator[str]:
@@ -194,17 +263,18 @@ def time_of(space: ActionSpace, before: Row, after: Row, limits: Limits | None =
     >>> time_of(space, {"debt": 50, "age": 30}, {"debt": 20, "age": 32})
     24
     """
-    dated = any(f.pace is not None and f.actionable for f in space.features)
+    dated = any(f.pace is not None and f.is_action for f in space.features)
     within = limits.within_months if limits else None
     last = space.horizon if within is None else min(space.horizon, within)
+    own = done(space, before, after)
     for months in range(last + 1) if dated else [0]:
-        if all(_in_time(f, before[f.name], after[f.name], months) for f in space.features):
+        if all(_in_time(f, before[f.name], own[f.name], months) for f in space.features):
             return months
     return None
 
 
 def needed(space: ActionSpace, before: Row, after: Row) -> int:
-    """Return the whole months that the actions between two rows take, side by side."""
+    """Return the whole months that the actions between two rows of what a person does take, side by side."""
     took = [_months(f, before[f.name], after[f.name]) for f in space.features]
     return math.ceil(max(took) - 1e-6)
 

@@ -18,7 +18,18 @@ import numpy as np
 from reap import effort
 from reap._typing import Array, Frame
 from reap.checks.judge import Judge, dominates
-from reap.checks.legality import Row, actions, at, missing, needed, same, time_of, violations
+from reap.checks.legality import (
+    Row,
+    actions,
+    at,
+    brought,
+    done,
+    missing,
+    needed,
+    same,
+    time_of,
+    violations,
+)
 from reap.checks.report import require
 from reap.checks.worlds import World
 from reap.models.agreement import needed as enough
@@ -141,9 +152,9 @@ def counted(call: Call) -> Iterator[str]:
         if plan.status != "ok":
             continue
         path = plan.path if plan.along else plan.path[[0, -1]]
-        moves = np.nan_to_num(np.diff(path, axis=0))
+        moves = np.nan_to_num(np.diff(call.judge.doing(call.own, path), axis=0))
         expected = effort.of_moves(A, moves)
-        if not np.allclose(plan.moves, moves, atol=1e-12):
+        if not np.allclose(plan.moves, moves, atol=1e-9):
             yield f"{call.of(plan)} has moves that are not those between its rows"
         if not np.isclose(plan.effort, expected, rtol=1e-7, atol=1e-12):
             yield f"{call.of(plan)} states an effort of {plan.effort:.6g}; it is {expected:.6g}"
@@ -230,17 +241,24 @@ def single(call: Call) -> Iterator[str]:
     """Every step is one action, what is chosen on the day, a wait, or what no order could part; no feature changes twice."""
     space = call.judge.space
     for plan, rows in call.made:
-        done: list[str] = []
-        for before, after in itertools.pairwise(rows):
-            names = actions(space, before, after)
-            done += names
+        made: list[str] = []
+        for before, after in itertools.pairwise([done(space, call.own, row) for row in rows]):
+            names = [
+                f.name for f in space.features if f.is_set and not same(f, before[f.name], after[f.name])
+            ]
+            made += names
             if parted := _parted(call, before, after, names):
                 yield f"{call.of(plan)} has a step of {len(names)} actions; {' and '.join(parted)} could come first"
-            waited = (time_of(space, call.own, after) or 0) > (time_of(space, call.own, before) or 0)
+            waited = _took(call, after) > _took(call, before)
             if not names and not waited:
                 yield f"{call.of(plan)} has a step in which nothing is done"
-        if len(set(done)) != len(done):
+        if len(set(made)) != len(made):
             yield f"{call.of(plan)} changes a feature in more than one step"
+
+
+def _took(call: Call, own: Row) -> int:
+    """Return the months of a row of what a person does."""
+    return time_of(call.judge.space, call.own, brought(call.judge.space, call.own, own)) or 0
 
 
 def _parted(call: Call, before: Row, after: Row, names: Sequence[str]) -> tuple[str, ...]:
@@ -248,7 +266,7 @@ def _parted(call: Call, before: Row, after: Row, names: Sequence[str]) -> tuple[
     space = call.judge.space
     day = tuple(name for name in names if space.feature(name).when == "application")
     parts = [(name,) for name in names if name not in day] + ([day] if day else [])
-    waited = time_of(space, call.own, before) or 0
+    waited = _took(call, before)
     for count in range(1, len(parts)):
         for some in itertools.combinations(parts, count):
             first = tuple(itertools.chain(*some))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -59,7 +60,9 @@ def random_matrices(d: int, count: int, seed: int = 0) -> Array:
     return np.asarray(A / np.linalg.eigvalsh(A)[:, -1, None, None])
 
 
-def random_world(seed: int, rows: int = 60, kind: str | None = None, rich: bool = False) -> World:
+def random_world(
+    seed: int, rows: int = 60, kind: str | None = None, rich: bool = False, effects: bool = False
+) -> World:
     """Return a world whose columns, dtypes, rules and model depend on the seed.
 
     Parameters
@@ -70,6 +73,8 @@ def random_world(seed: int, rows: int = 60, kind: str | None = None, rich: bool 
         The model; by default one of the first three at random.
     rich : bool
         Add what is rare: derived features, missing values, largest changes, rules of every kind, networks.
+    effects : bool
+        Let features move each other.
     """
     rng = np.random.default_rng(seed)
     more = np.random.default_rng((seed, 1)) if rich else None
@@ -77,6 +82,8 @@ def random_world(seed: int, rows: int = 60, kind: str | None = None, rich: bool 
     options = _options(rng, X)
     if more is not None:
         X, options = _enriched(more, X, options)
+    if effects:
+        options = _with_effects(np.random.default_rng((seed, 2)), X, options)
     most = options.pop("max_changes")
     space = ActionSpace.from_frame(X, **options)
     space = ActionSpace(space.features, rules=space.rules, max_changes=most)
@@ -165,6 +172,41 @@ def _enriched(rng: np.random.Generator, X: Frame, options: dict[str, Any]) -> tu
     return X, options | {"rules": rules, "features": said}
 
 
+#: Levels that cause something in a world with effects.
+_CAUSES = {"job": "clerk", "town": "Ulm", "grade": "best", "owner": True, "married": True}
+
+
+def _with_effects(rng: np.random.Generator, X: Frame, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with numbers that move each other, in some order, and levels that move numbers."""
+    said, still = {name: dict(facts) for name, facts in options["features"].items()}, options["immutable"]
+    numbers = [c for c in ("age", "income", "share", "wealth", "cards", "years", "debt") if c in X.columns]
+    order = [str(name) for name in rng.permutation(numbers)]
+    spread = {name: float(np.nanstd(X[name].to_numpy(dtype=float, na_value=np.nan))) for name in numbers}
+    levels = [f"({name} == {level!r})" for name, level in _CAUSES.items() if name in X.columns]
+    for i, name in enumerate(order):
+        if name in still or (rng.random() < 0.4 and len(order) > 1):
+            continue
+        terms = [
+            f"{float(f'{rng.normal() * 0.6 * spread[name] / (spread[cause] or 1):.3g}')!r} * {cause}"
+            for cause in order[:i]
+            if rng.random() < 0.6
+        ]
+        terms += [
+            f"{float(f'{rng.normal() * 0.4 * spread[name]:.3g}')!r} * {level}"
+            for level in levels
+            if rng.random() < 0.5
+        ]
+        if not terms:
+            continue
+        only = rng.random() < 0.25 and name not in options.get("missing", ())
+        said.setdefault(name, {})["effect"] = f"{'only ' if only else ''}{' + '.join(terms)}"
+        if only:
+            said[name].pop("max_change", None)
+            for way in ("increasing", "decreasing"):
+                options = options | {way: [one for one in options[way] if one != name]}
+    return options | {"features": said}
+
+
 def _model(kind: str, X: Frame, y: Array, space: ActionSpace, rng: np.random.Generator) -> Any:
     if kind == "logistic":
         return make_pipeline(space.encoder(), LogisticRegression(C=100.0)).fit(X, y)
@@ -197,9 +239,7 @@ class LogisticFunction:
 
     def __call__(self, frame: Frame) -> Array:
         """Return the probability of each row, (n,)."""
-        return np.asarray(
-            1 / (1 + np.exp(self.level - np.nan_to_num(self.space.encode(frame)) @ self.weights))
-        )
+        return np.asarray(expit(np.nan_to_num(self.space.encode(frame)) @ self.weights - self.level))
 
 
 # worlds whose outcomes are known beforehand -----------------------------------------------------------

@@ -59,7 +59,7 @@ def counted(space: ActionSpace, plans: Sequence[Plan]) -> Array:
     """Return the number of actions k and the time τ of each plan, (n, columns)."""
     if not plans:
         return np.empty((0, minded(space)))
-    starts, ends = (np.stack([plan.path[at] for plan in plans]) for at in (0, -1))
+    starts, ends = (np.stack([plan.done[at] for plan in plans]) for at in (0, -1))
     acts = np.array([feature.is_action for feature in space.features])
     actions: Array = space.encoding.changed(starts, ends)[:, acts].sum(axis=1).astype(float)
     if minded(space) == 1:
@@ -71,7 +71,7 @@ def counted(space: ActionSpace, plans: Sequence[Plan]) -> Array:
 
 def scales(space: ActionSpace, plans: Sequence[Plan]) -> Array:
     """Return ``s_h = median(|Δ|²/k)`` and ``s_w = median(|Δ|²) / median(τ²)`` over plans that take time, (columns,)."""
-    sizes = np.array([(effort.changes(plan.path[-1], plan.path[0]) ** 2).sum() for plan in plans])
+    sizes = np.array([(effort.changes(plan.done[-1], plan.path[0]) ** 2).sum() for plan in plans])
     counts = counted(space, plans)
     found = [float(np.median(sizes / np.maximum(counts[:, 0], 1.0)))]
     if counts.shape[1] > 1:
@@ -126,7 +126,7 @@ class Comparisons:
     start : (d,)
         Where the person stands.
     ends : (n, d)
-        Where the options lead.
+        Where the person's own doing leads for each option.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class Comparisons:
     """
 
     def __init__(self, space: ActionSpace, start: Array, ends: Array) -> None:
-        own = [feature.derived is None and feature.clock is None for feature in space.features]
+        own = [feature.is_set for feature in space.features]
         columns = np.array([space.slices[f.name].start for f in space.features])
         self._changes = effort.changes(ends, start)
         gaps = np.abs(self._changes[:, None] - self._changes[None])
@@ -278,12 +278,13 @@ class PlanParts:
     ) -> None:
         self._space = space.tighten(limits)
         self._start = plans[0].path[0]
-        targets = [plan.path[-1] for plan in plans if not plan.along]
+        targets = [plan.done[-1] for plan in plans if not plan.along]
         ends = self._ends(targets)
         self._whole = np.isin(row_keys(ends), row_keys(np.array(targets))) if len(ends) else np.zeros(0, bool)
         unknown = np.full(2, np.nan)
         self.plans = [
-            Plan(space, np.stack([self._start, end]), unknown, scale=plans[0].scale) for end in ends
+            Plan(space, np.stack([self._start, end]), unknown, scale=plans[0].scale)
+            for end in space.legal.brought(ends, self._start)
         ]
         moves = list(effort.changes(ends, self._start)[:, None])
         self.moves = moves if sizes is None else extended(moves, beside(space, self.plans, sizes))
@@ -326,7 +327,7 @@ class PlanParts:
                 seen.add(felt)
                 kept.append(row)
         ends = space.legal.follow(np.array(kept), start)
-        legal = space.allows(np.tile(start, (len(ends), 1)), ends)
+        legal = space.allows(np.tile(start, (len(ends), 1)), space.legal.brought(ends, start))
         return np.asarray(ends[legal][:PARTS])
 
 
@@ -412,7 +413,7 @@ class Pool:
         whole = [i for i, plan in enumerate(listed) if not plan.along]
         if not whole:
             return listed
-        ends = np.stack([listed[i].path[-1] for i in whole])
+        ends = np.stack([listed[i].done[-1] for i in whole])
         changes = effort.changes(ends, listed[0].path[0])[:, self._free]
         # who does more for a better chance of a yes does not do it for nothing
         risk = [0.0 if (chance := listed[i].chance) is None else 1 - chance for i in whole]
@@ -518,7 +519,7 @@ class Pool:
 
     def _own_changes(self, plans: Sequence[Plan]) -> Array:
         """What the person does in each plan, (n, d)."""
-        ends = np.array([plan.path[-1] for plan in plans])
+        ends = np.array([plan.done[-1] for plan in plans])
         return np.where(self._free, effort.changes(ends, plans[0].path[0]), 0.0)
 
     def burden(self, shown: Iterable[Iterable[bytes]]) -> Array:
@@ -529,13 +530,14 @@ class Pool:
 
     def _compared(self) -> Comparisons:
         if self._comparisons is None:
-            ends = np.stack([plan.path[-1] for plan in self.plans])
+            ends = np.stack([plan.done[-1] for plan in self.plans])
             self._comparisons = Comparisons(self.space, self.plans[0].path[0], ends)
         return self._comparisons
 
     def _known(self, shown: Iterable[Iterable[bytes]]) -> list[list[Array]]:
         """Return the whole changes of the options that were shown."""
-        return [[effort.changes(*_at(name, self.space.dimension)) for name in names] for names in shown]
+        legal = self.space.legal
+        return [[legal.moves(*_at(name, self.space.dimension))[0] for name in names] for names in shown]
 
 
 def _block(first: Array, second: Array) -> Array:

@@ -79,7 +79,7 @@ class Bayes:
             factors[space.slices[name]] = FACTORS[level]
         features = np.full(space.dimension, -1)  # what comes by itself is shown in no question
         for i, feature in enumerate(space.features):
-            if feature.derived is None and feature.clock is None:
+            if feature.is_set:
                 features[space.slices[feature.name]] = i
         return _unasked(
             space.dimension,

@@ -66,7 +66,7 @@ class Question:
         space, start = self.options[0].space, self.options[0].path[0]
         if not space.rules:
             return frozenset()
-        by_rule = space.legal.entailed(start, np.stack([option.path[-1] for option in self.options]))
+        by_rule = space.legal.entailed(start, np.stack([option.done[-1] for option in self.options]))
         moved = [{change.feature for change in option.changes} for option in self.options]
         return frozenset(
             feature.name
@@ -143,11 +143,11 @@ class Question:
         """
         space = self.options[0].space
         now = space.values(self.options[0].path[0])
-        targets = [space.values(option.path[-1]) for option in self.options]
+        targets = [space.values(option.done[-1]) for option in self.options]
         rows = []
         for feature in space.features:
             values = [target[feature.name] for target in targets]
-            own = feature.derived is None and feature.clock is None and feature.name not in self.entailed
+            own = feature.is_set and feature.name not in self.entailed
             if not own or all(value == values[0] for value in values):
                 continue
             before = now[feature.name]
@@ -376,7 +376,7 @@ def _slowest(plan: Plan) -> dict[str, int]:
     """
     if _waits(plan):
         return {}
-    space, start, end = plan.space, plan.path[0], plan.path[-1]
+    space, start, end = plan.space, plan.path[0], plan.done[-1]
     asker = space.legal.entailing(start, end[None])[0]
     slow = np.flatnonzero(space.legal.slowest(start, end[None])[0])
     return {space.features[asker[i] if asker[i] >= 0 else i].name: plan.months for i in slow}

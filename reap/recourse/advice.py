@@ -53,7 +53,7 @@ def warned(classifier: Classifier, plans: Sequence[Plan]) -> list[Plan]:
     for place, plan in enumerate(plans):
         if plan.status == "ok":
             tried += [
-                (place, feature, row) for feature, row in _back(plan.space, plan.path[0], plan.path[-1])
+                (place, feature, row) for feature, row in _back(plan.space, plan.path[0], plan.done[-1])
             ]
     if not tried:
         return list(plans)
@@ -98,7 +98,7 @@ def _back(space: ActionSpace, start: Array, end: Array) -> list[tuple[Feature, A
         row[column] -= np.sign(change) * min(abs(change), least / space.encoding.scale[k])
         row = space.legal.follow(space.encoding.snap(row[None]), start)[0]
         if abs(row[column] - end[column]) > 1e-9:
-            made.append((feature, row))
+            made.append((feature, space.legal.brought(row[None], start)[0]))
     return made
 
 

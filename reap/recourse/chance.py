@@ -96,13 +96,14 @@ class Chances:
         """Return rows (n, d) worth looking at, their efforts (b, n), and ``effort ÷ share``, infinite where it is too much."""
         problem = found.problem
         rows = rows[np.unique(row_keys(rows), return_index=True)[1]]
-        efforts = subject.efforts(people, rows)
+        there = problem.then(rows)
+        efforts = subject.efforts(people, there)
         limit = MOST * least[:, None] * (1 + 1e-9)
-        kept = (efforts <= limit).any(axis=0) & problem.space.allows(problem.z0, rows)
+        kept = (efforts <= limit).any(axis=0) & problem.space.allows(problem.z0, there)
         if problem.most is not None:
             kept &= problem.changed(rows)[:, problem.acts].sum(axis=1) <= problem.most
         rows, efforts = rows[kept], efforts[:, kept]
-        shares = self.shares(rows)
+        shares = self.shares(there[kept])
         worth = efforts / np.where(shares > 0, shares, 1.0)
         return rows, efforts, np.where((efforts <= limit) & (shares > 0), worth, np.inf)
 

@@ -75,9 +75,10 @@ class Subject:
     def efforts(self, people: Efforts, rows: Array) -> Array:
         """Return what going to rows (n, d) asks of each of b people, (b, n)."""
         acts = np.array([feature.is_action for feature in self.space.features])
+        done = self.space.legal.done(rows, self.z)
         return people.ask(
-            effort.changes(rows, self.z),
-            self.space.encoding.changed(self.z, rows)[:, acts].sum(axis=1),
+            effort.changes(done, self.z),
+            self.space.encoding.changed(self.z, done)[:, acts].sum(axis=1),
             np.nan_to_num(self.space.months(self.z, rows)) / self.space.horizon,
         )
 
@@ -112,13 +113,13 @@ class Candidates(Sequence[Plan]):
     @classmethod
     def nearest_first(cls, subject: Subject, rows: Array, classifier: Classifier) -> Candidates:
         """Return rows (N, d), scored by a model, as candidates in the order of their effort at the identity."""
-        order = np.argsort(effort.size(effort.changes(rows, subject.z)), kind="stable")
+        order = np.argsort(effort.size(subject.space.legal.moves(rows, subject.z)), kind="stable")
         return cls(subject, rows[order], classifier.score(rows[order]) if len(rows) else np.empty(0))
 
     @property
     def moves(self) -> Array:
-        """The whole changes (N, d)."""
-        return effort.changes(self.targets, self.subject.z)
+        """The whole changes (N, d) that the person makes."""
+        return self.subject.space.legal.moves(self.targets, self.subject.z)
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -132,7 +133,7 @@ class Candidates(Sequence[Plan]):
             return [self[k] for k in range(*i.indices(len(self)))]
         if not -len(self) <= i < len(self):
             raise IndexError(i)
-        change = effort.changes(self.targets[i], self.subject.z)
+        change = self.subject.space.legal.moves(self.targets[i], self.subject.z)[0]
         return self.subject.plan_to(self.targets[i], float(self.scores[i]), float(effort.size(change)))
 
     def __iter__(self) -> Iterator[Plan]:
@@ -464,11 +465,13 @@ def table(space: ActionSpace, X: Frame, plans: Sequence[Plan]) -> Frame:
     for feature, moved in zip(space.features, space.encoding.changed(start, end).T, strict=True):
         if not feature.columns:  # what stays is the person's own, to the bit
             frame[feature.name] = frame[feature.name].where(moved, X[feature.name])
-    acts = [f.derived is None and f.clock is None for f in space.features]
+    acts = [f.is_set for f in space.features]
     frame["recourse_valid"] = [plan.valid for plan in plans]
     frame["recourse_effort"] = [plan.effort for plan in plans]
     frame["recourse_status"] = [plan.status for plan in plans]
-    frame["recourse_changes"] = space.encoding.changed(start, end)[:, acts].sum(axis=1)
+    frame["recourse_changes"] = space.encoding.changed(start, space.legal.done(end, start))[:, acts].sum(
+        axis=1
+    )
     frame["recourse_months"] = np.nan_to_num(space.months(start, end)).astype(int)
     return frame
 

@@ -44,6 +44,7 @@ class PlanDraft:
     subject : Subject
     found : Reachable
     rows : (n, d)
+        Of what the person does.
     keys : list of int
         One for each row: a person's plan to a row is made once, since its route does not depend on the matrix.
     which : (b,) the row of each of them
@@ -121,7 +122,8 @@ class PlanMaker:
         """
         paths = list[Array]()
         for draft, some in itertools.groupby(new, key=lambda one: one[0]):
-            paths += routes(draft.found.problem, draft.rows[[k for _, k in some]])
+            problem = draft.found.problem
+            paths += [problem.then(path) for path in routes(problem, draft.rows[[k for _, k in some]])]
         if paths or others:
             scores = self.today.score(np.concatenate([*paths, *(row[None] for row in others)]))
         if not paths:
@@ -155,7 +157,7 @@ class PlanMaker:
                 subject, problem.deadline
             )
             if len(today):
-                return subject.refused(status, self.acceptance.short(today.rows))
+                return subject.refused(status, self.acceptance.short(today.problem.then(today.rows)))
             problem = today.problem
         if not np.isfinite(problem.closest):
             return subject.refused(status, _("No legal row could be tried."))
@@ -172,7 +174,7 @@ class PlanMaker:
     def _made(self, draft: PlanDraft, row: Array, path: Array, scores: Array, accepted: bool) -> Plan:
         """Return the plan to a row (d,) on a path (s + 1, d) with its scores (s + 1,), or the honest refusal."""
         subject = draft.subject
-        if not (accepted and subject.space.allows(subject.z, row)[0]):
+        if not (accepted and subject.space.allows(subject.z, path[-1])[0]):
             return self.nothing(subject, draft.found, draft.late)
         if self.acceptance.for_people:
             stages = rising(subject.scale, scores)
@@ -184,7 +186,9 @@ class PlanMaker:
         said, problem, few = [], draft.found.problem, self.search.max_changes
         count = int(problem.changed(row[None])[0, problem.acts].sum())
         took = problem.space.time.actions(problem.z0, row) if problem.waits else {}
-        waits = problem.waits and problem.space.months(problem.z0, row)[0] > max(took.values(), default=0)
+        waits = problem.waits and problem.space.time.months(problem.z0, row)[0] > max(
+            took.values(), default=0
+        )
         if few is not None and count > few:
             most = ngettext(
                 "No plan of {n} change or fewer was found.", "No plan of {n} changes or fewer was found.", few
@@ -238,8 +242,8 @@ def routes(problem: Problem, targets: Array) -> list[Array]:
     rows, ends = np.concatenate(alone), np.cumsum([len(a) for a in alone])[:-1]
     several = any(len(acts) > 1 for acts in actions)  # one action has no order
     worth = np.split(_worth(problem, rows) if several else np.zeros(len(rows)), ends)
-    months = np.split(np.nan_to_num(problem.space.months(problem.z0, rows)), ends)
-    total = problem.space.months(problem.z0, targets)
+    months = np.split(np.nan_to_num(problem.space.time.months(problem.z0, rows)), ends)
+    total = problem.space.time.months(problem.z0, targets)
     orders = list[list[Features]]()
     for i, acts in enumerate(actions):
         by_worth = [acts[k] for k in np.lexsort((-worth[i], months[i]))]
@@ -251,7 +255,7 @@ def routes(problem: Problem, targets: Array) -> list[Array]:
         orders.append(parts)
     found = [_along(problem, target, order) for target, order in zip(targets, orders, strict=True)]
     if problem.tied:  # most are legal as they are; the others need another order
-        legal = problem.space.allows(problem.z0, np.concatenate(found))
+        legal = problem.space.allows(problem.z0, problem.then(np.concatenate(found)))
         for i, fine in enumerate(np.split(legal, np.cumsum([len(stages) for stages in found])[:-1])):
             if not fine.all():
                 found[i] = _along(problem, targets[i], _grouped(problem, targets[i], orders[i]))
@@ -295,7 +299,7 @@ def _grouped(problem: Problem, target: Array, order: list[Features]) -> list[Fea
             if size == len(left):
                 rows[-1] = target
             # from the start: what a rule asks for beside an action may have been done in an earlier step
-            legal = problem.space.allows(problem.z0, rows)
+            legal = problem.space.allows(problem.z0, problem.then(rows))
             if legal.any() or size == len(left):
                 chosen = sets[int(legal.argmax()) if legal.any() else 0]
                 steps.append(sum(chosen, ()))

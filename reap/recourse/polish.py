@@ -250,7 +250,7 @@ def _tried(problem: Problem, here: Ints, around: Callable[[Ints], Ints]) -> tupl
     scores = problem.logits(near)
     fine = problem.legal(near, scores) >= problem.goal
     if problem.space.rules:  # a step that breaks a rule may be one of two that do not, and is the last choice
-        scores = scores - ~problem.space.allows(problem.z0, problem.rows(near))
+        scores = scores - ~problem.space.allows(problem.z0, problem.then(problem.rows(near)))
     return near, scores, fine
 
 

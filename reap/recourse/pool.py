@@ -149,7 +149,7 @@ class PoolRecourse(Engine):
         rows, scores = self._pool(subject)
         if len(rows) == 0:
             return self._nothing(subject)
-        moves = effort.changes(rows, subject.z)
+        moves = subject.space.legal.moves(rows, subject.z)
         place, worst = WorstCase(confidence_set).least(moves, most=len(rows))
         return self.acceptance_.told([subject.plan_to(rows[place], scores[place], worst)])[0]
 
@@ -176,7 +176,7 @@ class PoolRecourse(Engine):
         rows = rows[unique_rows(rows)] if len(rows) else rows
         rows = rows[self.acceptance_.classifier.accepts(rows)] if len(rows) else rows
         scores = self.classifier_.score(rows) if len(rows) else np.empty(0)
-        order = np.argsort(effort.size(effort.changes(rows, subject.z)), kind="stable")
+        order = np.argsort(effort.size(subject.space.legal.moves(rows, subject.z)), kind="stable")
         return rows[order], scores[order]
 
     def _generated(self, subject: Subject) -> Array:

@@ -16,12 +16,17 @@ from reap.models import Classifier
 from reap.recourse.ladders import ladders
 from reap.space import ActionSpace
 
+#: Rows of the highest scores that are looked at for a legal one, where features move each other.
+_LED = 64
 #: Rows that the model is asked about at once; between two such calls the clock is looked at.
 _ROWS = 4_096
 
 
 class Problem:
     """Rows of one subject: put together from places, checked, scored.
+
+    Rows here are of what the person does: effort, time and counts are of that. Where features move each other, models and rules
+    see them with all that this brings (``then``).
 
     Parameters
     ----------
@@ -80,7 +85,7 @@ class Problem:
         self.goal = float(np.nextafter(classifier.boundary + beyond, np.inf))
         self.closest, self.nearest = -np.inf, z0
         #: Whether features depend on each other, so that not every row of places is legal.
-        self.tied = bool(space.rules or space.legal.following)
+        self.tied = bool(space.rules or space.legal.derived.names or space.legal.following)
         #: Whether rows of rungs are all there are.
         self.whole = all(one.whole for one in self.ladders)
         clocks = [f for f in space.features if f.clock is not None and space.timed]
@@ -169,7 +174,9 @@ class Problem:
 
         Many models that must agree know sooner that a row is refused than how high its score is.
         """
-        return self.legal(places, self._asked(places, lambda Z: self.classifier.from_least(Z, self.goal)))
+        return self.legal(
+            places, self._asked(places, lambda Z: self.classifier.from_least(self.then(Z), self.goal))
+        )
 
     def _asked(self, places: Ints, ask: Callable[[Array], Array]) -> Array:
         if len(places) == 0:
@@ -205,7 +212,7 @@ class Problem:
 
     def score(self, Z: Array) -> Array:
         """Return the log-odds (n,) of rows (n, d)."""
-        return self.classifier.logit(Z) if len(Z) else np.empty(0)
+        return self.classifier.logit(self.then(Z)) if len(Z) else np.empty(0)
 
     @cached_property
     def score_now(self) -> float:
@@ -231,16 +238,20 @@ class Problem:
 
     def _saw(self, Z: Array, scores: Array) -> None:
         """Remember the legal row that comes closest, of rows (n, d) with log-odds (n,)."""
-        for k in np.argsort(-scores, kind="stable")[:4].tolist():
+        # of rows that lead too far by what they bring there may be many
+        most = _LED if len(self.space.legal.derived.moved) else 4
+        for k in np.argsort(-scores, kind="stable")[:most].tolist():
             if not scores[k] > self.closest:
                 return
             if not self.tied or self._possible(Z[k : k + 1])[0]:
-                self.closest, self.nearest = float(scores[k]), Z[k].copy()
+                self.closest, self.nearest = float(scores[k]), self.then(Z[k : k + 1])[0].copy()
                 return
 
     def _possible(self, Z: Array) -> Bools:
         """Return which rows (n, d) the space allows, (n,): rows of places can only break rules and what is derived."""
-        return self.space.allows(self.z0, Z) if self.space.rules else self.space.legal.derives(self.z0, Z)
+        if self.space.rules:
+            return self.space.allows(self.z0, self.then(Z))
+        return self.space.legal.derives(self.z0, Z)
 
     # pretexts ------------------------------------------------------------------------------------------
 
@@ -288,11 +299,15 @@ class Problem:
         """Return which rows (n, d) are accepted and legal, (n,)."""
         if len(Z) == 0:
             return np.zeros(0, dtype=bool)
-        fine = self.classifier.from_least(Z, self.goal) >= self.goal
+        fine = self.classifier.from_least(self.then(Z), self.goal) >= self.goal
         fine[fine] = self._possible(Z[fine])
         return np.asarray(fine)
 
     # rows that are no places -----------------------------------------------------------------------------
+
+    def then(self, Z: Array) -> Array:
+        """Return rows (n, d) of what the person does with all that effects bring."""
+        return self.space.legal.brought(Z, self.z0)
 
     def follow(self, Z: Array) -> Array:
         """Return rows (n, d) with derived columns recomputed, and clocks where the actions put them, or the waiting."""

@@ -222,7 +222,7 @@ class Recourse(Engine):
         if subject.verdict is not None:
             return Candidates.none(subject)
         with self._search.of(subject, limits, self._deadline()) as found:
-            rows = found.rows
+            rows = found.problem.then(found.rows)
             rows = rows[self.acceptance_.classifier.accepts(rows)] if len(rows) else rows
             return Candidates.nearest_first(subject, rows, self.classifier_)
 

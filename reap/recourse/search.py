@@ -104,7 +104,7 @@ class Reachable:
 
     @property
     def rows(self) -> Array:
-        """The accepted legal rows (n, d) that are known before anything is asked."""
+        """The accepted legal rows (n, d) that are known before anything is asked, of what the person does."""
         return self.problem.rows(self.places)
 
     # once for each person ------------------------------------------------------------------------------
@@ -142,6 +142,7 @@ class Reachable:
         Where several changes help only together, no path of single steps leads there; somebody whom the model accepts is there.
         """
         problem, asked = self.problem, self.problem.most
+        others = problem.space.legal.done(others, problem.z0)
         places = np.tile(problem.own, (len(others), 1))
         for f, ladder in enumerate(problem.ladders):
             places[:, f] = ladder.nearest(others[:, ladder.columns])
@@ -184,7 +185,7 @@ class Reachable:
     # for matrices --------------------------------------------------------------------------------------
 
     def least(self, people: Efforts) -> tuple[Array, Array]:
-        """Return the row (b, d) of least effort for each of b people, and its effort (b,).
+        """Return the row (b, d) of least effort for each of b people, of what they do, and its effort (b,).
 
         Sessions with one person begin alike, and a session that is replayed goes on alike: what was found before is kept.
         """
@@ -231,7 +232,7 @@ class Reachable:
         unsure = np.flatnonzero(np.abs(scores - problem.goal) < 2 * _UNSURE)
         if len(unsure):
             first, which = problem.distinct(places[unsure])
-            fine = self._accepts(problem.rows(places[unsure[first]]))[which]
+            fine = self._accepts(problem.then(problem.rows(places[unsure[first]])))[which]
             scores[unsure] = np.where(fine, problem.goal, -np.inf)
         return np.asarray(problem.legal(places, scores) >= problem.goal)
 
@@ -453,5 +454,5 @@ def _sooner(problem: Problem) -> ActionSpace:
     enough = rows[problem.score(rows) >= problem.goal]
     if len(enough) == 0:
         return problem.space
-    first = int(problem.space.months(problem.z0, enough).min())
+    first = int(problem.space.time.months(problem.z0, enough).min())
     return problem.space.tighten(Limits(within_months=max(first - 1, 0)))

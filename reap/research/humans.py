@@ -124,5 +124,5 @@ class QuestionReader(Mahalanobis):
         ends = np.stack([V.sum(axis=0) for V in options])
         starts = [self.space.slices[f.name].start for f in self.space.features]
         apart = np.maximum.reduceat(np.abs(ends - ends[0]) > 1e-9, starts, axis=1).any(axis=0)
-        own = [feature.derived is None and feature.clock is None for feature in self.space.features]
+        own = [feature.is_set for feature in self.space.features]
         return np.asarray(apart & np.array(own))

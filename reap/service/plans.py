@@ -29,6 +29,7 @@ from reap.service.desk import Desk, Live, StaleError
 from reap.service.log import Entry, Sent
 from reap.service.views import position
 from reap.space import Change
+from reap.space.encoding import UNCHANGED
 from reap.words import stepwise
 
 #: Plans to choose from: the best, and two clearly different ones; beside them one that is easier and may not hold.
@@ -240,19 +241,25 @@ def stand(made: Plan, done: Collection[str], here: Array | None = None) -> Array
 
     ``here`` is where they stand now: what the plan does not touch stays so, and so does what is done of it already.
     """
-    space, start, end = made.space, made.path[0], made.path[-1]
+    space, start, end = made.space, made.path[0], made.done[-1]
+    here = None if here is None else space.legal.done(here, start)[0]
     actions = [change.feature for change in made.changes]
     here = start if here is None else here
-    arrived = [name for name in actions if np.array_equal(here[space.slices[name]], end[space.slices[name]])]
+    arrived = [
+        name
+        for name in actions
+        if np.allclose(here[space.slices[name]], end[space.slices[name]], rtol=0, atol=UNCHANGED)
+    ]
     whole = {*actions} <= {*done, *arrived}
     row = np.array(end if whole else start)
     for feature in space.features:
         columns = space.slices[feature.name]
         if feature.name in actions:
             row[columns] = (end if feature.name in done or feature.name in arrived else here)[columns]
-        elif feature.derived is None and feature.clock is None:
+        elif feature.is_set:
             row[columns] = np.where(start[columns] == here[columns], row[columns], here[columns])
-    return row if whole and here is start else space.legal.follow(row[None], start)[0]
+    row = row if whole and here is start else space.legal.follow(row[None], start)[0]
+    return np.asarray(space.legal.brought(row[None], start)[0])
 
 
 class DatedActions:

@@ -246,7 +246,7 @@ def _wishes(
     with desk.open(token) as live:
         state, session = views.state(desk, live), live.session
         z, limits, difficulties = session.here, session.limits, dict(session.difficulties)
-    changeable = [f for f in desk.space.features if f.derived is None and f.actionable]
+    changeable = [f for f in desk.space.features if f.is_action]
     reachable = {f.name: desk.space.legal.reachable(f.name, z) for f in changeable if not f.is_number}
     return page(
         request,

@@ -23,6 +23,7 @@ from reap._typing import Array, Frame
 from reap.space.encoding import as_frame
 from reap.space.feature import plain
 from reap.space.files import section
+from reap.space.rules import written
 
 #: Chance of a warning about a graph that is right, over all that is looked at; and correlations that are too small to matter.
 _DOUBT, _SLIGHT = 0.01, 0.1
@@ -51,7 +52,7 @@ class Term:
 
     def __str__(self) -> str:
         """Return it as a formula has it."""
-        name = self.name if self.name.isidentifier() else f"`{self.name}`"
+        name = written(self.name)
         return f"{self.slope:.4g} * {name if self.level is None else f'({name} == {self.level!r})'}"
 
     @property

@@ -179,14 +179,16 @@ class Legal:
     def derives(self, z0: Array, Z: Array) -> Bools:
         """Return whether derived features of vectors (n, d) are known and what the rest of each row says, (n,).
 
-        Of rows put together from the grid by ``follow`` and ``brought`` that is all that ``allows`` has to say, but for rules
-        and counts.
+        Of rows of what a person does, put together from the grid by ``follow``, that is all that ``allows`` has to say of where
+        they lead, but for rules and counts.
         """
         if not self.derived.names:
             return np.ones(len(Z), dtype=bool)
-        new = self.encoding.nearest(Z)
-        old = np.broadcast_to(self._person(z0).start, new.shape)
-        return self.derived.holds(old, new) & self._ends_well(old, new)
+        new, start = self.encoding.nearest(Z), self._person(z0).start[None]
+        if not len(self.derived.moved):
+            return self.derived.holds(np.broadcast_to(start, new.shape), new)
+        new = self.derived.recompute(new, start)
+        return self.derived.defined(new, start) & self._ends_well(start, new)
 
     def obstacle(self, z0: Array) -> str | None:
         """Return why no row at all is legal for a subject, in a sentence; None where one is."""
@@ -319,6 +321,14 @@ class Legal:
     def moves(self, rows: Any, z0: Array) -> Array:
         """Return the whole changes (n, d) that effort is of: what the person does; what is missing does not change."""
         return zero_missing(self.done(rows, z0) - z0)
+
+    def slopes(self, z0: Array) -> Array:
+        """Return by how much each encoded column moves where a person (d,) moves another, or it, by one, (d, d)."""
+        out, starts = np.eye(self.encoding.dimension), self.encoding.starts
+        for child, cause, gained in self.derived.slopes(self._person(z0).start):
+            columns = starts[cause] + np.arange(len(gained))
+            out[starts[child]] += gained / self.encoding.scale[child] @ out[columns]
+        return out
 
     def _with(self, Z: Array, old: Array, new: Array) -> Array:
         """Return vectors (n, d) of codes (n, f) with new codes of what follows; what stays stays to the bit."""

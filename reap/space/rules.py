@@ -10,10 +10,11 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from graphlib import CycleError, TopologicalSorter
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
@@ -466,6 +467,17 @@ class Expression:
         return value
 
 
+def written(name: str) -> str:
+    """Return a name as a formula has it: in backticks where it is no plain word.
+
+    Examples
+    --------
+    >>> written("income"), written("Credit amount"), written("class")
+    ('income', '`Credit amount`', '`class`')
+    """
+    return name if name.isidentifier() and not iskeyword(name) else f"`{name}`"
+
+
 def _has_names(node: ast.AST) -> bool:
     return any(isinstance(part, ast.Name) for part in ast.walk(node))
 
@@ -528,10 +540,10 @@ class Derived:
                 formula = Expression(text)
                 inputs = self._inputs(feature, formula)
                 self._formulas.append(_Formula(i, formula, tuple(inputs), feature.derived is None))
+        if any(formula.effect for formula in self._formulas):
+            self._formulas = self._in_order()
         self._derived = [formula for formula in self._formulas if not formula.effect]
         self._effects = [formula for formula in self._formulas if formula.effect]
-        if self._effects:
-            self._formulas = self._in_order()
         self._used = sorted({k for formula in self._formulas for k in formula.inputs})
         levels = dict.fromkeys(
             key for formula in self._formulas for key in formula.keys if isinstance(key, tuple)
@@ -566,7 +578,7 @@ class Derived:
             if not _numeric(source):
                 raise InputError(
                     f"{feature.name!r} cannot be computed from {source.name!r}, whose levels are not numbers; write "
-                    f"({source.name} == {source.levels[0]!r}) for one of them"
+                    f"({written(source.name)} == {source.levels[0]!r}) for one of them"
                 )
         for name, level in formula.levels:
             source = self.features[names.index(name)]
@@ -617,11 +629,11 @@ class Derived:
         if not formulas:
             return codes
         codes = codes.copy()
-        values = self._values(codes)
+        values, now = self._values(codes), self._values(start) if effects and self._effects else {}
         for formula in formulas:
             i = formula.index
             if formula.effect:
-                codes[:, i] += self._brought(formula, values, codes, start)
+                codes[:, i] += self._brought(formula, (now, values), start, codes)
             else:
                 codes[:, i] = np.where(
                     self._untouched(formula, codes, start),
@@ -635,12 +647,39 @@ class Derived:
         """Return codes (n, f) as the person alone does it, without what effects bring: undoes ``recompute``."""
         if not self._effects:
             return codes
-        out, values = codes.copy(), self._values(codes)
+        out, values = codes.copy(), (self._values(start), self._values(codes))
         for formula in self._effects:
-            out[:, formula.index] -= self._brought(formula, values, codes, start)
+            out[:, formula.index] -= self._brought(formula, values, start, codes)
         only = self.moved[self._only]
         out[:, only] = start[:, only]
         return self.recompute(out, start, effects=False)
+
+    def slopes(self, start: Array) -> Iterator[tuple[int, int, Array]]:
+        """Yield by how much each effect moves its feature, in units, with each cause, from codes (f,): both places first.
+
+        With a number that rises by its scale, as steep as it is where the person is; with each of the levels of a category
+        against the person's own; with other levels from the first to the last.
+        """
+        for formula in self._effects:
+            for k in formula.inputs:
+                feature = self.features[k]
+                step = 1e-4 * self.scale[k]
+                ends = (
+                    start[k] + np.array([-step, step])
+                    if feature.is_number
+                    else np.arange(len(feature.levels))
+                )
+                rows = np.repeat(start[None], len(ends) + 1, axis=0)
+                rows[:-1, k] = ends
+                values = zero_missing(formula.compute(self._values(rows)) + np.zeros(len(rows)))
+                if feature.kind == "categorical":
+                    yield formula.index, k, values[:-1] - values[-1]
+                else:
+                    yield (
+                        formula.index,
+                        k,
+                        (values[-2:-1] - values[:1]) / (2e-4 if feature.is_number else 1.0),
+                    )
 
     def _values(self, codes: Array) -> dict[Any, Array]:
         """Return what formulas are computed of: numbers as people know them, and 1 where a feature has a level."""
@@ -656,10 +695,18 @@ class Derived:
         both_missing = np.isnan(codes[:, inputs]) & np.isnan(start[:, inputs])
         return np.asarray(((gap <= SAME * self.scale[inputs]) | both_missing).all(axis=1))
 
-    def _brought(self, formula: _Formula, values: Mapping[Any, Array], codes: Array, start: Array) -> Array:
-        """Return by how much an effect moves its feature, (n,): whole numbers by whole ones; what is missing moves nothing."""
-        before = self._values(start)
-        then, now = ({key: zero_missing(known[key]) for key in formula.keys} for known in (values, before))
+    def _brought(
+        self,
+        formula: _Formula,
+        values: tuple[Mapping[Any, Array], Mapping[Any, Array]],
+        start: Array,
+        codes: Array,
+    ) -> Array:
+        """Return by how much an effect moves its feature, (n,): whole numbers by whole ones; what is missing moves nothing.
+
+        ``values`` are those of where people start and of where they are then.
+        """
+        now, then = ({key: zero_missing(known[key]) for key in formula.keys} for known in values)
         brought = np.asarray(formula.compute(then) - formula.compute(now), dtype=float)
         if self.features[formula.index].kind == "integer":
             brought = np.floor(brought + 0.5 + 1e-6)  # a half goes up, whatever its last digit

@@ -20,6 +20,7 @@ from reap._errors import InputError, unknown
 from reap._typing import Array, Frame, Series
 from reap.space.encoding import ORDERED, as_frame
 from reap.space.feature import Feature, Kind, plain
+from reap.space.rules import written
 
 #: Texts beyond which a column that stays as it is has one code for each of them instead of one column.
 _MANY = 50
@@ -692,14 +693,14 @@ def _formulas(
         if _fit(V[i], value[:_FIRST]) >= _BEGINS:
             times = "" if slope == 1.0 else f"{slope:.10g} * "
             plus = "" if shift == 0.0 else f" {'+' if shift > 0 else '-'} {abs(shift):.10g}"
-            yield (j,), f"{times}{_said(names[j])}{plus}", value
+            yield (j,), f"{times}{written(names[j])}{plus}", value
     ways = {"+": np.add, "*": np.multiply, "-": np.subtract, "/": np.divide}
     for sign, way in ways.items():
         pairs = itertools.combinations(others, 2) if sign in "+*" else itertools.permutations(others, 2)
         for j, k in pairs:
             with np.errstate(divide="ignore", invalid="ignore"):
                 if _fit(V[i], way(V[j, :_FIRST], V[k, :_FIRST])) >= _BEGINS:
-                    yield (j, k), f"{_said(names[j])} {sign} {_said(names[k])}", way(V[j], V[k])
+                    yield (j, k), f"{written(names[j])} {sign} {written(names[k])}", way(V[j], V[k])
 
 
 def _fit(column: Array, value: Array) -> float:
@@ -715,7 +716,3 @@ def _moving_together(V: Array, names: Sequence[str], some: Sequence[int]) -> Ite
         alike = [(abs(float(np.corrcoef(V[i], V[j])[0, 1])), j) for j in some[:place]]
         if alike and (best := max(alike))[0] >= _TOGETHER:
             yield Relation(names[i], (names[best[1]],), "", best[0])
-
-
-def _said(name: str) -> str:
-    return name if name.isidentifier() else f"`{name}`"

@@ -15,7 +15,7 @@ import numpy as np
 from reap import effort
 from reap._arrays import some_rows, unique_rows, zero_missing
 from reap._errors import InputError, unknown
-from reap._typing import Array, Frame, Ints
+from reap._typing import Array, Bools, Frame, Ints
 from reap.belief import ConfidenceSet
 from reap.effort import Efforts
 from reap.models import Classifier
@@ -201,9 +201,9 @@ class GradientRecourse(Engine):
         def project(Z: Array) -> Array:
             return subject.space.legal.relax(Z, subject.z) if self.constraints else np.clip(Z, 0.0, 1.0)
 
-        careful = self.acceptance_.classifier
+        careful, legal = self.acceptance_.classifier, subject.space.legal
         descent = Algorithm1(
-            careful,
+            Through(careful, subject.z, legal.slopes(subject.z)) if len(legal.derived.moved) else careful,
             project,
             self.loss,
             self.learning_rate,
@@ -212,6 +212,7 @@ class GradientRecourse(Engine):
             self.stop_early,
         )
         points, weights = descent.run(subject.z, matrix, count, deadline)
+        points = descent.classifier.then(points) if isinstance(descent.classifier, Through) else points
         rows = subject.space.project(points, subject.z) if self.constraints else points
         scores, fine = self.classifier_.score(rows), careful.accepts(rows)
         late = time.monotonic() > deadline
@@ -219,7 +220,7 @@ class GradientRecourse(Engine):
         if self.constraints and not fine.all() and not late:
             problem = Problem(subject.space, careful, subject.z, deadline=deadline)
             for i in np.flatnonzero(~fine).tolist():
-                A = matrix(np.array([i]), problem.moves(rows[[i]]))[0]
+                A = matrix(np.array([i]), legal.moves(rows[[i]], subject.z))[0]
                 near = _accepted_near(problem, Efforts.of(A[None]), rows[i])
                 if near is None or not careful.accepts(near[None])[0]:
                     continue
@@ -230,7 +231,7 @@ class GradientRecourse(Engine):
         plans = []
         for i, (row, score) in enumerate(zip(rows, scores, strict=True)):
             if fine[i]:
-                change = effort.changes(row, subject.z)
+                change = legal.moves(row, subject.z)[0]
                 A = matrix(np.array([i]), change[None])[0]
                 plans.append(subject.plan_to(row, score, effort.of_moves(A, change), notes[i]))
             else:
@@ -242,6 +243,45 @@ class GradientRecourse(Engine):
                     note = self.acceptance_.short(rows[[i]])
                 plans.append(subject.refused("time_limit" if late else "none_found", note))
         return self.acceptance_.told(plans)
+
+
+@dataclass(frozen=True)
+class Through:
+    """A model seen from what a person does: it scores where that leads by effects, as a straight line from where they are.
+
+    Parameters
+    ----------
+    classifier : Classifier
+        With a gradient.
+    z0 : (d,)
+    slopes : (d, d)
+        By how much each column moves where another one does; see ``Legal.slopes``.
+    """
+
+    classifier: Classifier
+    z0: Array
+    slopes: Array
+
+    @property
+    def threshold(self) -> float:
+        """The probability that is asked for."""
+        return float(self.classifier.threshold)
+
+    def then(self, Z: Array) -> Array:
+        """Return where points (n, d) of what a person does lead."""
+        return np.asarray(self.z0 + (Z - self.z0) @ self.slopes.T)
+
+    def probability(self, Z: Array) -> Array:
+        """Return the probability of where points (n, d) lead, (n,)."""
+        return self.classifier.probability(self.then(Z))
+
+    def accepts(self, Z: Array) -> Bools:
+        """Return whether the model accepts where points (n, d) lead, (n,)."""
+        return self.classifier.accepts(self.then(Z))
+
+    def gradient(self, Z: Array) -> Array:
+        """Return the slope of the log-odds by what the person does, (n, d)."""
+        return np.asarray(self.classifier.gradient(self.then(Z)) @ self.slopes)
 
 
 @dataclass(frozen=True)
@@ -262,7 +302,7 @@ class Algorithm1:
         Stop at the first accepted point, as the authors' scripts do.
     """
 
-    classifier: Classifier
+    classifier: Classifier | Through
     project: Callable[[Array], Array]
     loss: Loss = "quadratic"
     learning_rate: float = 0.01
@@ -349,10 +389,11 @@ def _accepted_near(problem: Problem, person: Efforts, row: Array) -> Array | Non
     if len(problem.own) == 0:
         return None
     person, steps = person.within(problem.moving), LadderSteps(problem)
-    here = np.array([one.nearest(row[None, one.columns])[0] for one in problem.ladders], dtype=np.intp)
+    done = problem.space.legal.done(row, problem.z0)
+    here = np.array([one.nearest(done[:, one.columns])[0] for one in problem.ladders], dtype=np.intp)
     found = climb(problem, steps, here[None], rounds=_CLIMBS)
     if len(found) == 0:
         return None
     best = found[problem.ask(person, found).argmin(axis=1)]
     best = exchange(problem, steps, person, np.zeros(1, dtype=np.intp), best, problem.judge(best))
-    return np.asarray(problem.rows(best)[0])
+    return np.asarray(problem.then(problem.rows(best))[0])

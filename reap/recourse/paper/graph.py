@@ -247,7 +247,7 @@ class Paths:
             else self._plan(
                 graph,
                 edges,
-                float(people[k : k + 1].ask(effort.moves(graph.path(edges))).sum()),
+                float(people[k : k + 1].ask(effort.moves(graph.done(edges))).sum()),
                 found.timed_out,
             )
             for k, edges in enumerate(found.edges)
@@ -258,9 +258,8 @@ class Paths:
 
         def efforts_in(graph: Subgraph) -> EdgeEfforts:
             def efforts(edges: Ints) -> Array:
-                return effort_of(graph.vectors[graph.source[edges]], graph.vectors[graph.target[edges]])[
-                    :, None
-                ]
+                done = self.positions.space.legal.done(graph.vectors, self.positions.z0)
+                return effort_of(done[graph.source[edges]], done[graph.target[edges]])[:, None]
 
             return efforts
 
@@ -268,7 +267,7 @@ class Paths:
         edges = found.edges[0]
         if edges is None:
             return self._nothing(found.timed_out)
-        rows = graph.path(edges)
+        rows = graph.done(edges)
         return self._plan(graph, edges, float(effort_of(rows[:-1], rows[1:]).sum()), found.timed_out)
 
     def robust(self, beliefs: ConfidenceSet, objective: Objective, deadline: float) -> Plan:

@@ -47,7 +47,7 @@ def worst_case(subgraph: Subgraph, beliefs: ConfidenceSet, search: PathSearch) -
     edges = _shortest(subgraph, beliefs, search)
     if edges is None:
         return None
-    moves = effort.moves(subgraph.path(edges))
+    moves = effort.moves(subgraph.done(edges))
     # the matrix that is worst for this path bounds all others from below
     under = subgraph.efforts(beliefs.worst_case_plan(moves).matrix[None])
     other = search(under).edges[0]

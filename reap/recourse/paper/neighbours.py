@@ -138,7 +138,7 @@ class ValueTable:
     def __init__(self, space: ActionSpace, Z: Array) -> None:
         self.rows = Z
         blocks, self.places = [], []
-        for columns in (space.slices[f.name] for f in space.features if f.actionable and f.derived is None):
+        for columns in (space.slices[f.name] for f in space.features if f.is_action):
             block = np.where(np.isnan(Z[:, columns]), np.inf, Z[:, columns])
             values, place = np.unique(block, axis=0, return_inverse=True)
             blocks.append((columns, np.where(np.isinf(values), np.nan, values)))
@@ -155,7 +155,8 @@ class ValueTable:
             return Projected(space.project(self.values, z0, exact=False), self.places, z0, len(self.rows))
         Z = space.project(self.rows, z0, exact=False)
         every = np.arange(len(Z))
-        return Projected(Z, [(slice(c, c + 1), every) for c in space.legal.movable or []], z0, len(Z))
+        moving = {*(space.legal.movable or []), *space.encoding.starts[space.legal.derived.moved].tolist()}
+        return Projected(Z, [(slice(c, c + 1), every) for c in sorted(moving)], z0, len(Z))
 
 
 class Projected:

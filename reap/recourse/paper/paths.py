@@ -69,7 +69,7 @@ class Positions:
         self.subject, self.neighbours, self.acceptance = subject, neighbours, acceptance
         self.space, self.z0, self.movable = subject.space, subject.z, neighbours.movable
         features = self.space.features
-        derived = any(f.derived is not None for f in features)
+        derived = bool(self.space.legal.derived.names)
         counted = self.space.legal.most_changes is not None
         ruled = derived or self.space.timed or bool(self.space.rules)
         #: Whether a step between two positions can break more than a direction.
@@ -151,8 +151,8 @@ class Positions:
         return np.asarray(logits > self.acceptance.classifier.boundary + _CLEAR)
 
     def short(self, Z: Array) -> Array:
-        """Return the columns (n, m) of rows that can change, with 0 where a value is missing: it stays so."""
-        return zero_missing(Z[:, self.movable])
+        """Return the columns (n, m) of rows that people change, with 0 where a value is missing: it stays so."""
+        return zero_missing(self.space.legal.done(Z, self.z0)[:, self.movable])
 
     def may_move(self, moves: Array) -> Bools:
         """Return which steps (n, m) between positions, in the columns that can change, keep all directions.
@@ -215,6 +215,10 @@ class Subgraph:
         """Return the edge between two vertices."""
         begin = self.begin[source]
         return int(begin + np.argmax(self.target[begin : begin + self.count[source]] == target))
+
+    def done(self, edges: Ints) -> Array:
+        """Return the rows (s + 1, d) of a path of s edges without what effects bring: what effort is of."""
+        return self.positions.space.legal.done(self.path(edges), self.positions.z0)
 
     def path(self, edges: Ints) -> Array:
         """Return the rows (s + 1, d) that a path of s edges passes, from the subject on."""
