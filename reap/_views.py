@@ -78,6 +78,9 @@ def question_html(question: Question) -> str:
             for value, sign in zip(row.values, row.signed, strict=True)
         ]
         rows.append([escape(row.label), escape(row.now), *cells])
+    for name, brought in question.brought.items():
+        label = question.options[0].space.feature(name).label
+        rows.append([escape(label), "", *(escape("" if c is None else str(c)) for c in brought)])
     both = f"<p>{escape(question.also)}</p>" if question.also else ""
     table = _table(["", _("Now"), *head], rows, named=True)
     said = escape(f"{question.promise} {question.because}".strip())

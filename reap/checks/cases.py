@@ -25,10 +25,9 @@ from reap import effort
 from reap._errors import InputError
 from reap.checks.judge import Judge, dominates
 from reap.checks.net import tables
-from reap.checks.promises import EVERY, Call, Case, Make, Promise, asked, keep
+from reap.checks.promises import EVERY, Call, Case, Make, Promise, asked, keep, summary
 from reap.checks.promises import FOR_PEOPLE as OF_PLANS
 from reap.checks.report import Line, Report, require
-from reap.checks.suite import summary
 from reap.checks.worlds import Never, World, awkward_world, credit_world, four_things_world, random_world
 from reap.plan import Plan
 

@@ -83,6 +83,15 @@ class Question:
         return tuple(tuple(sorted(each, key=lambda c: order.index(c.feature))) for each in own)
 
     @cached_property
+    def brought(self) -> dict[str, tuple[Change | None, ...]]:
+        """What each option brings along, by feature, where they differ in that: nothing to weigh, but to know."""
+        space = self.options[0].space
+        each = [{c.feature: c for c in option.follows} for option in self.options]
+        moved = [f.name for f in space.features if f.effect is not None]
+        found = {name: tuple(own.get(name) for own in each) for name in moved}
+        return {name: all_ for name, all_ in found.items() if len(set(all_)) > 1}
+
+    @cached_property
     def titles(self) -> tuple[str, ...]:
         """What each option is about, by content: what sets it apart; of more than two changes the two that tell most."""
         farthest: dict[str, float] = {}
@@ -269,13 +278,15 @@ class Question:
             return "\n".join(lines)
         lines += filter(None, [self.also])
         each = zip(self.names, self.titles, self.apart, self.slowest, self.ready, strict=True)
-        for name, title, own, slowest, ready in each:
+        for place, (name, title, own, slowest, ready) in enumerate(each):
             asked = sentences(self._doings(own), slowest)
             asked = [lowered(said) if i else said for i, said in enumerate(asked)]
             said = [_("{change}, and").format(change=change) for change in asked[:-1]] + asked[-1:]
             if len(asked) > 2:  # one or two changes say themselves what they are; more have a name
                 said.insert(0, title[:1].upper() + title[1:])
             said = said or [_("Nothing more")]
+            brought = [str(c) for all_ in self.brought.values() if (c := all_[place]) is not None]
+            said += [_("As a result: {changes}.").format(changes="; ".join(brought))] if brought else []
             said += filter(None, [ready])
             lines += [f"  {name if i == 0 else ' '}  {line}" for i, line in enumerate(said)]
         return "\n".join([*lines, *filter(None, (self.promise, self.because))])

@@ -232,6 +232,8 @@ def compared(question: Question) -> list[out.Compared]:
             for changes, slow in zip(own, question.slowest, strict=True)
         ]
         rows.append(out.Compared(label=feature.label, now=feature.show(here), cells=cells))
+    for name, brought in question.brought.items():
+        rows.append(_brought(space.feature(name), now[name], brought))
     if question.times[0]:
         cells = [
             out.Cell(text=ready, value=time, changes=True, mark="other", bar=None)
@@ -239,6 +241,19 @@ def compared(question: Question) -> list[out.Compared]:
         ]
         rows.append(out.Compared(label=_("When"), now="", cells=cells))
     return rows
+
+
+def _brought(feature: Feature, now: object, each: Sequence[Change | None]) -> out.Compared:
+    """Return the row of what options bring along."""
+    shown, stays = feature.show(now), _("{label}: {value}, as now")
+    same = stays.format(label=feature.label, value=shown)
+    cells = [
+        out.Cell(text=same, value=shown, changes=False, mark="same", bar=None)
+        if change is None
+        else out.Cell(text=str(change), value=change.after_text, changes=False, mark="other", bar=None)
+        for change in each
+    ]
+    return out.Compared(label=feature.label, now=shown, cells=cells)
 
 
 def _cell(

@@ -27,6 +27,7 @@ ORDER = (
     "draft_and_review",
     "notebook_session",
     "limits_time_durability",
+    "effects",
     "any_generator",
     "audit_a_portfolio",
     "paper_in_five_minutes",

@@ -222,8 +222,38 @@ def time(plt: Any) -> Any:
     return figure
 
 
+def effects(plt: Any) -> Any:
+    """What a person does, and what follows."""
+    figure, panels = plt.subplots(1, 2, figsize=(8.4, 3.3), sharey=True)
+    here, slope = np.array([2.0, 1.0]), 0.8
+    titles = "features taken as independent", "savings follow the income"
+    for axes, title, does in zip(panels, titles, (np.array([3.2, 2.8]), np.array([3.35, 1.55])), strict=True):
+        x = np.array([1.2, 5.0])
+        axes.plot(x, 6.0 - x, color=INK, lw=1.2)
+        axes.fill_between(x, 6.0 - x, 5.0, color=GREEN, alpha=0.12, lw=0)
+        axes.text(4.15, 3.9, "yes", color=GREEN, fontsize=13)
+        axes.annotate("", does, here, arrowprops={"arrowstyle": "-|>", "color": ORANGE, "lw": 2.2})
+        axes.plot(*here, "o", color=INK, ms=8)
+        axes.text(here[0] - 0.12, here[1] - 0.12, "now", ha="right", va="top")
+        middle = (here + does) / 2
+        axes.text(middle[0] + 0.12, middle[1] - 0.12, "does", color=ORANGE, va="top")
+        if axes is panels[1]:
+            ends = does + np.array([0.0, slope * (does - here)[0]])
+            axes.annotate(
+                "", ends, does, arrowprops={"arrowstyle": "-|>", "color": BLUE, "lw": 2.2, "ls": "--"}
+            )
+            axes.text(does[0] + 0.12, (does + ends)[1] / 2, "follows", color=BLUE, va="center")
+            axes.plot(*ends, "o", color=GREEN, ms=7)
+        else:
+            axes.plot(*does, "o", color=GREEN, ms=7)
+        axes.set(xlim=(1.2, 5.0), ylim=(0.4, 4.4), xticks=[], yticks=[], xlabel="income")
+        axes.set_title(title, color=INK, fontsize=11)
+    panels[0].set_ylabel("savings")
+    return figure
+
+
 PICTURES: dict[str, Callable[[Any], Any]] = {
-    "loop": loop, "effort": effort_of_two, "belief": belief, "question": question, "time": time,
+    "loop": loop, "effort": effort_of_two, "belief": belief, "question": question, "time": time, "effects": effects,
 }  # fmt: skip
 
 

@@ -195,12 +195,19 @@ def test_sessions_ask_of_what_people_do_and_come_back_from_a_file():
     people = pd.DataFrame([person(rng) for _ in range(40)])
     engine = reap.Recourse(logistic, space).fit(people)
     me = {"job": "none", "income": 3, "savings": 2, "score": 0.1}
-    session = engine.elicit(me, questions=4)
+    session, brings = engine.elicit(me, questions=4), 0
     while question := session.ask():
         for option in question.options:
             assert option.moves[0][space.slices["score"]] == 0  # nobody does anything about it
         assert "score" not in [row.label for row in question.differences]
+        for name, each in question.brought.items():
+            assert space.feature(name).effect
+            assert "As a result: " in str(question)
+            for option, change in zip(question.options, each, strict=True):
+                assert change is None or option.target[name] == change.after
+                brings += change is not None
         session.answer(0)
+    assert brings
     plan = session.recommend()
     assert plan.status == "ok"
     assert not violations(space, me, space.values(plan.path[-1]))

@@ -43,6 +43,7 @@ NAMES = (
     "horizons",
     "durability",
     "population",
+    "effects",
     "humans",
     "peers",
 )
