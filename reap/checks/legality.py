@@ -136,15 +136,17 @@ def derived(space: ActionSpace, before: Row, after: Row) -> dict[str, Any]:
         if feature.derived is None:
             continue
         by_text = isinstance(feature.derived, str)
+        levels = Expression(str(feature.derived)).levels if by_text else ()
         names = (
-            Expression(str(feature.derived)).names
+            [*Expression(str(feature.derived)).names, *(name for name, _ in levels)]
             if by_text
             else [f.name for f in space.features if not f.derived]
         )
         if all(same(space.feature(name), before[name], row[name]) for name in names):
             row[feature.name] = before[feature.name]
             continue
-        values = {f.name: np.array([_number(f, row[f.name])]) for f in space.features}
+        values: dict[Any, Any] = {f.name: np.array([_number(f, row[f.name])]) for f in space.features}
+        values |= {(name, level): np.array([float(row[name] == level)]) for name, level in levels}
         compute = Expression(str(feature.derived)) if by_text else feature.derived
         made = float(np.ravel(compute(values))[0])  # type: ignore[operator]
         if feature.step is not None and np.isfinite(made):

@@ -168,7 +168,9 @@ def _finite(feature: Feature, given: Any) -> float:
 
 
 def _derived(feature: Feature, values: Mapping[str, Any]) -> float:
-    known = {name: np.array([v], dtype=float) for name, v in values.items() if isinstance(v, int | float)}
+    known: dict[str, Any] = {
+        name: np.array([v], dtype=float) if isinstance(v, int | float) else v for name, v in values.items()
+    }
     formula: Any = Expression(feature.derived) if isinstance(feature.derived, str) else feature.derived
     try:
         return float(np.asarray(formula(known)).ravel()[0])

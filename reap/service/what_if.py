@@ -43,7 +43,7 @@ def what_if(request: Request, desk: D, token: str) -> Response:
     with desk.open(token) as live:
         made, session, state = desk.plan(live), live.session, views.state(desk, live)
         here, space = session.here, session.space.tighten(session.limits)
-    tried: dict[str, Any] = desk.space.values(made.path[-1])
+    tried: dict[str, Any] = desk.space.values(made.done[-1])
     wrong: dict[str, str] = {}
     free = [f for f in desk.space.features if f.is_action and state.subject[f.name] is not None]
     for feature in free:
@@ -57,6 +57,7 @@ def what_if(request: Request, desk: D, token: str) -> Response:
     own, result = [f.name for f in desk.space.features if f.derived is None], None
     if not wrong:
         z = rows.read(desk.space, {name: tried[name] for name in own})
+        z = space.legal.brought(z[None], here)[0]
         asked = any(name.startswith("f.") for name in request.query_params)
         try:
             with desk.open(token) as live:

@@ -401,7 +401,7 @@ class Expression:
                 )
 
     def __call__(self, values: Mapping[str, Any]) -> Any:
-        """Return the value of the formula, elementwise over arrays; ``levels`` are looked up as they are, 0 or 1."""
+        """Return the value of the formula, elementwise over arrays; ``levels`` as they are given, 0 or 1, or of the values."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return self._value(self._tree, values)
 
@@ -412,7 +412,8 @@ class Expression:
             case ast.Constant(value=int() | float() as value):
                 return np.float64(value)  # so that 1 / 0 is infinite, as it is for arrays
             case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=level)]):
-                return values[self._alias.get(name, name), level]  # type: ignore[index]
+                key: Any = self._alias.get(name, name), level
+                return values[key] if key in values else np.asarray(values[key[0]] == level, dtype=float)
             case ast.UnaryOp(op=op, operand=operand):
                 value = self._value(operand, values)
                 return -value if isinstance(op, ast.USub) else value

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from reap import InputError
+from reap.checks.legality import violations
 from reap.space import ActionSpace, Feature, effects
 from reap.space.words import Change
 from tests.space.generators import seeds
@@ -517,3 +518,13 @@ def test_linear_effects_equal_the_counterfactuals_of_dowhy():
             done = mine.vector(own.assign(**{cause: own[cause] + by}))
             ours = mine.values(mine.legal.brought(done[None], z0)[0])
             np.testing.assert_allclose([ours[name] for name in names], theirs, atol=1e-6)
+
+
+def test_a_derived_feature_may_ask_for_a_level_too():
+    bonus = Feature("bonus", range=(0, 900), derived="100 * (job == 'boss') + 0.1 * income")
+    space = ActionSpace([*household().features, bonus])
+    me = {**ME, "bonus": 200.0}
+    z0 = space.vector(me)
+    row = space.legal.brought(space.vector({**me, "job": "boss"})[None], z0)
+    assert space.values(row[0])["bonus"] == pytest.approx(100 + 0.1 * 4000)
+    assert not violations(space, me, space.values(row[0]))
