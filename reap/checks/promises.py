@@ -167,9 +167,12 @@ def listed(call: Call) -> Iterator[str]:
         said = {change.feature: change for change in plan.changes}
         if plan.status == "ok" and not said:
             yield "a plan has the status 'ok' and no change"
+        does = done(call.judge.space, call.own, rows[-1])
         for feature in call.judge.space.features:
-            own, end = call.own[feature.name], rows[-1][feature.name]
+            own, end = call.own[feature.name], does[feature.name]
             change = said.get(feature.name)
+            if feature.effect is not None and same(feature, end, own if change is None else change.after):
+                continue  # what others bring has been taken out, to all but the last digits
             if change is None:
                 if feature.is_action and not _equal(own, end):
                     yield f"{feature.name} is not listed, and goes from {own!r} to {end!r}"
