@@ -35,6 +35,8 @@ import reap
 from benchmarks._harness import Row
 
 SEED = 20261119
+#: People of a table and a model.
+FULL, QUICK = 40, 3
 
 
 @dataclass
@@ -244,7 +246,7 @@ def run(quick: bool) -> list[Row]:
     rows = []
     for table in tables(np.random.default_rng(SEED)):
         for kind in table.models:
-            got = cell(table, kind, 3 if quick else 40, SEED)
+            got = cell(table, kind, QUICK if quick else FULL, SEED)
             print(table.name, kind, {name: round(float(value), 3) for name, value in got.items()}, flush=True)
             name = f"first contact, {table.name}, {kind}"
             broken = got["missed"] + got["reducible"] + got["nothing"]

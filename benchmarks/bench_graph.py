@@ -59,11 +59,11 @@ def random_matrices(rng, d, count):
 
 
 def answered(rng, engine, x, answers=5):
-    """A confidence set after some truthful answers about rows."""
+    """A confidence set after some truthful answers about rows; after none where there are no two rows to compare."""
     d = engine.space.dimension
     beliefs, A = reap.ConfidenceSet(d), random_matrices(rng, d, 1)[0]
     moves = engine.candidates(x).moves
-    for _ in range(answers):
+    for _ in range(answers if len(moves) > 1 else 0):
         pair = moves[rng.choice(len(moves), 2, replace=False)]
         beliefs.add(*pair[np.argsort(effort.of_change(A, pair), kind="stable")])
     return beliefs

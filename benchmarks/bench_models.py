@@ -41,18 +41,20 @@ MODELS: dict[str, Any] = {
 }
 #: Answers of a session; matrices for which plans are asked for at once.
 ANSWERS, MATRICES = 5, 33
+#: Tables; people of a quick run, and of its comparison with a black box.
+FULL, QUICK, PEOPLE = ("German", "breast cancer", "wide table"), ("German", "breast cancer"), (2, 3)
 
 
 def run(quick: bool) -> list[Row]:
     """First and next question for every model and width, and the black-box way."""
     rows = []
-    for name in ("German", "breast cancer") if quick else ("German", "breast cancer", "wide table"):
+    for name in QUICK if quick else FULL:
         X, y, space = data(name)
         for kind, make in MODELS.items():
             what, model = f"{kind}, {name}, {X.shape[1]} columns", piped(make(), X).fit(X, y)
-            rows += questions(what, model, X, space, people=2 if quick else 6)
-            rows += plans(what, model, X, space, people=2 if quick else 6)
-    return rows + black_box(people=3 if quick else 20)
+            rows += questions(what, model, X, space, people=PEOPLE[0] if quick else 6)
+            rows += plans(what, model, X, space, people=PEOPLE[0] if quick else 6)
+    return rows + black_box(people=PEOPLE[1] if quick else 20)
 
 
 def data(name: str) -> tuple[pd.DataFrame, np.ndarray, reap.ActionSpace]:

@@ -29,12 +29,15 @@ from reap.checks.worlds import random_matrices
 DATA = "german"
 #: Data sets on which plans are compared with enumeration.
 COMPARED = ("german", "gmc", "heloc")
+#: People, and those whose plans are compared with enumeration on each data set.
+FULL, QUICK = (30, 20), (10, 3)
 
 
 def run(quick: bool) -> list[Row]:
     """Ours for new subjects, pool included; then enumeration, Wachter and DiCE on the same ones."""
+    people, few = QUICK if quick else FULL
     data, network, engine, rejected = setting(DATA)
-    subjects = [rejected.iloc[[i]] for i in range(min(len(rejected), 10 if quick else 30))]
+    subjects = [rejected.iloc[[i]] for i in range(min(len(rejected), people))]
     d = data.space.dimension
     A = random_matrices(d, 40)
 
@@ -49,7 +52,7 @@ def run(quick: bool) -> list[Row]:
         Row.limit("plans, 40 matrices, same subject again, median", again * 1e3, "ms", at_most=200),
     ]
     compared = COMPARED[:1] if quick else COMPARED
-    rows += [against_enumeration(name, people=3 if quick else 20) for name in compared]
+    rows += [against_enumeration(name, people=few) for name in compared]
     rows += against_wachter(data, network, engine, subjects, one, quick)
     return rows + against_dice(data, engine, subjects[:5] if quick else subjects)
 
