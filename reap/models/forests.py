@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -147,35 +147,25 @@ class Trees:
 # models made of others ---------------------------------------------------------------------------------------
 
 
-def trees_in(model: Any, before: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], Any]]:
-    """Return every innermost estimator of a fitted model, with the fitted steps that a row passes before it."""
+def rewired(model: Any, put: Callable[[tuple[Any, ...], Any], Any], before: tuple[Any, ...] = ()) -> Any:
+    """Return a fitted model whose innermost estimators are what ``put`` makes of them, and no step before them is taken.
+
+    ``put`` is given the fitted steps that a row passes before an estimator, and that.
+    """
     if isinstance(model, Pipeline):
-        return trees_in(model[-1], (*before, *steps_before(model)))
+        return rewired(model[-1], put, (*before, *steps_before(model)))
     if type(model).__name__ == "FrozenEstimator":  # scikit-learn 1.6
-        return trees_in(model.estimator, before)
-    if isinstance(model, CalibratedClassifierCV):
-        return [one for copy in model.calibrated_classifiers_ for one in trees_in(copy.estimator, before)]
-    if isinstance(model, ensemble.VotingClassifier | ensemble.StackingClassifier):
-        return [one for member in model.estimators_ for one in trees_in(member, before)]
-    return [(before, model)]
-
-
-def rewired(model: Any, blocks: Iterator[Any]) -> Any:
-    """Return a model whose innermost estimators, in the order of ``trees_in``, are replaced, and no step before them is taken."""
-    if isinstance(model, Pipeline):
-        return rewired(model[-1], blocks)
-    if type(model).__name__ == "FrozenEstimator":
-        return rewired(model.estimator, blocks)
+        return rewired(model.estimator, put, before)
     made = copy(model)
     if isinstance(model, CalibratedClassifierCV):
         made.calibrated_classifiers_ = [copy(one) for one in model.calibrated_classifiers_]
         for one in made.calibrated_classifiers_:
-            one.estimator = rewired(one.estimator, blocks)
+            one.estimator = rewired(one.estimator, put, before)
         return made
     if isinstance(model, ensemble.VotingClassifier | ensemble.StackingClassifier):
-        made.estimators_ = [rewired(member, blocks) for member in model.estimators_]
+        made.estimators_ = [rewired(member, put, before) for member in model.estimators_]
         return made
-    return next(blocks)
+    return put(before, model)
 
 
 def steps_before(pipeline: Any) -> list[Any]:

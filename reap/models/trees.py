@@ -25,7 +25,7 @@ from scipy.special import expit, logit, softmax
 from reap._typing import Array, Bools, Frame, Ints
 from reap.models.classifier import Classifier
 from reap.models.estimator import Estimator, said_of
-from reap.models.forests import Trees, UnreadableError, flattened, matrix, rewired, trees_in
+from reap.models.forests import Trees, UnreadableError, flattened, matrix, rewired
 from reap.models.leaves import Cells, Leaves, MissingValueError, Table, put, units
 from reap.space import ActionSpace, Feature
 
@@ -117,7 +117,9 @@ class _Reader:
 
     def __init__(self, kernel: Estimator, space: ActionSpace, X: Frame) -> None:
         self.kernel, self.space = kernel, space
-        self.parts = trees_in(kernel.estimator)
+        #: Every innermost estimator, with the steps that a row passes before it.
+        self.parts = list[tuple[tuple[Any, ...], Any]]()
+        rewired(kernel.estimator, lambda before, last: self.parts.append((before, last)))
         every = max(1, len(X) // _ROWS)
         self.Z = space.encode(X.iloc[::every] if hasattr(X, "iloc") else X[::every])
         self.base = self.Z[0]
@@ -330,7 +332,8 @@ class _Reader:
             for (_, last), rows, part in zip(self.parts, self._given(Z), self.trees, strict=True):
                 blocks.append(Block.of(last, rows, slice(at, at + len(part)), sums, part[0].off))
                 at += len(part)
-            model = rewired(self.kernel.estimator, iter(blocks))
+            waiting = iter(blocks)
+            model = rewired(self.kernel.estimator, lambda *_: next(waiting))
             quick = replace(classifier, kernel=Quick(self.kernel, model, leaves))
             off = max(part[0].off for part in self.trees)
             return quick if np.allclose(quick.score(Z), own, rtol=off, atol=off) else None

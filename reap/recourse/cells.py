@@ -1,8 +1,8 @@
 """Cells: places of few changes where acceptance begins, whatever effort means to the person.
 
 (1) Every change alone is scored. (2) Pairs are scored at a few rungs of each ladder. (3) The score of three changes is guessed
-from singles and pairs (an expansion of order two) and corrected at a few cells of each support where acceptance seems to begin.
-(4) Kept is what is accepted and no longer is one rung nearer or with a change left out.
+from singles and pairs (an expansion of order two). (4) Kept is what is accepted, or may be, and no longer is one rung nearer or
+with a change left out.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ _ITEMS, _RUNGS, _FEWEST, _PAIRS = 30, 16, 4, 12_000
 _HOPE = 0.5
 #: Guesses of three changes that are held at a time; where there are no more than so many cells, all are scored.
 _HELD, _WHOLE = 400_000, 20_000
-#: How often guesses are corrected, and rows scored for it each time.
-_LOOKS, _LOOKED = 2, 2_000
 #: A guess may be wrong: acceptance is looked for where these shares of the way are guessed.
 _LEVELS = (0.9, 1.0, 1.15)
 
@@ -151,15 +149,14 @@ class _Ways:
         """Return the places (n, f) of three changes where acceptance may begin."""
         sets = _sets(self.ladder, 3)
         held = max(1, _HELD // self.place.shape[1] ** 3)
-        looked = int(np.clip(_LOOKED // max(len(sets), 1), 1, 8))
         parts = [
-            self._guess(sets[begin : begin + held], looked, len(sets) <= held)
+            self._guess(sets[begin : begin + held], len(sets) <= held)
             for begin in range(0, len(sets), held)
             if not self.problem.late
         ]
         return np.concatenate([self.found[:0], *parts])
 
-    def _guess(self, sets: Ints, looked: int, alone: bool) -> Ints:
+    def _guess(self, sets: Ints, alone: bool) -> Ints:
         """Return the places (n, f) where acceptance may begin, of some sets of three items (s, 3)."""
         a, b, c = sets.T
         gain, both, month = self.gain, self.both, self.month
@@ -176,34 +173,10 @@ class _Ways:
         open_ = np.nonzero(np.isfinite(guess) & ~fewer)
         if alone and len(open_[0]) <= _WHOLE:  # few enough: nothing is guessed
             guess[open_] = self._gains(sets, open_)
-        else:
-            self._correct(sets, guess, fewer, looked)
         begins = np.zeros(guess.shape, dtype=bool)
         for level in _LEVELS:
             begins |= _front(guess, level * self.gap, fewer)
         return self._three(sets, np.nonzero(begins))
-
-    def _correct(self, sets: Ints, guess: Array, fewer: Bools, looked: int) -> None:
-        """Shift the guesses (s, k, k, k) of each support, in place, by how wrong they are where acceptance seems to begin."""
-        for _ in range(_LOOKS):
-            cell = np.nonzero(_front(guess, self.gap, fewer))
-            count = np.bincount(cell[0], minlength=len(sets))
-            rank = np.arange(len(cell[0])) - np.searchsorted(cell[0], cell[0])
-            few = count[cell[0]]
-            some = (rank * looked // few) != ((rank + 1) * looked // few)
-            # of a support that is never accepted, the best there is
-            best = np.where(fewer, -np.inf, guess).reshape(len(sets), guess[0].size)
-            top = best.argmax(axis=1)
-            far = np.flatnonzero((count == 0) & (best.max(axis=1) >= _HOPE * self.gap))
-            at = np.unravel_index(top[far], guess.shape[1:])
-            cell = tuple(
-                np.concatenate([one[some], more]) for one, more in zip(cell, (far, *at), strict=True)
-            )
-            rest = self._gains(sets, cell) - guess[cell]
-            rest = np.where(np.isfinite(rest), rest, 0.0)
-            weight = np.maximum(np.bincount(cell[0], minlength=len(sets)), 1)
-            shift = np.bincount(cell[0], rest, minlength=len(sets)) / weight
-            guess += shift.astype(np.float32)[:, None, None, None]
 
     def _gains(self, sets: Ints, cell: tuple[Ints, ...]) -> Array:
         """Return the gains (n,) of cells of three changes, scored."""

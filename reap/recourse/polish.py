@@ -86,8 +86,9 @@ def exchange(
     rounds: int = 8,
     wide: bool = False,
 ) -> Ints:
-    """Return places (s, f) of less effort, from accepted places (s, f) with log-odds (s,), each for its own person.
+    """Return places (s, f) of less effort, from places (s, f) with log-odds (s,), each for its own person.
 
+    From a place that is refused the way leads to an accepted one that asks for little more; where there is none it stays.
     ``wide``: ladders on which nothing has changed yet take part, so that a change may give way to another one.
     """
     places, scores, active = places.copy(), scores.copy(), np.arange(len(places))
@@ -116,10 +117,16 @@ def exchange(
             more = problem.counts(flat).reshape(n, t) - count[:, None]
             fits &= more[:, :, None] + more[:, None, :] + count[:, None, None] <= problem.most
             one = np.where(more + count[:, None] <= problem.most, one, np.inf)
-        pairs, added = _pairs(near, here, np.where(fits & (two < -1e-12), two, np.inf))
+        refused = now < problem.goal
+        pairs, added = _pairs(
+            near, here, np.where(fits & ((two < -1e-12) | refused[:, None, None]), two, np.inf)
+        )
         options, less = np.concatenate([near, pairs], axis=1), np.concatenate([one, added], axis=1)
         least = problem.efforts(mine, np.arange(n), here)
-        ask = less < -1e-9 * least[:, None] - 1e-15  # only what asks for less is judged
+        room = np.where(refused, np.inf, -1e-12 * least - 1e-15)
+        ask = (
+            less < np.where(refused, np.inf, -1e-9 * least - 1e-15)[:, None]
+        )  # only what asks for less is judged
         judged = np.full(less.shape, -np.inf)
         judged[:, :t] = guess
         new = ask.copy()
@@ -140,7 +147,7 @@ def exchange(
             row, _ = np.nonzero(fine)
             drop[fine] = problem.efforts(mine, row, options[fine]) - least[row]
         pick, each = drop.argmin(axis=1), np.arange(n)
-        better = drop[each, pick] < -1e-12 * least - 1e-15
+        better = drop[each, pick] < room
         places[active[better]] = options[each, pick][better]
         scores[active[better]] = judged[each, pick][better]
         active = active[better]
@@ -192,16 +199,15 @@ def _pairs(near: Ints, here: Ints, two: Array) -> tuple[Ints, Array]:
     return np.where(np.isfinite(added)[:, :, None], pairs, here[:, None]), added
 
 
-def climb(problem: Problem, steps: LadderSteps, starts: Ints, *, wide: bool = True, rounds: int = 3) -> Ints:
+def climb(problem: Problem, steps: LadderSteps, starts: Ints, *, rounds: int = 3) -> Ints:
     """Return accepted places (n, f), found by climbing from starts (s, f) for a few rounds; empty where there is none.
 
-    In each round every row tries steps on every ladder, or on those that it changes (not ``wide``), and the highest that are not
-    accepted go on.
+    In each round every row tries steps on every ladder, and the highest that are not accepted go on.
     """
     here, best, found = starts, problem.logits(starts), [starts[:0]]
     for _ in range(rounds if len(starts) else 0):
         near, scores, fine = _tried(
-            problem, here[_highest(problem, here, best)], partial(_steps_of, problem, steps, wide)
+            problem, here[_highest(problem, here, best)], partial(_steps_of, problem, steps)
         )
         found.append(near[fine])
         if problem.late or not (~fine).any() or scores[~fine].max() <= best.max() + 1e-12:
@@ -254,8 +260,8 @@ def _tried(problem: Problem, here: Ints, around: Callable[[Ints], Ints]) -> tupl
     return near, scores, fine
 
 
-def _steps_of(problem: Problem, steps: LadderSteps, wide: bool, here: Ints) -> Ints:
-    return _near(problem, steps, here, wide)[0].reshape(-1, here.shape[1])
+def _steps_of(problem: Problem, steps: LadderSteps, here: Ints) -> Ints:
+    return _near(problem, steps, here, wide=True)[0].reshape(-1, here.shape[1])
 
 
 def _rungs_of(options: list[Ints], here: Ints) -> Ints:

@@ -49,25 +49,13 @@ class GradientRecourse(Engine):
 
     Parameters
     ----------
-    model : fitted classifier, Pipeline, function or torch model
-        With a gradient. See ``reap.models.wrap``.
-    space : ActionSpace
-    target : hashable
-        Label of the favourable class.
-    threshold : float, or (low, high)
-        Rows with a score above it are accepted; see ``reap.models.wrap``.
-    output, unit
-        As of ``Recourse``: a model that returns points, margins or another score, and their unit.
-    durability, margin
-        As of ``Recourse``: what else must accept a plan beside today's model. By default nothing.
+    model, space, target, threshold, output, unit, durability, margin, random_state, time_limit
+        As of ``Recourse``; the model has a gradient. After the time limit where the descent stands counts.
     method : {"algorithm1"}
     loss, learning_rate, weight, max_iterations, stop_early
         The loss, α, λ, T, and whether to stop at the first accepted point, as the authors' scripts do.
     constraints : bool
         False: the paper's setting, any point of the unit box, nothing rounded.
-    random_state : int
-    time_limit : float, optional
-        Seconds a call may take; then where it stands counts.
 
     Examples
     --------

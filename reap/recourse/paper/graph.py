@@ -46,17 +46,8 @@ class GraphRecourse(Engine):
 
     Parameters
     ----------
-    model : fitted classifier, Pipeline, function or torch model
-        See ``reap.models.wrap``.
-    space : ActionSpace
-    target : hashable
-        Label of the favourable class.
-    threshold : float, or (low, high)
-        Rows with a score above it are accepted; see ``reap.models.wrap``.
-    output, unit
-        As of ``Recourse``: a model that returns points, margins or another score, and their unit.
-    durability, margin
-        As of ``Recourse``: what else must accept a plan beside today's model. By default nothing.
+    model, space, target, threshold, output, unit, durability, margin, random_state, time_limit
+        As of ``Recourse``. Chance is in approximate neighbours alone.
     n_neighbors : int
         Neighbours of each row, K.
     max_neighbors : int
@@ -68,10 +59,6 @@ class GraphRecourse(Engine):
         protect against somebody who asks for plans many times.
     approximate : bool
         Find nearly all neighbours instead of all, for hundreds of thousands of rows; needs ``reap-recourse[neighbors]``.
-    random_state : int
-        For approximate neighbours; nothing else is random.
-    time_limit : float, optional
-        Seconds a call may take; then the best plan so far is given, with a note.
 
     Examples
     --------
