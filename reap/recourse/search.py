@@ -46,8 +46,8 @@ _ENUMERATED = 12_000
 _CELLS = 20_000
 #: Guessed cells that are scored for each matrix, up to so many times the least effort known.
 _OFFERED, _SLACK = 96, 1.5
-#: Supports of each matrix whose best cell is looked at, and of these the ones that are polished.
-_SUPPORTS, _POLISHED = 6, 3
+#: Supports of each matrix whose best cell is looked at, and of these the ones that are polished: of accepted and of refused ones.
+_SUPPORTS, _POLISHED = 8, 5
 #: Where fewer rows are known than this, guessed cells climb, so many of them.
 _FEW, _STARTS = 20, 400
 #: Accepted people who are looked at where nothing else is found: the nearest.

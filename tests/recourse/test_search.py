@@ -54,13 +54,7 @@ def fitted(kind, seed, **options):
     return X, space, model, reap.Recourse(model, space).fit(X)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "forest",
-        pytest.param("network", marks=pytest.mark.xfail(reason="1.028 times enumeration; 1.01 is the goal")),
-    ],
-)
+@pytest.mark.parametrize("kind", MODELS)
 def test_plans_ask_for_no_more_than_what_enumeration_finds(kind):
     ours, theirs = [], []
     for seed in range(3):
