@@ -131,8 +131,16 @@ class Reachable:
             )
         if len(known) < _FEW and not self.complete:
             known = np.concatenate([known, climb(problem, self._steps, starts)])
+            asked = problem.most
             known = known if len(known) else self._of_others(others)
             known = known if len(known) else climb_on(problem, starts)
+            if (
+                len(known) == 0 and asked is not None
+            ):  # no path of single steps: somebody is there all the same
+                problem.most = problem.space.legal.most_changes
+                known = self._of_others(others)
+                problem.most = max(asked, int(problem.counts(known).min(initial=len(problem.own))))
+                known = known[problem.counts(known) <= problem.most]
             known = known[_spread(problem, known, _CLIMBED)]
         return known[problem.distinct(known)[0]]
 
@@ -146,9 +154,9 @@ class Reachable:
         places = np.tile(problem.own, (len(others), 1))
         for f, ladder in enumerate(problem.ladders):
             places[:, f] = ladder.nearest(others[:, ladder.columns])
-        near = np.argsort(effort.size(problem.changes(places)), kind="stable")[:_OTHERS]
         problem.most = problem.space.legal.most_changes
-        places = places[near][problem.judge(places[near]) >= problem.goal]
+        places = places[problem.judge(places) >= problem.goal]
+        places = places[np.argsort(effort.size(problem.changes(places)), kind="stable")[:_OTHERS]]
         places = reduced(problem, _of_nobody(problem), np.zeros(len(places), dtype=np.intp), places)
         problem.most = asked
         return places if asked is None else places[problem.counts(places) <= asked]

@@ -119,6 +119,21 @@ def test_more_changes_than_three_where_three_are_not_enough(needed):
     assert {change.after for change in plan.changes} == {0.5}
 
 
+def test_somebody_who_is_accepted_shows_the_way_where_no_single_step_helps():
+    """Five changes help only together, and no score rises before."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.integers(0, 10, 400) for name in "abcdef"})
+    X.iloc[:20] = 8
+    space = reap.ActionSpace.from_frame(X)
+
+    def score(rows):
+        return 0.9 * (rows[list("abcde")].min(axis=1) >= 7)
+
+    plan = reap.Recourse(score, space).fit(X).plans(pd.Series(dict.fromkeys("abcdef", 2)), np.eye(6))[0]
+    assert plan.valid
+    assert {change.feature: change.after for change in plan.changes} == dict.fromkeys("abcde", 7)
+
+
 def test_a_change_that_the_model_does_not_need_by_a_hair_is_left_out():
     """0.0001 log-odds beyond the boundary is a yes."""
 
