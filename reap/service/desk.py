@@ -35,6 +35,10 @@ from reap.service.settings import Settings
 from reap.service.store import ConflictError, Kept, Store, UnavailableError, fingerprint
 from reap.space import Limits
 
+#: Seconds for which a newcomer, at every look at the clock, lets whoever is in a session go first. Beside one start after the
+#: other, 19 of 20 answers came within 550 ms with it and within 1,050 ms without (German credit, the network of ``reap serve``).
+_MOMENT = 0.02
+
 # why a request is refused; what people read about each is in ``faults`` -----------------------------------
 
 
@@ -178,6 +182,8 @@ class Desk:
         self.space = case.engine.space
         self._solved = solved
         self._solvers = threading.BoundedSemaphore(settings.solvers)
+        self._idle = threading.Event()  # nobody in a session computes
+        self._idle.set()
         self._live: MutableMapping[str, Live] = LRUCache(settings.live_sessions)
         self._directory = threading.Lock()  # guards the directory, never a computation
         self.prior = LearnedPrior.load(settings.prior) if settings.prior else None
@@ -216,7 +222,8 @@ class Desk:
             preset=Bayes(prior=self.prior, minds=self.settings.minds),
             random_state=seed,
         )
-        str(session.ask())  # in words too: what cannot be said is not stored
+        with _clock.giving_way(lambda: self._idle.wait(_MOMENT)):
+            str(session.ask())  # in words too: what cannot be said is not stored
         _clock.check()
         seconds = time.perf_counter() - begin
         self._solved("ask", seconds)
@@ -335,11 +342,13 @@ class Desk:
         """Wait for a place to compute, and tell the metrics how long it took."""
         if not self._solvers.acquire(timeout=_clock.left()):
             raise LateError
+        self._idle.clear()
         begin = time.perf_counter()
         try:
             yield
             self._solved(name, time.perf_counter() - begin)
         finally:
+            self._idle.set()
             self._solvers.release()
 
     # what the person says ----------------------------------------------------------------------------

@@ -167,7 +167,7 @@ def serve(case):
     with contextlib.ExitStack() as stack:
 
         def start(url, **options):
-            # a busy machine is not what these tests are about: tests/attack/test_service_time.py is
+            # a busy machine is not what these tests are about: tests/attack/test_service_promises.py is
             options = {"admin_key": ADMIN, "rate": 0, "questions": 5, "time_limit": 300, **options}
             return stack.enter_context(running(case, Settings(database_url=url, **options)))
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from reap.elicitation import in_force
@@ -127,3 +130,27 @@ def test_a_limit_lifted_twice_with_one_key_is_lifted_once(desks, token):
         first = acts.release(desk, live, "amount", key="lift")
         assert acts.release(desk, live, "amount", key="lift") == first
     assert told(desk, token).count("released") == 1
+
+
+def test_who_is_in_a_session_is_answered_while_a_newcomer_computes(case, row, desks, token, monkeypatch):
+    desk, begun, done = desks[0], threading.Event(), threading.Event()
+    search = type(case.engine._search)
+    find = search.find
+
+    def slowly(self, subject, deadline):
+        begun.set()
+        assert done.wait(60)
+        return find(self, subject, deadline)
+
+    monkeypatch.setattr(search, "find", slowly)
+    other = case.engine.space.vector(row)
+    other[case.engine.space.slices["amount"]] *= 0.9
+    with ThreadPoolExecutor(1) as pool:
+        newcomer = pool.submit(desk.start, case.engine.space.encoding.snap(other)[0])
+        try:
+            assert begun.wait(60)
+            answer(desk, token, "skip", "one")
+            assert told(desk, token)[-2:] == ["answered", "asked"]
+        finally:
+            done.set()
+        assert newcomer.result(60) != token
