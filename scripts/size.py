@@ -27,7 +27,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "belief": (3_270, 12),
     "learning": (640, 4),
     "cli": (2_060, 12),
-    "service": (6_440, 29),
+    "service": (6_480, 29),
     "doors": (872, 6),
     "batch": (1_380, 5),
     "checks": (2_752, 11),
