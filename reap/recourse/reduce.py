@@ -21,8 +21,6 @@ from reap.recourse.problem import Problem
 #: Parts of the way back that are tried; 0 is one step.
 HALVES = np.append(0.5 ** np.arange(30), 0.0)
 ONE_STEP = np.array([1.0, 0.0])
-#: What is kept beside an action where several others are left out at once: the next one, the one after it.
-_KEPT = ((0,), (0, 1), (0, 2), (0, 1, 2), (0, 1, 3))
 #: Encoded changes smaller than this are rounding.
 _RESOLUTION = 1e-9
 #: Entries (rows × rows, or pairs of rows × columns) of one comparison; larger sets are compared in parts.
@@ -70,8 +68,7 @@ def reduced(
 def _less(problem: Problem, here: Ints, parts: Array) -> tuple[Ints, Bools]:
     """Return places (n, w, t, f) that ask for less than places (n, f), and which of them really do, (n, w, t).
 
-    For each of w actions: it alone, or with one or two others; it left out, and taken back by parts of the way, descending, down
-    to one step.
+    For each of w actions: it left out, and taken back by parts of the way, descending, down to one step.
     """
     ladder, really = changed(here, problem.own)
     old, own = np.take_along_axis(here, ladder, axis=1)[:, :, None], problem.own[ladder][:, :, None]
@@ -84,14 +81,6 @@ def _less(problem: Problem, here: Ints, parts: Array) -> tuple[Ints, Bools]:
     np.put_along_axis(
         less, np.broadcast_to(ladder[:, :, None, None], (n, w, t, 1)), back[:, :, :, None], axis=3
     )
-    sets = [kept for kept in _KEPT if len(kept) < w - 1] or [(0,)]
-    few = np.tile(problem.own, (n, w, len(sets), 1))
-    for i, kept in enumerate(sets):
-        for k in kept:
-            np.put_along_axis(
-                few[:, :, i], np.roll(ladder, -k, axis=1)[:, :, None], np.roll(old, -k, axis=1), axis=2
-            )
-    less = np.concatenate([few, less], axis=2)
     return less, (less != here[:, None, None]).any(axis=3) & really[:, :, None]
 
 
