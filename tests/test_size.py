@@ -7,11 +7,21 @@ import pytest
 from scripts import size
 
 
-@pytest.mark.parametrize("package", size.LIMITS)
-def test_a_package_that_was_rebuilt_does_not_grow(package):
-    (lines, files), (most, count) = size.sizes()[package], size.LIMITS[package]
-    assert lines <= most, f"reap/{package} has {lines:,} lines, {most:,} at most: what can go?"
-    assert files <= count, f"reap/{package} has {files} files, {count} at most: which of them are one?"
+@pytest.mark.parametrize(
+    ("folder", "package", "limit"),
+    [("reap", *each) for each in size.LIMITS.items()] + [("tests", *each) for each in size.TESTS.items()],
+)
+def test_what_was_made_small_does_not_grow(folder, package, limit):
+    (lines, files), (most, count) = size.sizes(folder=folder)[package], limit
+    assert lines <= most, f"{folder}/{package} has {lines:,} lines, {most:,} at most: what can go?"
+    assert files <= count, f"{folder}/{package} has {files} files, {count} at most: which of them are one?"
+
+
+def test_every_test_asserts_something(tmp_path):
+    assert size.silent() == [], "assert, or let the helper's name say that it does"
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_it.py").write_text("def test_nothing():\n    print(1)\n")
+    assert size.silent(tmp_path) == ["tests/test_it.py::test_nothing"]
 
 
 def test_sizes_are_counted_by_package(tmp_path):
