@@ -10,7 +10,6 @@ import pytest
 
 import reap
 from reap.batch import answers
-from reap.elicitation.session import BEARABLE
 from reap.space import Limits
 from tests.batch import people
 
@@ -87,21 +86,6 @@ def test_a_session_may_know_a_better_plan_from_an_earlier_round(X, rejected):
         assert session.recommend().effort <= made["recourse_effort"] * (1 + 1e-9)
         equal.append(made["recourse_effort"] <= session.recommend().effort * (1 + 1e-9))
     assert np.mean(equal) >= 0.5
-
-
-def test_the_engine_is_asked_once_for_a_person_with_answers(engine, X, rejected, monkeypatch):
-    i = rejected.index[0]
-    table, calls = reap.batch.answers_of(talk(engine, X.loc[i], people_of(engine)[0]), i), []
-    plans = type(engine).plans
-    monkeypatch.setattr(
-        type(engine),
-        "plans",
-        lambda self, x, A, limits=None: calls.append(len(A)) or plans(self, x, A, limits),
-    )
-    reap.batch.run(engine, X.loc[[i]], preferences=table, n_jobs=1)
-    # once for all that the belief holds possible, with those who mind the number of changes among them
-    assert [count for count in calls if count > BEARABLE] == [25 + 2 * BEARABLE]
-    assert all(count == BEARABLE for count in calls[1:])
 
 
 def test_wishes_alone_are_kept(engine, X, rejected):

@@ -10,7 +10,7 @@ from tests.belief import sdp
 from tests.belief.test_confidence_set import inside, instance, person
 
 
-def check(belief: ConfidenceSet, *, rel: float = 1e-6, floor: float = 1e-12) -> None:
+def assert_solved(belief: ConfidenceSet, *, rel: float = 1e-6, floor: float = 1e-12) -> None:
     """Both centres are in the set, certified, and equal Clarabel's."""
     for form in ("chebyshev", "published"):
         center = belief.center(form)
@@ -33,7 +33,7 @@ def test_repeated_answers_change_nothing() -> None:
     assert len(often) == 12
     for form in ("chebyshev", "published", "analytic"):
         assert often.center(form).matrix == pytest.approx(once.center(form).matrix, abs=1e-9)
-    check(often)
+    assert_solved(often)
 
 
 def test_of_parallel_answers_the_tightest_counts() -> None:
@@ -44,7 +44,7 @@ def test_of_parallel_answers_the_tightest_counts() -> None:
     both.add(3 * p, 3 * o)
     both.add(2 * p, 2 * o)
     assert both.center().matrix == pytest.approx(loose.center().matrix, abs=1e-9)
-    check(both)
+    assert_solved(both)
 
 
 @pytest.mark.parametrize("angle", [1e-3, 1e-5, 1e-7, 1e-9, 1e-11])
@@ -53,7 +53,7 @@ def test_nearly_parallel_answers(angle: float) -> None:
     belief = instance(4, 3, rng)
     for answer in list(belief.answers):
         belief.add(*(option + angle * rng.normal(size=option.shape) for option in answer.options))
-    check(belief)
+    assert_solved(belief)
 
 
 @pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9])
@@ -72,7 +72,7 @@ def test_options_that_hardly_differ(gap: float) -> None:
 
 @pytest.mark.parametrize("epsilon", [1e-4, 1e-6, 1e-8])
 def test_small_epsilon(epsilon: float) -> None:
-    check(instance(4, 8, np.random.default_rng(3), epsilon=epsilon))
+    assert_solved(instance(4, 8, np.random.default_rng(3), epsilon=epsilon))
 
 
 @pytest.mark.parametrize("epsilon", [1e-2, 1e-5, 1e-8])
@@ -113,7 +113,7 @@ def test_long_and_short_moves(scale: float) -> None:
 
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_two_hundred_answers(d: int) -> None:
-    check(instance(d, 200, np.random.default_rng(d), lapse=0.1))
+    assert_solved(instance(d, 200, np.random.default_rng(d), lapse=0.1))
 
 
 def test_a_question_of_many_options_and_a_same_of_three() -> None:
@@ -123,4 +123,4 @@ def test_a_question_of_many_options_and_a_same_of_three() -> None:
     belief.update_same([rng.normal(size=5) for _ in range(3)])
     assert len(belief) == 2
     assert len(sdp.cut_matrices(belief)) == 12
-    check(belief)
+    assert_solved(belief)

@@ -15,9 +15,9 @@ from reap.effort import Efforts
 from tests.checks.engines import Rows
 
 
-@pytest.mark.parametrize("check", CASES, ids=lambda check: check.__name__)
-def test_an_honest_engine_passes(check):
-    check(Rows)
+@pytest.mark.parametrize("assert_case", CASES, ids=lambda case: case.__name__)
+def test_an_honest_engine_passes(assert_case):
+    assert_case(Rows)
 
 
 class Forgetful(Rows):

@@ -139,4 +139,4 @@ def test_a_condition_that_cannot_be_read_is_an_error(space, own):
 @given(seed=st.integers(0, 10_000))
 def test_both_judges_agree(seed):
     world = random_world(seed, rich=True, kind="function")
-    reap.checks.space(world.space, world.X, changes=40, random_state=seed)
+    assert reap.checks.space(world.space, world.X, changes=40, random_state=seed).ok

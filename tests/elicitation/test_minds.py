@@ -14,7 +14,7 @@ from reap.batch import answers_of
 from reap.batch.answers import read
 from reap.elicitation.pool import counted as counted_by_us
 from reap.elicitation.pool import minded
-from reap.research.humans import Minding, QuestionReader, counted
+from reap.research.humans import Minding, QuestionReader
 
 
 @pytest.fixture(scope="module")
@@ -86,24 +86,6 @@ def test_where_nothing_takes_time_only_changes_are_counted():
     space = reap.ActionSpace.from_frame(pd.DataFrame({"a": [0.0, 1.0], "b": [0.0, 2.0]}))
     assert not space.timed
     assert minded(space) == 1
-
-
-def test_people_who_read_like_people(german):
-    space = german.space
-    d = space.dimension
-    one, many = np.zeros((2, d))
-    free = [space.slices[f.name].start for f in space.features if f.is_number and f.derived is None]
-    one[free[0]] = 1.0
-    many[free] = -1.0
-    person = QuestionReader(np.eye(d), space=space, reading="tiring")
-    few = person._careless([one[None], 0 * one[None]])
-    assert person._careless([many[None], one[None]]) > few == pytest.approx(0.07)
-    settling = QuestionReader(np.eye(d), space=space, reading="settling")
-    settling._given = 1
-    first = settling._careless([])
-    settling._given = 5
-    assert settling._careless([]) < 0.2 * first
-    assert counted(space, np.zeros(d), 0 * one)[0] == 0
 
 
 def test_somebody_narrow_sees_the_two_dearest_rows_only():

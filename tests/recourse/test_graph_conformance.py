@@ -8,6 +8,6 @@ from reap.checks import CASES, WITH_TIME_LIMIT
 from reap.recourse import GraphRecourse
 
 
-@pytest.mark.parametrize("check", [*CASES, *WITH_TIME_LIMIT], ids=lambda check: check.__name__)
-def test_conformance(check):
-    check(GraphRecourse)
+@pytest.mark.parametrize("assert_case", [*CASES, *WITH_TIME_LIMIT], ids=lambda case: case.__name__)
+def test_conformance(assert_case):
+    assert_case(GraphRecourse)

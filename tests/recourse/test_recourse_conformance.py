@@ -7,23 +7,25 @@ import pytest
 
 import reap
 from reap.checks import CASES, FOR_PEOPLE, WITH_TIME_LIMIT
-from reap.checks.cases import plans_for_people as check_plans
+from reap.checks.cases import plans_for_people as assert_plans_for_people
 from reap.recourse import PoolRecourse
 
 
-@pytest.mark.parametrize("check", [*CASES, *WITH_TIME_LIMIT, *FOR_PEOPLE], ids=lambda check: check.__name__)
-def test_recourse(check):
-    check(reap.Recourse)
+@pytest.mark.parametrize(
+    "assert_case", [*CASES, *WITH_TIME_LIMIT, *FOR_PEOPLE], ids=lambda case: case.__name__
+)
+def test_recourse(assert_case):
+    assert_case(reap.Recourse)
 
 
 def test_two_thousand_plans_keep_every_promise():
     # 84 worlds of two people and 12 matrices; worlds, rules and models differ from those of the cases
-    check_plans(reap.Recourse, seeds=range(1000, 1084), people=2, matrices=12)
+    assert_plans_for_people(reap.Recourse, seeds=range(1000, 1084), people=2, matrices=12)
 
 
 @pytest.mark.long
 def test_ten_thousand_plans_keep_every_promise():
-    check_plans(reap.Recourse, seeds=range(2000, 2200), people=3, matrices=17)
+    assert_plans_for_people(reap.Recourse, seeds=range(2000, 2200), people=3, matrices=17)
 
 
 class Scatter:
@@ -39,6 +41,6 @@ class Scatter:
         return self.space.decode(np.where(stays, self.space.encode(x), Z))
 
 
-@pytest.mark.parametrize("check", CASES, ids=lambda check: check.__name__)
-def test_adapter(check):
-    check(lambda model, space: PoolRecourse(Scatter(space), model, space))
+@pytest.mark.parametrize("assert_case", CASES, ids=lambda case: case.__name__)
+def test_adapter(assert_case):
+    assert_case(lambda model, space: PoolRecourse(Scatter(space), model, space))

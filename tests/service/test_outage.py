@@ -13,7 +13,7 @@ from reap.service.store import EVENTS
 from .conftest import cluster
 
 
-def check(service, row, token, state, fail, heal):
+def assert_nothing_is_lost(service, row, token, state, fail, heal):
     """Break the database in the middle of a session, then mend it: an answer is stored with the next question or not at all."""
     stored_in = service.events()[0].session
     log = [(e.revision, e.type, e.hash) for e in service.events() if e.session == stored_in]
@@ -69,7 +69,7 @@ def test_a_full_disk(service, row):
         full = False
         service.store.delete(kept.id)
 
-    check(service, row, started["token"], started["state"], fail, heal)
+    assert_nothing_is_lost(service, row, started["token"], started["state"], fail, heal)
 
 
 def test_a_lost_postgresql(serve, row):
@@ -86,6 +86,6 @@ def test_a_lost_postgresql(serve, row):
             own.start()
             ready.append(service.client.get("/readyz").status_code)
 
-        check(service, row, started["token"], started["state"], fail, heal)
+        assert_nothing_is_lost(service, row, started["token"], started["state"], fail, heal)
         assert ready == [503, 200]
         service.store.engine.dispose()

@@ -1,13 +1,12 @@
-"""Random small spaces, and what is legal in them written down a second time, by enumeration.
+"""Random small spaces, and what is legal in them, by enumeration.
 
 ``random_space(rng)`` gives a space and a frame of rows in it; every space is small enough to list all its rows.
-The legality here is written from the documentation, value by value, and shares no code with the library.
+What is legal says the judge of ``reap.checks``: written from the documentation, it shares no code with the space.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
+from reap.checks.legality import then, violations
 from reap.space import ActionSpace, Feature, Limits
 
 LEVELS = ("a", "b", "c", "d")
@@ -161,7 +161,7 @@ def _condition(rng: np.random.Generator, feature: Feature) -> str:
     return f"{feature.name} {verb} {value if isinstance(value, str) else format(value, 'g')}"
 
 
-# legality, a second time ------------------------------------------------------------------------------
+# every row, and which are legal ------------------------------------------------------------------------------
 
 
 def all_rows(space: ActionSpace, start: dict[str, Any]) -> Any:
@@ -172,7 +172,7 @@ def all_rows(space: ActionSpace, start: dict[str, Any]) -> Any:
         if now is None:
             columns.append([None])
         elif feature.clock is not None:
-            ends = [_after(feature, now, t) for t in range(space.horizon + 2)]
+            ends = [then(feature, now, t) for t in range(space.horizon + 2)]
             columns.append(list(dict.fromkeys([now, *ends, now - 1 if now >= 1 else now + 0.25])))
             if feature.kind == "integer":
                 columns[-1] = [v for v in columns[-1] if float(v).is_integer()]
@@ -187,116 +187,5 @@ def all_rows(space: ActionSpace, start: dict[str, Any]) -> Any:
 
 
 def legal(space: ActionSpace, limits: Limits | None, start: dict[str, Any], row: dict[str, Any]) -> bool:
-    """Return whether one row may follow from a start, by the letter of the documentation."""
-    limits = limits or Limits()
-    actions = [f for f in space.features if f.clock is None]
-    moved = [f for f in actions if _differs(f, start[f.name], row[f.name])]
-    if any(not _feature_legal(f, limits, start[f.name], row[f.name]) for f in actions):
-        return False
-    if time_of(space, limits, start, row) is None:
-        return False
-    for count in (space.max_changes, limits.max_changes):
-        if count is not None and len(moved) > count:
-            return False
-    return all(_rule_legal(rule, space, start, row) for rule in space.rules)
-
-
-def time_of(space: ActionSpace, limits: Limits, start: dict[str, Any], row: dict[str, Any]) -> int | None:
-    """Return the fewest months in which the row can be reached, all clocks agreeing; None where there are none."""
-    dated = any(f.pace is not None and f.actionable for f in space.features)
-    last = space.horizon if limits.within_months is None else min(space.horizon, limits.within_months)
-    for months in range(last + 1) if dated else [0]:
-        if all(_in_time(f, limits, start[f.name], row[f.name], months) for f in space.features):
-            return months
-    return None
-
-
-def _in_time(f: Feature, limits: Limits, old: Any, new: Any, months: int) -> bool:
-    if old is None or new is None:
-        return old is None and new is None
-    if f.clock is not None:
-        if (f.name in limits.fixed and new != old) or new < limits.at_least.get(f.name, new):
-            return False
-        return new <= limits.at_most.get(f.name, new) and abs(_after(f, old, months) - new) < 1e-9
-    if f.pace is None or not f.actionable or not _differs(f, old, new):
-        return True
-    if f.is_number:
-        return abs(new - old) / f.pace <= months + 1e-6
-    levels = abs(f.levels.index(new) - f.levels.index(old)) if f.kind == "ordinal" else 1
-    return levels * f.pace <= months + 1e-6
-
-
-def _after(f: Feature, old: float, months: int) -> float:
-    """Return where a clock stands after so many months: down to its step, and at most at its upper bound."""
-    exact = old + months / (12 if f.clock == "years" else 1)
-    value = exact if f.step is None else math.floor(exact / f.step + 1e-6) * f.step
-    return max(old, value if f.bounds is None else min(value, f.bounds[1]))
-
-
-def _differs(feature: Feature, old: Any, new: Any) -> bool:
-    if old is None or new is None:
-        return (old is None) != (new is None)
-    return abs(old - new) > 1e-9 if feature.is_number else old != new
-
-
-def _feature_legal(f: Feature, limits: Limits, old: Any, new: Any) -> bool:
-    if old is None or new is None:
-        return old is None and new is None
-    place = (lambda v: v) if f.is_number else f.levels.index
-    if _differs(f, old, new):
-        if not f.actionable or f.name in limits.fixed or (old, new) in f.forbidden:
-            return False
-        if f.max_change is not None and abs(place(new) - place(old)) > f.max_change + 1e-9:
-            return False
-        if (f.direction == "up" and place(new) < place(old)) or (
-            f.direction == "down" and place(new) > place(old)
-        ):
-            return False
-        if f.bounds and not f.bounds[0] - 1e-9 <= new <= f.bounds[1] + 1e-9:
-            return False
-    if f.name in limits.at_least and place(new) < place(limits.at_least[f.name]) - 1e-9:
-        return False
-    if f.name in limits.at_most and place(new) > place(limits.at_most[f.name]) + 1e-9:
-        return False
-    return new not in limits.exclude.get(f.name, ())
-
-
-def _rule_legal(rule: str, space: ActionSpace, start: dict[str, Any], row: dict[str, Any]) -> bool:
-    if rule.startswith("if "):
-        when, then = rule[3:].split(" then ")
-        return not _holds(when, space, start, row) or _holds(then, space, start, row)
-    sign = "<=" if "<=" in rule else ">="
-    left, right = rule.split(sign)
-    total = 0.0
-    for term in left.split(" + "):
-        weight, name = term.split(" * ")
-        feature = space.feature(name.strip())
-        value = row[feature.name]
-        if value is None:
-            return True
-        total += float(weight) * (value if feature.is_number else feature.levels.index(value))
-    return total <= float(right) + 1e-9 if sign == "<=" else total >= float(right) - 1e-9
-
-
-def _holds(condition: str, space: ActionSpace, start: dict[str, Any], row: dict[str, Any]) -> bool:
-    name, verb = condition.split(" ", 1)
-    feature, old, new = space.feature(name), start[name], row[name]
-    moved = _differs(feature, old, new)
-    if verb in ("changes", "stays"):
-        return moved == (verb == "changes")
-    place = (lambda v: float(v)) if feature.is_number else (lambda v: float(feature.levels.index(v)))
-    if old is None or new is None:
-        return verb.startswith("is not ")
-    rise = place(new) - place(old)
-    if verb.startswith("increases"):
-        return rise >= float(verb.split()[-1]) - 1e-9 if "by" in verb else moved and rise > 0
-    if verb == "decreases":
-        return moved and rise < 0
-    at = place(verb.split()[-1])
-    if verb.startswith("is at least"):
-        return place(new) >= at - 1e-9
-    if verb.startswith("is at most"):
-        return place(new) <= at + 1e-9
-    if verb.startswith("is not"):
-        return abs(place(new) - at) > 1e-9
-    return abs(place(new) - at) <= 1e-9 and (moved or not verb.startswith("becomes"))
+    """Return whether one row may follow from a start, by the judge of ``reap.checks``, which shares no code with the space."""
+    return not violations(space, start, row, limits)

@@ -12,7 +12,7 @@ from reap._errors import InputError
 from reap.space import ActionSpace, Feature
 from tests.space.generators import all_rows, legal, random_limits, random_space, seeds
 
-few = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def world(rng, limited):

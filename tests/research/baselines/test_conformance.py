@@ -19,6 +19,6 @@ MAKE = {
 
 
 @pytest.mark.parametrize("baseline", MAKE)
-@pytest.mark.parametrize("check", CASES, ids=lambda check: check.__name__)
-def test_conformance(check, baseline):
-    check(MAKE[baseline])
+@pytest.mark.parametrize("assert_case", CASES, ids=lambda case: case.__name__)
+def test_conformance(assert_case, baseline):
+    assert_case(MAKE[baseline])

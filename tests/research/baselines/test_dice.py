@@ -25,13 +25,13 @@ def make(model, space):
 
 
 @pytest.mark.extras
-@pytest.mark.parametrize("check", CASES, ids=lambda check: check.__name__)
-def test_conformance(check):
+@pytest.mark.parametrize("assert_case", CASES, ids=lambda case: case.__name__)
+def test_conformance(assert_case):
     pytest.importorskip("dice_ml")
-    if check is cases.random_worlds:
-        check(make, seeds=range(12), people=1)
+    if assert_case is cases.random_worlds:
+        assert_case(make, seeds=range(12), people=1)
     else:
-        check(make)
+        assert_case(make)
 
 
 @pytest.mark.extras
