@@ -277,21 +277,12 @@ def test_a_derived_feature_follows_the_clock_too():
     ("facts", "sentence"),
     [
         ({"pace": "fast"}, "the pace of 'x' is 'fast'; write \"200 DM a month\""),
-        ({"pace": "6 months a level"}, 'write "200 DM a month"'),
-        ({"pace": 0}, "the pace of 'x' is 0"),
-        ({"pace": "5 every 0 months"}, "the pace of 'x' is '5 every 0 months'"),
-        ({"pace": True}, "the pace of 'x' is True"),
         ({"pace": 3, "when": "application"}, "chosen on the day of the application and has a pace"),
-        ({"when": "later"}, "there is no value of when for 'x' 'later'"),
         ({"clock": "days"}, "there is no unit for the clock 'x' 'days'"),
         ({"clock": "years", "pace": 2}, "'x' is a clock and goes by itself; leave out pace"),
-        ({"clock": "years", "max_change": 2}, "leave out pace, when and max_change"),
         ({"clock": "years", "direction": "down"}, "'x' is a clock and goes up"),
-        ({"clock": "years", "derived": "y"}, "'x' cannot be a clock"),
-        ({"notice": -1}, "notice of 'x' is -1; give a number above 0"),
         ({"notice": "much"}, "notice of 'x' is 'much'"),
         ({"span": (3, 3)}, "the span of 'x' is (3.0, 3.0); give two different numbers"),
-        ({"span": "wide"}, "the span of 'x' is 'wide'; give two numbers"),
     ],
 )
 def test_nonsense_about_time_gets_a_sentence(facts, sentence):

@@ -40,20 +40,11 @@ def test_one_and_many_without_a_phrase():
     "phrase",
     [
         "Wait until {aftr}",
-        "{}",
         "{0}",
-        "{after!r}",
         "{after.__class__}",
-        "{after[0]}",
-        "{after:>10}",
         "{after:a|b|c}",
-        "{after:=a}",
-        "{after:%%}",
-        "{after:{by}}",
         "{after",
-        "after}",
         3,
-        None,
     ],
 )
 def test_a_phrase_that_could_not_be_said_is_refused_when_the_feature_is_made(phrase):
