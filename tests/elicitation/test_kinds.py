@@ -26,15 +26,6 @@ def hold(german_engine, german_rejected):
     return run
 
 
-def test_every_question_counts_and_is_announced(hold):
-    for i in range(6):
-        session, asked = hold(i, questions=4)
-        assert [question.number for question, _ in asked] == list(range(1, len(asked) + 1))
-        assert session.answered == len(asked)
-        for place, (_, progress) in enumerate(asked):
-            assert progress.least <= len(asked) - place <= progress.most
-
-
 def test_two_plans_or_two_steps_each_with_its_own_words(hold):
     seen = set()
     for i in range(8):

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -105,22 +105,6 @@ def test_the_default_strategy_sees_the_plans_by_the_features_in_which_they_diffe
     choice = pool.choose(Decision(), belief, [], np.random.default_rng(0))
     assert choice.options == (0, 1)
     assert Pool(SPACE, [plan((0, 2))]).choose(Decision(), belief, [], np.random.default_rng(0)) is None
-
-
-@settings(max_examples=8, deadline=None)
-@given(st.integers(0, 11), st.sampled_from([2, 4]))
-def test_no_question_of_a_session_has_a_dominated_option(german_engine, german_rejected, who, options):
-    session = german_engine.elicit(german_rejected.iloc[who], questions=3, options=options)
-    while question := session.ask():
-        free = [
-            i
-            for f in session.space.features
-            if f.is_action
-            for i in range(*session.space.slices[f.name].indices(session.space.dimension))
-        ]
-        moves = np.concatenate([option.moves for option in question.options])[:, free]
-        assert asks_no_more(moves, moves).sum() == len(moves)
-        session.answer(0)
 
 
 def test_a_session_on_paths_shows_two_paths_to_one_row_last(german_graph, german_rejected):

@@ -307,6 +307,7 @@ def test_progress_announces_no_more_questions_than_come(start):
         given += 1
     for at, progress in said:
         assert progress.least <= given - at <= progress.most
+    assert session.answered == given
     assert str(session.progress).endswith("nothing left to ask")
 
 

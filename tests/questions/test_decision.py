@@ -125,14 +125,10 @@ def test_many_options_are_looked_at_in_short_time():
     assert choice.examined < 5000
 
 
-def test_bad_input_is_said():
-    with pytest.raises(InputError, match=r"burden has shape \(2, 2\); 4 options need \(4, 4\)"):
-        Decision().choose(np.eye(4), Cloud([np.eye(4)]), burden=np.ones((2, 2)), plans=2)
+def test_a_belief_without_samples_is_refused():
     for strategy in (Decision(), Information()):
         with pytest.raises(InputError, match=r"was given ndarray.*use SimilarCost, Exhaustive or Random"):
             strategy.choose(np.eye(2), np.eye(2))
-    with pytest.raises(InputError, match="names option 9"):
-        Decision().choose(np.eye(2), Cloud([np.eye(2)]), asked=[(0, 9)])
 
 
 def test_an_option_nobody_would_choose_is_not_shown():

@@ -50,8 +50,10 @@ def test_a_bad_declaration_is_one_clear_sentence(facts, sentence):
     assert sentence in str(caught.value)
 
 
-JUNK = [None, True, 0, -1, 2.5, float("nan"), float("inf"), 10**30, "", "x", "1 every 0 months", "years", "{aftr}"]
-JUNK += [[], [1], ["a", "a"], ["a", None], (0, 0), (2, 1), ("a", 1), {}, {"up": 3}, {"de": {"label": 3}}, [("a", "b")], b"x"]
+JUNK = [
+    None, True, 0, -1, 2.5, float("nan"), float("inf"), 10**30, "", "x", "1 every 0 months", "years", "{aftr}", b"x",
+    [], [1], ["a", "a"], ["a", None], (0, 0), (2, 1), ("a", 1), {}, {"up": 3}, {"de": {"label": 3}}, [("a", "b")],
+]  # fmt: skip
 
 
 @settings(max_examples=300, deadline=None)
