@@ -283,7 +283,7 @@ def test_a_question_reads_well(german_engine, german_rejected):
     asked = (german_engine.elicit(german_rejected.iloc[i]).ask() for i in range(12))
     question = next(question for question in asked if question is not None and question.whole)
     text = str(question)
-    assert text.startswith("Question 1. Which would be easier for you?")
+    assert text.startswith(f"Question {question.number}. Which would be easier for you?")
     assert "Either way, the bank’s computer would say yes today. Nothing else has to change." in text
     assert len(set(question.titles)) == 2
     shared = {change.feature for change in question.shared}
