@@ -89,14 +89,7 @@ def test_a_draft_explains_itself():
             "there is no setting in [features.x] of the text 'rnage'; did you mean 'range'?",
         ),
         ("[features]\nx = 3", "[features.x] of the text must be a section, not 3"),
-        ("[features.x]\nrange = 3", "the range of 'x' is 3; give two numbers (low, high)"),
-        (
-            '[features.x]\nrange = [0, 1]\nactionable = "false"',
-            "actionable of 'x' is 'false'; it must be true or false",
-        ),
         ("[features.x]\nrange = [0, 1]\nforbidden = [1]", "forbidden of 'x' is [1]; give pairs (from, to)"),
-        ('[features.x]\nkind = "ordinal"\nlevels = 3', "levels of 'x' is 3; give a list"),
-        ("[features.x]\nrange = [0, 1]\nphrases = 3", "phrases of 'x' is 3"),
     ],
 )
 def test_a_broken_file(text, sentence):

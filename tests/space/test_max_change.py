@@ -36,13 +36,6 @@ def test_it_is_said_in_words_and_kept_in_files():
     )
 
 
-def test_from_frame():
-    X = pd.DataFrame({"age": [18, 40, 80], "job": ["a", "b", "c"]})
-    assert ActionSpace.from_frame(X, features={"age": {"max_change": 3}}).feature("age").max_change == 3
-    with pytest.raises(InputError, match="did you mean 'age'"):
-        ActionSpace.from_frame(X, features={"agee": {"max_change": 3}})
-
-
 @pytest.mark.parametrize("value", [0, -1, float("inf"), "far"])
 def test_it_must_be_a_positive_number(value):
     with pytest.raises(InputError, match="give a number above 0"):

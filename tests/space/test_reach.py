@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from reap._errors import InputError
-from reap.space import ActionSpace, Feature, legal
+from reap.space import ActionSpace, Feature
 
 
 def one(**facts):
@@ -108,13 +108,3 @@ def test_one_side_may_serve_all_rows_and_others_must_match():
     assert space.allows(Z[1], Z).tolist() == [False, True, True]
     with pytest.raises(InputError, match="3 rows before and 2 after; give as many, or one for all"):
         space.allows(Z, Z[:2])
-
-
-def test_a_space_remembers_some_people_and_answers_all_of_them_alike(monkeypatch):
-    monkeypatch.setattr(legal, "_PEOPLE", 3)
-    space = one(range=(0, 10), max_change=2)
-    people = [space.vector({"x": x}) for x in (1, 3, 5, 7, 9)]
-    first = [space.legal.box(z0) for z0 in people]
-    assert 1 <= len(space.legal._people) <= 3
-    np.testing.assert_array_equal([space.legal.box(z0) for z0 in people], first)
-    assert space.legal.grid(people[-1]) is space.legal.grid(people[-1])  # made once
