@@ -53,6 +53,7 @@ class Site:
 
     def _start(self, *words):
         environment = {**os.environ, "PYTHONPATH": os.getcwd(), "OMP_NUM_THREADS": "1"}
+        environment["DASK_TEMPORARY_DIRECTORY"] = str(self.folder)  # Dask keeps a folder where it works
         with (self.folder / "log.txt").open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "dask", *words],
