@@ -382,7 +382,9 @@ def _in_processes(planner: Planner, todo: Callable[[], Iterator[Chunk]], n_jobs:
             yield joblib.delayed(_work_for)(os.getpid(), chunk.number, planner, *_given(chunk))
 
     # Without max_nbytes=None joblib would lay large arrays of the engine down in files.
-    crew = joblib.Parallel(n_jobs, return_as="generator_unordered", batch_size=1, max_nbytes=None)
+    crew = joblib.Parallel(
+        n_jobs, backend="loky", return_as="generator_unordered", batch_size=1, max_nbytes=None
+    )
     while True:
         try:
             for number, table in crew(tasks()):
@@ -396,7 +398,8 @@ def _in_processes(planner: Planner, todo: Callable[[], Iterator[Chunk]], n_jobs:
 
 
 def _work_for(parent: int, number: int, planner: Planner, *given: Any) -> tuple[int, Frame]:
-    _end_with(parent)
+    if os.getpid() != parent:  # where joblib may start no process it works in this one
+        _end_with(parent)
     return number, _work(planner, *given)
 
 

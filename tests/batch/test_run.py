@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import joblib
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -46,9 +47,18 @@ def test_index_dtypes_and_further_columns_are_kept(engine, X):
     assert made["school"].dtype == people_table["school"].dtype
 
 
-def test_processes_give_the_same(engine, X):
-    made = reap.batch.run(engine, X, n_jobs=2, chunk_size=17)
+@pytest.mark.parametrize("backend", ["loky", "threading", "sequential"])
+def test_processes_give_the_same_whatever_joblib_is_set_to(engine, X, backend):
+    with joblib.parallel_config(backend=backend):
+        made = reap.batch.run(engine, X, n_jobs=2, chunk_size=17)
     assert_same(made, engine, X)
+
+
+def test_a_batch_within_a_worker_gives_the_same(engine, X):
+    """A worker of joblib may start no processes of its own; it must not take itself for one that was left behind."""
+    inner = joblib.delayed(reap.batch.run)(engine, X.iloc[:40], n_jobs=2, chunk_size=10)
+    (made, _) = joblib.Parallel(2)([inner, inner])
+    assert_same(made, engine, X.iloc[:40])
 
 
 def test_the_path_rebuilds_the_plan(engine, X):
