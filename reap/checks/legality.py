@@ -327,6 +327,12 @@ def obeys(rule: str, space: ActionSpace, before: Row, after: Row) -> bool:
     if match := re.fullmatch(r"if (.+?),? then (.+)", sentence, flags=re.IGNORECASE):
         when, then = match.groups()
         return not _true(when, space, before, after) or _true(then, space, before, after)
+    if match := re.fullmatch(r"(.+?) / (.+?) rises by at most ([\d.]+) ?%", sentence, flags=re.IGNORECASE):
+        top, bottom = (part.strip("` ") for part in match.groups()[:2])
+        if any(missing(row[name]) for row in (before, after) for name in (top, bottom)):
+            return True
+        most = (1 + float(match[3]) / 100) * float(before[top]) / float(before[bottom])
+        return bool(float(after[top]) / float(after[bottom]) <= most * (1 + 1e-6))
     left, sign, right = re.split(r"(<=|>=|==|=)", sentence)
     values = {f.name: np.nan if missing(after[f.name]) else rank(f, after[f.name]) for f in space.features}
     one, two = (float(Expression(side)(values)) for side in (left, right))

@@ -142,16 +142,19 @@ def read_table(data: str, decision: DecisionOptions) -> Any:
 def train(table: Any, seed: int) -> tuple[Any, float, Frame]:
     """Train the paper's network on four fifths of the rows; return it, its accuracy, and the other fifth.
 
-    What is missing takes the median.
+    It is not shown what the law may keep out of a decision, such as sex or age. What is missing takes the median.
     """
     import warnings
 
     import numpy as np
+    from sklearn.compose import ColumnTransformer
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.impute import SimpleImputer
     from sklearn.model_selection import train_test_split
     from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline
+
+    from reap.space.table import doubtful
 
     if table.y.nunique() < 2:
         raise InputError(
@@ -161,7 +164,15 @@ def train(table: Any, seed: int) -> tuple[Any, float, Frame]:
     network = MLPClassifier((20, 50, 20), early_stopping=len(X) > 5000, max_iter=300, random_state=seed)
     gaps = bool(np.isnan(table.space.encode(table.X)).any())
     filled = [SimpleImputer(strategy="median", keep_empty_features=True)] if gaps else []
-    model = make_pipeline(table.space.encoder(), *filled, network)
+    space = table.space
+    traits = {feature.name for feature in doubtful(space.features)}
+    columns = [
+        np.arange(space.dimension)[block] for name, block in space.slices.items() if name not in traits
+    ]
+    shown = (
+        [ColumnTransformer([("shown", "passthrough", np.concatenate(columns))])] if traits and columns else []
+    )
+    model = make_pipeline(space.encoder(), *filled, *shown, network)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -19,6 +20,7 @@ from reap.cli._options import DECISION, DecisionOptions, deciding
 from reap.words import counted
 
 if TYPE_CHECKING:
+    from reap.service.case import Case
     from reap.service.settings import Settings
     from reap.service.store import Store
 
@@ -73,7 +75,24 @@ def serve(
 
         LearnedPrior.load(settings.prior).fits(setup.engine.space.digest)
     case = Case.of(setup.engine, setup.X, shown_examples(data, setup, examples))
+    if setup.accuracy is not None:
+        print(
+            f"Trained a network: accuracy {setup.accuracy:.2f} on people it has not seen; it was not shown sex, age and the like."
+        )
+    check_traits(case, settings)
     run(case, settings, host=host, port=port, workers=workers)
+
+
+def check_traits(case: Case, settings: Settings) -> None:
+    """Refuse a model that uses what looks like a protected trait, unless the settings allow it; say which of them count."""
+    used = [name for name in case.traits if name not in settings.allow_traits]
+    if used:
+        raise InputError(
+            f"the model uses {' and '.join(used)}, which the law may keep out of a decision: train it without, or, where the law "
+            f"lets it count, say so in the settings: allow_traits = {json.dumps(used)} (REAP_ALLOW_TRAITS)"
+        )
+    for name, moved in case.traits.items():
+        print(f"Allowed to count: {name}, which moves the score by {moved:.3g} on average", flush=True)
 
 
 def shown_examples(data: str, setup: _setup.Setup, file: Path | None) -> Frame:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from reap._arrays import some_rows
 from reap._typing import Array, Frame
 from reap.language import _
 from reap.recourse import Engine
 from reap.scores import Scale
+from reap.space.table import doubtful
 
 #: People whose score is remembered.
 _KEPT = 1_024
+#: People on whom it is seen what a trait does to the score, and what counts as nothing.
+_PEOPLE, _SAME = 500, 1e-9
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,8 @@ class Case:
     model, data : str
         Fingerprints: of the engine, its settings and the scores of every row; of the space and the data. A session made
         with another model or other data is not continued.
+    traits : mapping of feature to number
+        How far each feature that looks protected moves the score, on average; those that do not are not in it.
     """
 
     engine: Engine
@@ -37,6 +44,7 @@ class Case:
     title: str
     model: str
     data: str
+    traits: Mapping[str, float] = field(default_factory=dict, compare=False)
     _known: dict[bytes, tuple[float, bool]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -57,6 +65,7 @@ class Case:
                 np.round(scores, 6).tolist(),
             ),
             _digest(engine.space.digest, X.to_csv(index=False)),
+            moved_by_traits(engine, X),
         )
 
     @property
@@ -102,3 +111,20 @@ class Case:
 
 def _digest(*parts: object) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def moved_by_traits(engine: Engine, X: Frame) -> dict[str, float]:
+    """Return how far each feature that looks protected moves the score: the mean difference where somebody has another's value.
+
+    Features that the model does not look at are left out.
+    """
+    space, found = engine.space, dict[str, float]()
+    Z = some_rows(space.encode(X), _PEOPLE, seed=0)
+    scores = engine.classifier_.score(Z)
+    for feature in doubtful(space.features):
+        other, columns = Z.copy(), space.slices[feature.name]
+        other[:, columns] = np.random.default_rng(0).permutation(Z[:, columns])
+        moved = float(np.abs(engine.classifier_.score(other) - scores).mean())
+        if moved > _SAME:
+            found[feature.name] = moved
+    return found

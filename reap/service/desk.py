@@ -236,7 +236,7 @@ class Desk:
         token = secrets.token_urlsafe(16)
         kept, entries = self.store.create(
             fingerprint(token),
-            days=self.settings.expire_days,
+            days=self._days,
             model=self.case.model,
             data=self.case.data,
             version=__version__,
@@ -246,6 +246,13 @@ class Desk:
         with self._directory:
             self._live[kept.id] = Live(kept, entries=entries, line=list(entries), copy=session)
         return token
+
+    @property
+    def _days(self) -> float:
+        """How long a new link works: as long as the longest plan, and 90 days more, unless the operator says else."""
+        if self.settings.expire_days is not None:
+            return self.settings.expire_days
+        return 90.0 + (31.0 * self.space.horizon if self.space.timed else 0.0)
 
     def row(self, token: str, *, expired: bool = True) -> Kept:
         """Return the row of a session, also after its time is over: it can still be deleted."""

@@ -22,19 +22,19 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
-from reap import __version__
+from reap import __version__, language
 from reap._clock import LateError
 from reap._errors import InputError
 from reap.elicitation import in_force
-from reap.language import N_
+from reap.language import N_, _
 from reap.learning import gain
+from reap.scores import Scale
 from reap.service import exports, requests, reviews, schemas
 from reap.service.desk import Desk
 from reap.service.guards import D, admin, knows_key
 from reap.service.log import Entry
 from reap.service.render import Form, download, key_of, number, page, text
 from reap.service.store import Kept
-from reap.space.table import doubtful
 
 api = APIRouter()
 pages = APIRouter(include_in_schema=False)
@@ -131,8 +131,19 @@ def summary(desk: Desk, days: int) -> Summary:
         data=desk.case.data,
         version=__version__,
         title=desk.case.heading,
-        doubtful=[feature.label for feature in doubtful(desk.space.features)],
+        doubtful=[
+            _("{label}: moves the score by {points} on average").format(
+                label=desk.space.feature(name).label, points=_points(desk.case.scale, moved)
+            )
+            for name, moved in desk.case.traits.items()
+        ],
     )
+
+
+def _points(scale: Scale, moved: float) -> str:
+    """Return a difference of scores in words."""
+    unit = scale.unit if scale.output == "score" else _("points of 100")
+    return f"{language.number(moved * (1 if scale.output == 'score' else 100), 1)} {unit}".strip()
 
 
 def _since(days: int) -> str:

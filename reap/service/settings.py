@@ -154,8 +154,8 @@ class Settings(BaseSettings):
         Plans in a question, 2 to 4; more do not fit on a page.
     minds : bool
         Whether sessions also learn how much the person minds the number of changes, and waiting.
-    expire_days : float
-        How long a link works.
+    expire_days : float, optional
+        How long a link works; by default as long as the longest plan, and 90 days more.
     rate : float
         Requests a second that one client may make in the long run; 0 sets no limit.
     burst : int
@@ -189,7 +189,8 @@ class Settings(BaseSettings):
     hold_days : int
         How long a session is kept against deletion by the person, where the law demands it; 0: they delete it at any time.
     allow_traits : list of str
-        Features that look protected, such as age, and may count in the decision on purpose; any other is no reason to read.
+        Features that look protected, such as age, and may count in the decision on purpose. ``reap serve`` stops where the model
+        uses any other; which of them count is said when it starts, and on the operator's page.
     no_trace : bool
         Pages say at the start that nothing is stored with the bank and no credit file is touched. Only where that is true.
     anonymity : int
@@ -211,7 +212,7 @@ class Settings(BaseSettings):
     questions: int = Field(5, ge=1)
     options: int = Field(2, ge=2, le=4)
     minds: bool = True
-    expire_days: float = Field(30.0, ge=0, le=36_500, allow_inf_nan=False)
+    expire_days: float | None = Field(None, ge=0, le=36_500, allow_inf_nan=False)
     rate: float = Field(20.0, ge=0, allow_inf_nan=False)
     burst: int = Field(120, ge=1)
     starts: int = Field(60, ge=0)

@@ -84,3 +84,50 @@ def test_a_form_with_errors_comes_back_filled_with_the_fields_named(service, row
     assert "Today the answer would be no" in shown
     assert service.client.get("/?example=99999").status_code == 200
     assert service.client.get("/?example=x").status_code == 422
+
+
+def test_a_model_that_uses_a_protected_trait_is_not_served_unless_that_is_allowed(
+    german, german_model, german_engine, capsys
+):
+    from reap.cli.service import check_traits
+    from reap.service.case import Case
+
+    case = Case.of(german_engine, german.X, german.X.iloc[:3])
+    assert set(case.traits) == {"personal_status", "age"}
+    with pytest.raises(reap.InputError, match="the model uses personal_status and age"):
+        check_traits(case, Settings())
+    with pytest.raises(reap.InputError, match="the model uses personal_status,"):
+        check_traits(case, Settings(allow_traits=["age"]))
+    check_traits(case, Settings(allow_traits=["age", "personal_status"]))
+    assert "Allowed to count: age, which moves the score by 0." in capsys.readouterr().out
+
+
+def test_the_model_that_commands_train_is_not_shown_what_is_protected(german):
+    from reap.cli._setup import train
+    from reap.service.case import moved_by_traits
+
+    model, accuracy, _rest = train(german, 0)
+    engine = reap.Recourse(model, german.space).fit(german.X)
+    assert moved_by_traits(engine, german.X) == {}
+    assert accuracy > 0.7
+    assert engine.classifier_.has_gradient
+
+
+def test_a_link_lives_as_long_as_the_longest_plan_and_ninety_days(case, tmp_path):
+    from datetime import datetime, timedelta
+
+    from reap.service.desk import Desk
+    from reap.service.store import Store
+
+    def days(**given):
+        settings = Settings(database_url=f"sqlite:///{tmp_path}/{len(given)}.db", **given)
+        store = Store(settings.database_url, settings.secret)
+        store.prepare()
+        desk = Desk(case, store, settings)
+        kept = desk.row(desk.start(case.engine.space.vector(case.examples.iloc[0])))
+        return (datetime.fromisoformat(kept.expires) - datetime.fromisoformat(kept.created)) / timedelta(
+            days=1
+        )
+
+    assert days() >= 30 * case.engine.space.horizon + 89
+    assert 2.9 < days(expire_days=3) < 3.1
