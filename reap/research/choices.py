@@ -210,9 +210,14 @@ def colour_values() -> Array:
 
     Nobody knows beforehand which way is better, so each way is a column.
     """
-    lab = loadmat(folder() / FILES["colours"])["CIELAB"].astype(float)
+    lab = colour_places()
     every = np.column_stack([lab, np.hypot(lab[:, 1], lab[:, 2])])
     return np.hstack([every.max(axis=0) - every, every - every.min(axis=0)])
+
+
+def colour_places() -> Array:
+    """Return where the 37 colours are in CIELAB, (37, 3)."""
+    return np.asarray(loadmat(folder() / FILES["colours"])["CIELAB"].astype(float))
 
 
 def colour_answers() -> Array:

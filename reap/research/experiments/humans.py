@@ -18,7 +18,8 @@ import pandas as pd
 
 from reap._typing import Array, Frame
 from reap.belief import Posterior
-from reap.research import choices, predicting
+from reap.questions import Decision, Information, Random, SimilarCost, Strategy
+from reap.research import choices, colours, predicting
 from reap.research.choices import Half, Respondent
 from reap.research.experiments.report import Plot, ReportTable
 from reap.research.experiments.runner import Scope
@@ -27,6 +28,7 @@ from reap.research.predicting import Predictor
 TITLE = "Answers that real people gave: log loss of those held out"
 HITS = "The same: share of answers predicted, in %"
 STATED = "The same: chance stated for the likeliest answer minus how often it was given, in points"
+REGRET = "Colours: share of comparisons won by the best colour less that of the one recommended, in points"
 NEEDS = ("humans",)
 #: Penalties of a person's own logit towards nothing, and towards the pooled one: the best of .03 to 30 on the choosing halves.
 RIDGES = {
@@ -53,6 +55,14 @@ METHODS = (
 RECORDED, COMMIT = "posterior of 0.2, recorded", "536f067"
 #: Methods in the pictures.
 DRAWN = ("own logit, shrunk to pooled", "hierarchical-Bayes logit", "ours", "ours, taught by others")
+#: Ways of asking about colours, and the numbers of answers after which the colour recommended is judged.
+ASKING: dict[str, Strategy] = {
+    "regret: ours": Decision(),
+    "regret: most information": Information(),
+    "regret: the paper's similar cost": SimilarCost(),
+    "regret: at random": Random(),
+}
+MARKS = (0, 3, 5, 8, 12, 20, 30)
 #: The method of a set whose file is not here.
 ABSENT = "absent"
 #: Samples of people for an interval.
@@ -73,7 +83,7 @@ def cells(scope: Scope) -> list[dict[str, Any]]:
             "seed": scope.seed,
         }
         for name in choices.FILES
-        for method in ([ABSENT] if name in gone else METHODS)
+        for method in ([ABSENT] if name in gone else (*METHODS, *ASKING) if name == "colours" else METHODS)
     ]
 
 
@@ -81,6 +91,8 @@ def run(out: Path, *, dataset: str, method: str, half: Half, people: int | None,
     """Return a row a person, order, number of answers and question held out: chance stated, hit, log loss."""
     if method == ABSENT:
         return pd.DataFrame({"dataset": [dataset], "method": [method]})
+    if method in ASKING:
+        return _asked(ASKING[method], half, people, seed).assign(dataset=dataset, method=method)
     parts = []
     orders = range(1 if people else choices.ORDERS[dataset])
     asked = [who for order in orders for who in choices.read(dataset, half, order=order, limit=people)]
@@ -90,6 +102,18 @@ def run(out: Path, *, dataset: str, method: str, half: Half, people: int | None,
             predict = predictor(dataset, method, half, fold, seed, rounds=100 if people else 1500)
             parts.append(replay(mine, predict))
     return pd.concat(parts, ignore_index=True).assign(dataset=dataset, method=method)
+
+
+def _asked(strategy: Strategy, half: Half, people: int | None, seed: int) -> Frame:
+    """Return a row a person and number of answers: the regret of the colour that is recommended."""
+    belief, rows = colours.SmoothUtility(choices.colour_places(), seed), []
+    said = choices.colour_answers()
+    for who in choices.read("colours", half, limit=people):
+        number = int(who.name.rsplit("-", 1)[1])
+        rng = np.random.default_rng([seed, number])
+        found = colours.regrets(said[number], belief, strategy, MARKS[-1], rng)
+        rows += [{"person": who.name, "answers": t, "regret": found[t]} for t in MARKS]
+    return pd.DataFrame(rows)
 
 
 def predictor(
@@ -183,6 +207,7 @@ def recorded() -> Frame:
 def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return log loss, hits and calibration: a line a set and method, a column a number of answers."""
     ran = runs["humans"]
+    asked, ran = (ran[ran["method"].isin(list(ASKING)) == each] for each in (True, False))
     gone = sorted(set(ran.loc[ran["method"] == ABSENT, "dataset"]))
     made = pd.concat([figures(ran[ran["method"] != ABSENT]), recorded()], ignore_index=True)
     order = {name: i for i, name in enumerate((*METHODS[:-2], RECORDED, *METHODS[-2:]))}
@@ -201,7 +226,21 @@ def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
         ReportTable(TITLE, _wide(made, "loss", 1, 3), "beyond the paper", remarks),
         ReportTable(HITS, _wide(made, "hit", 100, 0), "beyond the paper", plot=_curves(made)),
         ReportTable(STATED, _wide(made, "over", 100, 0), "beyond the paper", plot=_calibration(ran)),
+        *([_regret(asked)] if len(asked) else []),
     ]
+
+
+def _regret(asked: Frame) -> ReportTable:
+    """Return the regret by way of asking, a column a number of answers."""
+    rows = []
+    for method, part in asked.groupby("method", sort=False):
+        each = {
+            str(t): "{:.0f} [{:.0f}, {:.0f}]".format(*(100 * x for x in _interval(at["regret"].to_numpy())))
+            for t, at in part.groupby("answers")
+        }
+        rows.append({"asking": str(method).removeprefix("regret: "), **each})
+    said = "A belief in utilities that vary smoothly over the colours; the belief in efforts does not fit colours."
+    return ReportTable(REGRET, pd.DataFrame(rows), "beyond the paper", [said])
 
 
 def _curves(made: Frame) -> Plot | None:
