@@ -119,12 +119,15 @@ class Leaves:
         # most boosters have at most 31 leaves a tree: half as wide words take half the time
         self._size = 32 if all(one.size == 32 for one in made) else 64
         kind = np.dtype(f"uint{self._size}")
-        values = np.zeros((len(made), width, self._size + 1))
+        zero, span = (
+            (126, 159) if self._size == 32 else (0, 65)
+        )  # where an exponent is no bit's, and how many there are
+        values = np.zeros((len(made), width, span))
         self._always = np.zeros((len(made), width), dtype=kind)
         #: Of each feature what remains, by rows of all sums' tables, and the row of each joint cell and sum.
         self._words, self._rows = list[Any](), list[Ints]()
         for i, one in enumerate(made):
-            values[i, : one.width, : one.size + 1] = one.values
+            values[i, : one.width, zero : zero + one.size + 1] = one.values
             self._always[i, : one.width] = one.always
         for k in range(len(self.space.features)):
             parts = [np.full((1, width), np.iinfo(kind).max, dtype=kind)]  # a row that rules nothing out
@@ -138,7 +141,8 @@ class Leaves:
             self._words.append(np.concatenate(parts))
             self._rows.append(np.where(first, first + self._own[k][:, self._quick], 0))
         self._values = values.ravel()
-        self._begin = (self._size + 1) * np.arange(self._always.size).reshape(self._always.shape)
+        begin = span * np.arange(self._always.size).reshape(self._always.shape)
+        self._begin = begin.astype(np.int32) if self._size == 32 else begin - 1022
 
     def _place(self, k: int, table: Table) -> Ints:
         """Return which cell of a table each joint cell of a feature is, and last a missing value's."""
@@ -226,14 +230,14 @@ class Leaves:
             words = np.repeat(word[None], len(part), axis=0)
             for k, table, row in varying:
                 words &= table[row[part[:, k]]]
-            # the exponent of a power of two is the number of its bit; 0 has exponent 0 here, and no value
+            # the exponent of a power of two is the number of its bit; 0 has exponent 0, and no value
             if self._size == 32:
                 power = words.astype(np.float32).view(np.int32) >> 23
-                power = np.maximum(power, 126) - 126
             else:
                 power = words.astype(float).view(np.int64) >> 52
-                power = np.maximum(power, 1022) - 1022
-            out[at : at + size] = self._values.take(power + begin) @ np.ones(word.shape[1])
+                np.maximum(power, 1022, out=power)
+            power += begin
+            out[at : at + size] = self._values.take(power) @ np.ones(word.shape[1])
         return out
 
 
