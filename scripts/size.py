@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SMALL = 80
 #: What must not grow: (lines, files) of packages that were rebuilt.
 LIMITS: dict[str, tuple[int, int]] = {
-    "recourse": (6_120, 23),
+    "recourse": (6_055, 23),
     "models": (3_230, 13),
     "elicitation": (2_892, 8),
     "questions": (1_015, 8),
