@@ -133,16 +133,12 @@ class Legal:
         """Return whether what effects move ends within its bounds, or what was seen, and the person's limits, (n,)."""
         if not len(self.derived.moved):
             return np.ones(len(new), dtype=bool)
-        own, value = old[:, self.derived.moved], new[:, self.derived.moved]
-        slack, (least, most), (hard_low, hard_high) = (
-            SAME * self.encoding.scale[self.derived.moved],
-            self._ends,
-            self._hard.T,
-        )
+        moved, (least, most) = self.derived.moved, self._ends
+        own, value, slack = old[:, moved], new[:, moved], SAME * self.encoding.scale[moved]
         low = np.where(self._declared, least, np.minimum(own, least))
         high = np.where(self._declared, most, np.maximum(own, most))
         inside = (value >= low - slack) & (value <= high + slack) | (np.abs(value - own) <= slack)
-        inside &= (value >= hard_low - slack) & (value <= hard_high + slack)
+        inside &= (value >= self._hard[:, 0] - slack) & (value <= self._hard[:, 1] + slack)
         return np.asarray((inside | np.isnan(own)).all(axis=1))
 
     def entailed(self, z0: Array, Z: Array) -> Bools:
