@@ -707,11 +707,15 @@ class Derived:
 
         ``values`` are those of where people start and of where they are then.
         """
-        now, then = ({key: zero_missing(known[key]) for key in formula.keys} for known in values)
+        now, then = values
+        if any(self.features[k].missing for k in formula.inputs):
+            now, then = ({key: zero_missing(known[key]) for key in formula.keys} for known in values)
         brought = np.asarray(formula.compute(then) - formula.compute(now), dtype=float)
         if self.features[formula.index].kind == "integer":
             brought = np.floor(brought + 0.5 + 1e-6)  # a half goes up, whatever its last digit
-        return np.where(self._untouched(formula, codes, start), 0.0, brought)
+        if np.isfinite(brought).all():
+            return brought
+        return np.where(self._untouched(formula, codes, start), 0.0, brought)  # log(0) stays what it is
 
     def _computed(self, formula: _Formula, values: Mapping[Any, Array], codes: Array) -> Array:
         """Return a derived feature as its formula says, (n,) or one for all."""
