@@ -28,8 +28,8 @@ from reap.space import ActionSpace
 
 #: From a subject's vector (d,) to the rows that a package returns, (0 or 1, d); and whether it proved that none is nearer.
 Finder: TypeAlias = Callable[[Array], tuple[Array, bool]]
-#: Seconds that a search of CFNOW or OCEAN may take.
-PATIENCE = 20
+#: Seconds that OCEAN may take for its proof, and CFNOW for making a row better.
+PATIENCE, POLISHING = 20, 3
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def cfnow(ground: Ground, strategy: str) -> Finder:
                 has_ohe=True,
                 model_predict_proba=ground.proba,
                 cf_strategy=strategy,
-                limit_seconds=PATIENCE,
+                limit_seconds=POLISHING,
             )
         return np.asarray(made.cfs, dtype=float).reshape(-1, len(z))[:1], False
 
@@ -241,8 +241,8 @@ class Preferences:
             with suppress(ModelFittingError):  # then the kernel's prior stays
                 fit_gpytorch_mll(PairwiseLaplaceMarginalLogLikelihood(self._model.likelihood, self._model))
 
-    def question(self, rng: np.random.Generator, eubo: bool = True) -> tuple[int, int] | None:
-        """Return the pair to ask about, not one that was asked: at random before the first answer, or always."""
+    def question(self, rng: np.random.Generator) -> tuple[int, int] | None:
+        """Return the pair of the highest EUBO that was not asked: at random before the first answer."""
         import torch
         from botorch.acquisition.preference import AnalyticExpectedUtilityOfBestOption
 
@@ -250,7 +250,7 @@ class Preferences:
         open_ = [(i, j) for i in range(len(self.points)) for j in range(i) if frozenset((i, j)) not in asked]
         if not open_:
             return None
-        if self._model is None or not eubo:
+        if self._model is None:
             return open_[rng.integers(len(open_))]
         with torch.no_grad():
             worth = AnalyticExpectedUtilityOfBestOption(self._model)(self.points[torch.tensor(open_)])

@@ -48,12 +48,11 @@ ASKED, PEOPLE = ("synthetic", "german", "student", "gmc", "heloc"), 10
 KINDS: dict[str, tuple[str, float]] = {
     "Gaussian": ("gaussian", 0.0),
     "10 % lapses": ("gaussian", 0.1),
-    "L1": ("l1", 0.0),
 }
 #: Plans are made for so many matrices of each of these kinds, other ones than people have; fewer plans than these are no choice.
 FROM, EACH_KIND, OTHERS, FEWEST = ("gaussian", "uniform", "rank-one", "diagonal"), 40, 1000, 4
 OURS, WHOLE = "ours", "ours, with its own engine"
-EUBO, GP_RANDOM = "BoTorch: PairwiseGP + EUBO", "BoTorch: PairwiseGP, random pairs"
+EUBO = "BoTorch: PairwiseGP + EUBO"
 SESSIONS: dict[str, dict[str, Any]] = {
     "our belief, random pairs": {"strategy": Random()},
     "the paper's": {"preset": "reap"},
@@ -61,13 +60,13 @@ SESSIONS: dict[str, dict[str, Any]] = {
     OURS: {},
     WHOLE: {},
 }
-ASKING = (EUBO, GP_RANDOM, *SESSIONS)
+ASKING = (EUBO, *SESSIONS)
 TIMES = (0, 5, 10)
-#: Real people of each set, the first of the half that is reported, and methods of the table of real answers.
-REAL, REPLAYED = 40, ("coin", "own ridge logit", "the paper's confidence set", OURS)
+#: Real people of each set for each simulated one, the first of the half that is reported; methods of the table of real answers.
+REAL, REPLAYED = 4, ("coin", "own ridge logit", "the paper's confidence set", OURS)
 GP = "BoTorch: PairwiseGP"
 #: The forest and its people: what OCEAN proves in seconds.
-PLANNED, REFUSED, TREES, DEPTH = ("german", "student", "bank", "compas"), 6, 50, 6
+PLANNED, REFUSED, TREES, DEPTH = ("german", "student", "bank", "compas"), 6, 30, 5
 MAKERS: dict[str, tuple[Peer | None, Callable[[Ground], Finder]]] = {
     "OCEAN, constraint programming": (OCEAN, peers.ocean),
     "NICE, proximity": (NICE, lambda ground: peers.nice(ground, "proximity")),
@@ -91,7 +90,7 @@ def cells(scope: Scope) -> list[dict[str, Any]]:
     real = {
         "part": "answers",
         "half": "choosing" if scope.quick else "reported",
-        "people": 4 if scope.quick else scope.subjects or REAL,
+        "people": 4 if scope.quick else REAL * (scope.subjects or PEOPLE),
         "seed": scope.seed,
     }
     return [
@@ -145,9 +144,7 @@ def _asking(
                     told = hold(engine, x, someone, at=at, seed=seed, **SESSIONS[method])
                     found = [(each.answers, judge.effort(each.plan.moves), each.seconds) for each in told]
                 else:
-                    found = _by_botorch(
-                        moves, someone, efforts, at, np.random.default_rng([seed, k]), method == EUBO
-                    )
+                    found = _by_botorch(moves, someone, efforts, at, np.random.default_rng([seed, k]))
                 about = {"who": who, "subject": i, "person": k, "method": method, "plans": len(moves)}
                 for answers, asks, seconds in found:
                     row = {"answers": answers, "effort": asks, "seconds": seconds}
@@ -155,7 +152,7 @@ def _asking(
 
 
 def _by_botorch(
-    moves: Array, someone: Person, efforts: Array, at: list[int], rng: np.random.Generator, eubo: bool
+    moves: Array, someone: Person, efforts: Array, at: list[int], rng: np.random.Generator
 ) -> list[tuple[int, float, float]]:
     """Return what a Gaussian process recommends of some plans after each number of answers: the effort, and CPU seconds so far.
 
@@ -166,7 +163,7 @@ def _by_botorch(
         begin = time.process_time()
         if count in at:
             found.append((count, float(efforts[known.best() or 0]), spent))
-        pair = known.question(rng, eubo) if count < at[-1] else None
+        pair = known.question(rng) if count < at[-1] else None
         spent += time.process_time() - begin
         if pair is None:
             continue
@@ -403,7 +400,8 @@ def _plans_table(frame: Frame, free: bool) -> ReportTable:
     remarks = [
         f"A forest of {TREES} trees of depth {DEPTH}; numbers of people, not shares. Effort is the sum of squared changes, 1 for "
         "another category; ratio of sums over people for whom both rows can be used (how many), 95 % bootstrap interval. "
-        "Times are of the processor, without what is prepared once for a model; the ratio is a geometric mean.",
+        "Times are of the processor, without what is prepared once for a model; the ratio is a geometric mean. CFNOW stops "
+        f"after {peers.POLISHING} s (120 by default), OCEAN after {peers.PATIENCE}.",
     ]
     if not free:
         remarks.append(
