@@ -346,7 +346,7 @@ def _answers_table(frame: Frame) -> ReportTable:
     ):
         row = {"set": name, "method": method}
         for each in part.itertuples():
-            row[str(each.answers)] = f"{each.loss:.3f} [{each.loss_low:.3f}, {each.loss_high:.3f}]"
+            row[f"{each.answers:.0f}"] = f"{each.loss:.3f} [{each.loss_low:.3f}, {each.loss_high:.3f}]"
         rows.append(
             {**row, "people": part["people"].max(), "ms a person": f"{1000 * seconds[name, method]:.0f}"}
         )
@@ -372,17 +372,23 @@ def _plans_table(frame: Frame, free: bool) -> ReportTable:
     def share(name: str) -> Callable[[Frame], str]:
         return lambda part: f"{part[name].sum():.0f}"
 
+    usual = base.loc[base["usable"], "effort"]
+
+    def both(part: Frame) -> Frame:
+        made = part[part["usable"]].assign(oracle=part["who"].map(usual), subject=part["who"])
+        return made.dropna(subset="oracle")
+
     def ratio(part: Frame) -> str:
-        usual = base.loc[base["usable"], "effort"]
-        both = (
-            part[part["usable"]]
-            .assign(oracle=part["who"].map(usual), subject=part["who"])
-            .dropna(subset="oracle")
-        )
-        found = excess(both)
+        found = excess(both(part))
         if not np.isfinite(found["excess"]):
             return "–"
-        return f"{1 + found['excess']:.2f} [{1 + found['low']:.2f}, {1 + found['high']:.2f}] ({len(both)})"
+        return (
+            f"{1 + found['excess']:.2f} [{1 + found['low']:.2f}, {1 + found['high']:.2f}] ({found['runs']})"
+        )
+
+    def each(part: Frame) -> str:
+        ratios = both(part)["effort"] / both(part)["oracle"]
+        return f"{ratios.median():.2f}, {ratios.max():.2f}" if len(ratios) else "–"
 
     def slower(part: Frame) -> str:
         times = part.set_index("who")["seconds"] / own["seconds"]
@@ -395,6 +401,7 @@ def _plans_table(frame: Frame, free: bool) -> ReportTable:
         columns |= {"keep the rules": share("legal"), "both, as written": share("usable")}
     columns["changes"] = lambda part: number(part.loc[part["found"], "changes"].mean(), ".1f")
     columns[f"effort beside {peer.split(',')[0]}"] = ratio
+    columns["the same person by person: middle, worst"] = each
     columns["time beside ours"] = slower
     columns["ms, middle"] = lambda part: f"{1000 * part['seconds'].median():.0f}"
     remarks = [
