@@ -30,6 +30,7 @@ from reap.service.log import Entry, Sent
 from reap.service.views import position
 from reap.space import Change
 from reap.space.encoding import UNCHANGED
+from reap.space.words import ratios
 from reap.words import stepwise
 
 #: Plans to choose from: the best, and two clearly different ones; beside them one that is easier and may not hold.
@@ -166,7 +167,7 @@ def plan(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         months=made.months if made.space.timed else None,
         changes=parts.actions(),
         follows=[str(change) for change in made.follows],
-        money=_money(made),
+        money=" ".join(filter(None, (*ratios(made.space, made.path[0], made.path[-1]), _money(made)))),
         cautions=[*cautions, *(words.cliff(made, one) for one in made.cliffs)],
         may_not_hold=fragile,
         stages=[
