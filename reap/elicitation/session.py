@@ -866,6 +866,8 @@ class Elicitation:
                 "It shares {features} with a plan above: anything else would ask more than twice as much of you."
             )
             said = note.format(features=listed(labels)) if labels else None
+            if plan.chance is not None and efforts[id(plan)] < self.effort(best):
+                said = _("This plan asks less of you than the first, but a yes is less likely to last.")
             chosen.append(plan.with_(effort=efforts[id(plan)], note=said))
         return chosen
 

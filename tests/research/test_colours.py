@@ -1,4 +1,4 @@
-"""Regret of a recommended colour: none once enough was asked of somebody who never errs, and less with every answer on average."""
+"""Regret of a recommended colour: none once enough was asked of somebody who never errs, and less with every answer."""
 
 from __future__ import annotations
 

@@ -239,7 +239,10 @@ class Walk:
         )
         for plan, asks in zip(offered, efforts, strict=True):
             easier = asks < efforts[0] * (1 - 1e-6)
-            flagged = plans.may_not_hold(self.here.app.state.desk, plan)
+            flagged = (
+                plans.may_not_hold(self.here.app.state.desk, plan)
+                or "asks less of you than the first" in plan.note
+            )
             self.rule(
                 "an easier plan is said as such, with its flaw", flagged or not easier, (asks, efforts[0])
             )
@@ -298,7 +301,13 @@ class Walk:
             limits = live.session.limits
         spare = [how for how, row in self.judge.less(own, target) if self.judge.legal(own, row, limits)]
         rows = [row for how, row in self.judge.less(own, target) if self.judge.legal(own, row, limits)]
-        needless = [how for how, fine in zip(spare, self.judge.accepts(rows), strict=True) if fine]
+        needless = [k for k, fine in enumerate(self.judge.accepts(rows)) if fine]
+        weighed = self.case.engine.acceptance_
+        if weighed.by_chance:  # what today's decision does not need makes a yes likelier
+            needless = [
+                k for k in needless if weighed.likely(self.space.vector(rows[k])[None])[0] >= plan.chance
+            ]
+        needless = [spare[k] for k in needless]
         self.rule("nothing the decision does not need", not needless, needless)
         self.rule("legal, and nothing fixed is moved", self.judge.legal(own, target, limits), target)
         moved = {c.feature for c in plan.changes}
