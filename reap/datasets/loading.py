@@ -45,7 +45,7 @@ def load(name: str, *, paper: bool = False, all_columns: bool = False) -> Datase
     --------
     >>> data = load("german")
     >>> print(data.space.feature("duration").describe())
-    whole number, 4 to 72 months; chosen on the day of the application
+    whole number, 4 to 72 months, in steps of 3; chosen on the day of the application
     >>> list(load("german", paper=True).X)
     ['status', 'duration', 'amount', 'personal_status', 'age']
     """

@@ -55,7 +55,7 @@ def absent(peer: Peer) -> str:
     Examples
     --------
     >>> absent(Peer("numpy", "numpy")), absent(Peer("other", "no_such_module"))
-    ('', 'not installed: No module named 'no_such_module'')
+    ('', "not installed: No module named 'no_such_module'")
     """
     if sys.version_info < peer.python:
         here, asked = (".".join(map(str, v)) for v in (sys.version_info[:2], peer.python))

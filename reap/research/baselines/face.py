@@ -67,4 +67,4 @@ class FACE(PathBaseline):
 
     def _plan(self, subject: Subject, limits: Limits | None) -> Plan:
         identity = effort.identity(self.space.dimension)
-        return self.graph_.plans(self.space.decode(subject.z[None]), identity, limits)[0]
+        return self.graph_.plans(subject.space.decode(subject.z[None]), identity, limits)[0]

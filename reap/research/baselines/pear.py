@@ -79,7 +79,7 @@ class PEAR(PathBaseline):
         return Session(self, x, limits, estimate)
 
     def _plan(self, subject: Subject, limits: Limits | None) -> Plan:
-        return self.planned(self.space.decode(subject.z[None]), self.means_.mean(axis=0), limits)
+        return self.planned(subject.space.decode(subject.z[None]), self.means_.mean(axis=0), limits)
 
     def planned(self, x: Any, weights: Array, limits: Limits | None = None) -> Plan:
         """Return the cheapest path under weights (size,); the note says which share of its edges costs nothing."""

@@ -19,7 +19,15 @@ from reap.space import ActionSpace, Feature
 #: Features that between them carry every restriction there is.
 RESTRICTED = [
     Feature(
-        "amount", range=(0, 100), bounds=(10, 60), step=5, direction="down", max_change=20, when="application"
+        "amount",
+        range=(0, 100),
+        bounds=(10, 60),
+        step=5,
+        direction="down",
+        max_change=20,
+        when="application",
+        advice="last",
+        effect="0.1 * months",
     ),
     Feature("months", "integer", range=(1, 48), direction="up", pace="2 a month"),
     Feature("grade", "ordinal", levels=("low", "middle", "high"), max_change=1, direction="up"),
