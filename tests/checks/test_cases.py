@@ -178,6 +178,7 @@ FAULTS = [
     (Lax, cases.bad_input_is_refused, "the call went through"),
     (Cheap, cases.random_worlds, "states an effort"),
     (Illegal, cases.random_worlds, "is illegal"),
+    (Cheap, cases.features_that_move_each_other, "states an effort"),
     (Rows, cases.more_changes_are_said, "is accepted without age"),
     (Rows, cases.plans_for_people, "in random world"),
     (Paths, cases.sessions_for_people, "asks for all of"),

@@ -82,7 +82,9 @@ def test_no_question_twice_in_fifty_rounds(start, preset):
         assert key not in seen
         seen.add(key)
         session.answer(len(seen) % 2)
-    assert len(seen) >= (10 if preset == "bayes" else 50)
+    assert len(seen) >= (
+        5 if preset == "bayes" else 50
+    )  # few plans of one person differ by what one can feel
 
 
 @pytest.mark.parametrize("preset", [Bayes(), Paper(), Paper(tolerance=0.4)], ids=repr)

@@ -28,11 +28,9 @@ def stored(tmp_path, people):
     store.prepare()
     for i, person in enumerate(people):
         started, *rest = person.events
-        kept, _ = store.create(
-            f"token-{i}", days=30, model="m", data="d", version="0", payload=started.payload
-        )
-        for place, event in enumerate(rest, 1):
-            store.append(kept, place, event.type, event.payload)
+        said = [("started", started.payload)]
+        kept, entries = store.create(f"token-{i}", days=30, model="m", data="d", version="0", said=said)
+        store.append(kept, 1, entries[-1].hash, [(event.type, event.payload) for event in rest])
     return store
 
 
@@ -46,7 +44,7 @@ def test_from_a_database_and_back(tmp_path, rules, capsys, monkeypatch):
     people = [session(RULES, HARD, i) for i in range(40)]
     store = stored(tmp_path, people)
     old = {"space": RULES.digest, "z": "as the first release wrote it"}
-    store.create("old", days=30, model="m", data="d", version="0", payload=old)
+    store.create("old", days=30, model="m", data="d", version="0", said=[("started", old)])
     database = f"sqlite:///{tmp_path}/reap.db"
     given = ("--database", database, "--space", rules)
     picture = tmp_path / "prior.svg"

@@ -65,8 +65,8 @@ def test_what_people_share_is_found(prior):
 
 
 def unknown(rng):
-    """A person as the default has them, who weighs columns one by one."""
-    return np.diag(np.exp(1.25 * rng.standard_normal(4)))
+    """A person as the default has them."""
+    return Posterior(4).sample(1, random_state=rng).matrices[0]
 
 
 def test_nothing_is_learnt_where_nothing_is_shared():

@@ -66,6 +66,7 @@ def words_of(space) -> set[str]:
             space.meaning.said("about"),
             space.meaning.said("yes"),
             space.meaning.said("ready"),
+            space.meaning.said("ratio"),
             *SAID.split(),
             *MONTHS.split(),
         ]

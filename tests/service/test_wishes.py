@@ -27,7 +27,7 @@ def test_a_wish_out_of_reach_is_refused_beside_its_field(service, row):
     assert f'value="{more}"' in answer.text  # what was typed is kept
     said = re.search(r'<p class="error" role="alert">(.*?)</p>', answer.text).group(1)
     assert said.startswith("Kreditbetrag: Damit bliebe kein Wert übrig; ")
-    assert re.search(r"\. Von Ihrer Lage aus geht es von 250 bis [\d.]+ DM\.$", said), said
+    assert re.search(r"\. Von Ihrer Situation aus geht es von 250 bis [\d.]+ DM\.$", said), said
     wish = {"feature": "amount", "at_least": more}
     assert service.client.post(f"/api/v1/sessions/{token}/constraints", json=wish).status_code == 422
     assert service.events("constrained") == []
