@@ -57,7 +57,7 @@ def test_demo_goes_the_whole_way(run):
     # the simulated person's preferences make a difference, and the plan does not ask for what is hard for them
     advice, plan = out.split("Advice without a question")[1], out.split("The plan for this person")[1]
     assert "to repay the loan instead of" in advice.split("The questions")[0]
-    assert "to repay the loan instead of" not in plan.lower()
+    assert "to repay the loan instead of" not in plan.split("Another one")[0].lower()
     share = int(re.search(r"it takes (\d+)% of the effort of the advice", plan).group(1))
     assert share < 80
 
