@@ -854,6 +854,12 @@ class Elicitation:
         """
         chosen, limit = [best], AFFORDABLE * self.effort(best)
         efforts = {id(plan): self.effort(plan) for plan in others}
+        beaten = {
+            key(option)
+            for question, choice, _impossible in self.history
+            if isinstance(choice, int) and question.whole and key(question.options[choice]) == key(best)
+            for option in question.options
+        }
         while len(chosen) < count:
             taken = [_features(plan) for plan in chosen]
             before = set().union(*taken)
@@ -866,7 +872,8 @@ class Elicitation:
                 "It shares {features} with a plan above: anything else would ask more than twice as much of you."
             )
             said = note.format(features=listed(labels)) if labels else None
-            if plan.chance is not None and efforts[id(plan)] < self.effort(best):
+            less = efforts[id(plan)] < self.effort(best)
+            if plan.chance is not None and less and key(plan) not in beaten:  # they said it asks for more
                 said = _("This plan asks less of you than the first, but a yes is less likely to last.")
             chosen.append(plan.with_(effort=efforts[id(plan)], note=said))
         return chosen
