@@ -21,7 +21,7 @@ SMALL = 80
 LIMITS: dict[str, tuple[int, int]] = {
     "recourse": (6_055, 23),
     "models": (3_230, 13),
-    "elicitation": (2_894, 8),
+    "elicitation": (2_901, 8),
     "questions": (1_015, 8),
     "space": (6_630, 18),
     ".": (2_280, 15),

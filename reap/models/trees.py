@@ -377,14 +377,8 @@ class Block:
     def _boosted(cls, last: Any, columns: slice, raw: Array, said: Array) -> list[Block]:
         if raw.shape[1] > 1:
             row = said.min(axis=1).argmax()
-            return [
-                cls(
-                    last,
-                    columns,
-                    base=np.log(np.maximum(said[row], np.finfo(float).tiny)) - raw[row],
-                    link="softmax",
-                )
-            ]
+            base = np.log(np.maximum(said[row], np.finfo(float).tiny)) - raw[row]
+            return [cls(last, columns, base=base, link="softmax")]
         odds = logit(np.clip(said[:, 1], 1e-6, 1 - 1e-6))
         near = np.abs(odds).argmin()
         far = np.where(np.abs(odds) < _FAR, np.abs(raw[:, 0] - raw[near, 0]), 0.0).argmax()
