@@ -393,6 +393,5 @@ def test_delays_at_any_moment_break_no_promise(case, tmp_path, quick, monkeypatc
         assert not broken, counted
         assert len(given) == len(set(given))
         assert {status for status, _, _ in counted} == {200, 503}
-        for kind in ((200, True, True), (503, None, True), (503, None, False)):
-            assert counted[kind], counted  # else nothing was tried
+        assert counted[200, True, True], counted  # else nothing was tried; who is told 503 may be stored or not
         assert list(service.store.faults()) == []
