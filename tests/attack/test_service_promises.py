@@ -393,5 +393,6 @@ def test_delays_at_any_moment_break_no_promise(case, tmp_path, quick, monkeypatc
         assert not broken, counted
         assert len(given) == len(set(given))
         assert {status for status, _, _ in counted} == {200, 503}
-        assert counted[200, True, True], counted  # else nothing was tried; who is told 503 may be stored or not
+        # who is told 503 may be stored or not
+        assert counted[200, True, True], counted
         assert list(service.store.faults()) == []
