@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from reap._errors import InputError
 
 _DEADLINE: ContextVar[float] = ContextVar("reap_deadline", default=math.inf)
-_WAY: ContextVar[Callable[[], object] | None] = ContextVar("reap_way", default=None)
 
 
 def deadline(time_limit: float | None) -> float:
@@ -52,23 +51,6 @@ def until(deadline: float) -> Iterator[None]:
         _DEADLINE.reset(before)
 
 
-@contextmanager
-def giving_way(wait: Callable[[], object]) -> Iterator[None]:
-    """Let everything inside call ``wait`` whenever it looks at the clock: there it may let others go first for a moment.
-
-    Examples
-    --------
-    >>> with giving_way(lambda: print("after you")):
-    ...     check()
-    after you
-    """
-    before = _WAY.set(wait)
-    try:
-        yield
-    finally:
-        _WAY.reset(before)
-
-
 def left() -> float:
     """Return the seconds until the time set by ``until``, as many as a lock can wait for where none was set."""
     return min(max(0.0, _DEADLINE.get() - time.monotonic()), threading.TIMEOUT_MAX)
@@ -76,8 +58,6 @@ def left() -> float:
 
 def late() -> bool:
     """Return whether the time is over; never where none was set."""
-    if (wait := _WAY.get()) is not None:
-        wait()
     deadline = _DEADLINE.get()
     return deadline < math.inf and time.monotonic() > deadline
 

@@ -78,41 +78,29 @@ def constrain(
     desk: Desk,
     live: Live,
     feature: str,
-    wish: Mapping[str, Any],
-    *,
-    revision: int | None = None,
-    key: str | None = None,
-) -> Entry:
-    """Store a wish about one feature: keep it, bound it, exclude levels, say how hard it is."""
-    sent = Sent.of(key, "constrained", feature, wish)
-    return desk.act(live, lambda: _wished(desk, live, feature, wish), revision, sent)
-
-
-def wish(
-    desk: Desk,
-    live: Live,
-    feature: str,
     wanted: Mapping[str, Any],
     *,
+    whole: bool = False,
     revision: int | None = None,
     key: str | None = None,
 ) -> Entry:
-    """Store all that a person wishes for one feature: what was wished before and is not wanted any more is taken back."""
-    sent = Sent.of(key, "wished", feature, wanted)
+    """Store a wish about one feature: keep it, bound it, exclude levels, say how hard it is.
+
+    ``whole``: it is all that they wish for the feature, so what was wished before and is not wanted any more is taken back.
+    """
+    sent = Sent.of(key, "wished" if whole else "constrained", feature, wanted)
+    if not whole:
+        return desk.act(live, lambda: _wished(desk, live, feature, wanted), revision, sent)
     if (done := desk.repeated(live, sent)) is not None:
         return done
     limits = live.session.limits
     asked = _wished(desk, live, feature, wanted) if wanted else None
-    lifted = (
-        saying.released(limits, feature)
-        if feature in limits.names and (asked is None or _loosens(limits, feature, wanted))
-        else None
-    )
-    if asked is not None:
-        return desk.act(live, lambda: asked, revision, sent, first=lifted)
-    if lifted is not None:
-        return desk.act(live, lambda: lifted, revision, sent)
-    raise InputError(_("say what you wish for “{label}”").format(label=desk.space.feature(feature).label))
+    loosened = feature in limits.names and (asked is None or _loosens(limits, feature, wanted))
+    lifted = saying.released(limits, feature) if loosened else None
+    said = asked or lifted
+    if said is None:
+        raise InputError(_("say what you wish for “{label}”").format(label=desk.space.feature(feature).label))
+    return desk.act(live, lambda: said, revision, sent, first=lifted if asked else None)
 
 
 def _wished(desk: Desk, live: Live, feature: str, wanted: Mapping[str, Any]) -> Event:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from reap import language
 from reap._errors import InputError
 from reap.elicitation import Event
-from reap.service import acts, papers, plans, requests, reviews, schemas, views
+from reap.service import acts, papers, plans, reviews, schemas, views
 from reap.service.desk import Desk, Live
 from reap.service.guards import D
 from reap.service.render import Form, go, key_of, link, number, page, sent, text, texts
@@ -38,7 +38,7 @@ def chosen(desk: D, token: str) -> schemas.Chosen | None:
 
 
 @api.post("/choice", response_model=schemas.Chosen, responses=OF_SESSION)
-def choose(desk: D, token: str, body: requests.ChoiceRequest) -> Response:
+def choose(desk: D, token: str, body: schemas.ChoiceRequest) -> Response:
     """Choose one of the plans on offer; where the operator promises it, it is honoured until a day."""
     with desk.open(token) as live:
         plans.choose(desk, live, body.plan, body.key)
@@ -48,7 +48,7 @@ def choose(desk: D, token: str, body: requests.ChoiceRequest) -> Response:
 
 
 @api.post("/done", response_model=schemas.State, responses=OF_SESSION)
-def done(desk: D, token: str, body: requests.Done) -> Response:
+def done(desk: D, token: str, body: schemas.Done) -> Response:
     """Report what is done of the chosen plan; the person stands there now and is scored again."""
     with desk.open(token) as live:
         plans.report(desk, live, body.done, body.key)
@@ -82,7 +82,7 @@ def reviewed(desk: D, token: str) -> Response:
 
 
 @api.post("/review", status_code=204, responses=OF_SESSION)
-def review(desk: D, token: str, body: requests.ReviewRequest) -> Response:
+def review(desk: D, token: str, body: schemas.ReviewRequest) -> Response:
     """Ask a person to look at the decision."""
     with desk.open(token) as live:
         reviews.ask(desk, live, body.words, body.key)

@@ -76,7 +76,7 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        counted.serve(case.model, case.data, __version__)
+        counted.info.labels(case.model[:12], case.data[:12], __version__).set(1)
         _logger.info("started", extra={"facts": {"model": case.model[:12], "data": case.data[:12]}})
         with suppress(UnavailableError):
             store.purge(settings.hold_days)
@@ -94,7 +94,9 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     state = app.state
-    state.desk = Desk(case, store, settings, counted.solved)
+    state.desk = Desk(
+        case, store, settings, lambda what, seconds: counted.solves.labels(what).observe(seconds)
+    )
     state.settings, state.metrics, state.rates = settings, counted, Rates(settings)
     state.stuck = set[asyncio.Task[None]]()
     state.lookouts = anyio.CapacityLimiter(2)  # threads that look at the database for /readyz

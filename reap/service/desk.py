@@ -26,6 +26,7 @@ from reap._typing import Array
 from reap.belief import LearnedPrior
 from reap.elicitation import ACTS, VERBS, Bayes, Elicitation, Event, in_force
 from reap.elicitation.events import MALFORMED
+from reap.language import N_, _
 from reap.plan import Plan
 from reap.recourse import Engine
 from reap.service.case import Case
@@ -35,43 +36,78 @@ from reap.service.settings import Settings
 from reap.service.store import ConflictError, Kept, Store, UnavailableError, fingerprint
 from reap.space import Limits
 
-#: Seconds for which a newcomer, at every look at the clock, lets whoever is in a session go first. Beside one start after the
-#: other, 19 of 20 answers came within 550 ms with it and within 1,050 ms without (German credit, the network of ``reap serve``).
-_MOMENT = 0.02
-
-# why a request is refused; what people read about each is in ``faults`` -----------------------------------
+# why a request is refused ---------------------------------------------------------------------------------
 
 
-class MissingError(Exception):
+class RefusedError(Exception):
+    """A request is refused: with which status, and what people read about it."""
+
+    status = 409
+    said = ""
+
+    def __str__(self) -> str:
+        return _(self.said)
+
+
+class MissingError(RefusedError):
     """There is no such session: never was, expired, deleted, or somebody else's."""
 
+    status = 404
+    said = N_(
+        "There is no such session. The link may be incomplete, its time may be over, or it was deleted."
+    )
 
-class StaleError(Exception):
+
+class StaleError(RefusedError):
     """The request was made on a state that has changed since; the session has moved on."""
+
+    said = N_("The session has moved on since this page was shown; here is where it stands now.")
 
 
 class ReusedError(StaleError):
     """The key of the request belongs to another one, which said something else."""
 
+    said = N_(
+        "The key of this request belongs to an earlier one that said something else, so nothing was stored; take a new key."
+    )
 
-class ReplacedError(Exception):
+
+class ReplacedError(RefusedError):
     """The session was made with a model, data or release that this service does not use any more."""
 
+    said = N_(
+        "The model that decides has been replaced since this session was started. You can still download or delete it; "
+        "start again to get a plan for the new model."
+    )
 
-class TrialsError(Exception):
+
+class TrialsError(RefusedError):
     """The session has no trial left, or the service allows none."""
 
+    status = 429
+    said = N_("This session has no trials left; your plan and its scores are not touched by that.")
 
-class HeldError(Exception):
+
+class HeldError(RefusedError):
     """The session must be kept for some time, whatever the person wants."""
+
+    said = N_("The law obliges us to keep this until {day}; nothing was deleted.")
 
     def __init__(self, until: date) -> None:
         self.until = until
-        super().__init__(until.isoformat())
+
+    def __str__(self) -> str:
+        return _(self.said).format(day=language.day(self.until))
 
 
-class UncomputedError(Exception):
+class UncomputedError(RefusedError):
     """The engine failed on what the person said, so it was not stored."""
+
+    status = 500
+    said = N_(
+        "We could not work out what follows from this, so it was not stored. Everything before it is as it was; "
+        "check what you entered, or say something else."
+    )
 
 
 # a session in memory --------------------------------------------------------------------------------------
@@ -182,8 +218,6 @@ class Desk:
         self.space = case.engine.space
         self._solved = solved
         self._solvers = threading.BoundedSemaphore(settings.solvers)
-        self._idle = threading.Event()  # nobody in a session computes
-        self._idle.set()
         self._live: MutableMapping[str, Live] = LRUCache(settings.live_sessions)
         self._directory = threading.Lock()  # guards the directory, never a computation
         self.prior = LearnedPrior.load(settings.prior) if settings.prior else None
@@ -222,8 +256,7 @@ class Desk:
             preset=Bayes(prior=self.prior, minds=self.settings.minds),
             random_state=seed,
         )
-        with _clock.giving_way(lambda: self._idle.wait(_MOMENT)):
-            str(session.ask())  # in words too: what cannot be said is not stored
+        str(session.ask())  # in words too: what cannot be said is not stored
         _clock.check()
         seconds = time.perf_counter() - begin
         self._solved("ask", seconds)
@@ -349,13 +382,11 @@ class Desk:
         """Wait for a place to compute, and tell the metrics how long it took."""
         if not self._solvers.acquire(timeout=_clock.left()):
             raise LateError
-        self._idle.clear()
         begin = time.perf_counter()
         try:
             yield
             self._solved(name, time.perf_counter() - begin)
         finally:
-            self._idle.set()
             self._solvers.release()
 
     # what the person says ----------------------------------------------------------------------------
@@ -466,7 +497,7 @@ class Desk:
             begin = time.perf_counter()
             try:
                 with self.solving(live, "ask" if kind == "asked" else "recommend"):
-                    _ = live.session.ask() if kind == "asked" else live.session.recommend()
+                    (live.session.ask if kind == "asked" else live.session.recommend)()
             except BaseException:
                 live.forget()
                 raise

@@ -22,8 +22,8 @@ from reap.service.store import Kept
 _FORMAT, _VERSION = "reap.log", 1
 #: What a person's copy is called: it is for reading, and does not replay.
 _COPY = "reap.copy"
-#: Where the payloads of a log have scores; the first release called them probabilities.
-_SCORES = ("scores", "score", "score_below", "score_above", "probabilities")
+#: Where the payloads of a log have scores.
+_SCORES = ("scores", "score", "score_below", "score_above")
 COLUMNS = (
     "session",
     "number",
@@ -124,8 +124,7 @@ def _rows(entries: Sequence[Entry]) -> list[list[object]]:
     for entry in entries:
         said = entry.payload
         if entry.type == "asked":
-            shown = said.get("round", said)["question"]  # the first release had a round around it
-            if shown:
+            if shown := said["question"]:
                 asked[shown["id"]] = entry
         elif entry.type == "answered":
             before = asked[said["question"]]

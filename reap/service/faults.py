@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
@@ -17,32 +18,11 @@ from reap._clock import LateError
 from reap._errors import InputError
 from reap.language import N_, _
 from reap.service import views
-from reap.service.desk import (
-    HeldError,
-    MissingError,
-    ReplacedError,
-    ReusedError,
-    StaleError,
-    TrialsError,
-    UncomputedError,
-)
+from reap.service.desk import RefusedError, ReplacedError, StaleError, UncomputedError
 from reap.service.render import error_page, moved_on
-from reap.service.rows import FieldError
 from reap.service.store import UnavailableError
 
 _logger = logging.getLogger("reap.service")
-NOT_FOUND = N_(
-    "There is no such session. The link may be incomplete, its time may be over, or it was deleted."
-)
-STALE = N_("The session has moved on since this page was shown; here is where it stands now.")
-REUSED = N_(
-    "The key of this request belongs to an earlier one that said something else, so nothing was stored; take a new key."
-)
-NO_TRIALS = N_("This session has no trials left; your plan and its scores are not touched by that.")
-REPLACED = N_(
-    "The model that decides has been replaced since this session was started. You can still download or delete it; "
-    "start again to get a plan for the new model."
-)
 UNAVAILABLE = N_(
     "The service cannot store anything at the moment. Nothing was lost; please try again in a minute."
 )
@@ -52,10 +32,7 @@ UNKNOWN = N_(
     "We cannot say yet whether what you sent is stored: load the page again in a minute to see it. "
     "Sent once more, it counts once."
 )
-UNCOMPUTED = N_(
-    "We could not work out what follows from this, so it was not stored. Everything before it is as it was; "
-    "check what you entered, or say something else."
-)
+_HTTP = {404: N_("There is nothing at this address."), 405: N_("This address does not take that method.")}
 
 
 class SafeJSON(JSONResponse):
@@ -66,32 +43,28 @@ class SafeJSON(JSONResponse):
         return json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
-def fault(
+def answer(
+    request: Request,
     status: int,
     sentence: str,
+    *,
     fields: Mapping[str, str] | None = None,
-    state: Any = None,
+    state: BaseModel | None = None,
     headers: Mapping[str, str] | None = None,
     stored: bool | None = False,
 ) -> Response:
-    """Return an error of the API."""
-    text = sentence[:1].upper() + sentence[1:] + ("" if sentence.endswith((".", "?", "!")) else ".")
-    listed = [{"field": name, "message": message} for name, message in (fields or {}).items()]
+    """Return an error the way the client understands it, in its language: JSON for programs, a page for people."""
+    sentence = _(sentence)
+    if not request.url.path.startswith(("/api/", "/healthz", "/readyz", "/metrics")):
+        over = sentence == _(ReplacedError.said)
+        return error_page(request, status, sentence, headers=dict(headers or {}), over=over)
     body = {
-        "error": text,
-        "fields": listed,
+        "error": sentence[:1].upper() + sentence[1:] + ("" if sentence.endswith((".", "?", "!")) else "."),
+        "fields": [{"field": name, "message": message} for name, message in (fields or {}).items()],
         "state": None if state is None else state.model_dump(mode="json"),
         "stored": stored,
     }
     return SafeJSON(body, status, headers=dict(headers or {}))
-
-
-def answer(request: Request, status: int, sentence: str, **more: Any) -> Response:
-    """Return an error the way the client understands it, in its language: JSON for programs, a page for people."""
-    sentence = _(sentence)
-    if request.url.path.startswith(("/api/", "/healthz", "/readyz", "/metrics")):
-        return fault(status, sentence, **more)
-    return error_page(request, status, sentence, headers=more.get("headers"), over=sentence == _(REPLACED))
 
 
 def failure(request: Request, status: int, sentence: str, wait: int = 0) -> Response:
@@ -116,41 +89,18 @@ def late(request: Request, limit: float) -> Response:
 def install(app: FastAPI) -> None:
     """Give every error that is foreseen its answer; `guards.Guard` answers the others."""
 
-    @app.exception_handler(MissingError)
-    def _missing(request: Request, error: Exception) -> Response:
-        return answer(request, 404, NOT_FOUND)
-
-    @app.exception_handler(ReplacedError)
-    def _replaced(request: Request, error: Exception) -> Response:
-        return answer(request, 409, REPLACED)
-
-    @app.exception_handler(StaleError)
-    def _stale(request: Request, error: Exception) -> Response:
+    @app.exception_handler(RefusedError)
+    def _refused(request: Request, error: RefusedError) -> Response:
+        if isinstance(error, UncomputedError):
+            cause = error.__cause__ or error
+            _logger.error("not computed", exc_info=(type(cause), cause, cause.__traceback__))
+        if not isinstance(error, StaleError):
+            return answer(request, error.status, str(error))
         if not request.url.path.startswith("/api/"):
             return moved_on(request)
         desk = request.app.state.desk
         with desk.open(request.path_params["token"]) as live:
-            sentence = REUSED if isinstance(error, ReusedError) else STALE
-            return answer(request, 409, sentence, state=views.state(desk, live))
-
-    @app.exception_handler(HeldError)
-    def _held(request: Request, error: Exception) -> Response:
-        until = language.day(error.until) if isinstance(error, HeldError) else ""
-        return answer(
-            request,
-            409,
-            _("The law obliges us to keep this until {day}; nothing was deleted.").format(day=until),
-        )
-
-    @app.exception_handler(TrialsError)
-    def _tried(request: Request, error: Exception) -> Response:
-        return answer(request, 429, NO_TRIALS)
-
-    @app.exception_handler(UncomputedError)
-    def _uncomputed(request: Request, error: Exception) -> Response:
-        cause = error.__cause__ or error
-        _logger.error("not computed", exc_info=(type(cause), cause, cause.__traceback__))
-        return answer(request, 500, UNCOMPUTED)
+            return answer(request, error.status, str(error), state=views.state(desk, live))
 
     @app.exception_handler(LateError)
     def _late(request: Request, error: Exception) -> Response:
@@ -160,13 +110,12 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(UnavailableError)
     def _unavailable(request: Request, error: Exception) -> Response:
         _logger.error("database unavailable", extra={"facts": {"cause": str(error)}})
-        request.app.state.metrics.unavailable()
+        request.app.state.metrics.faults.inc()
         return failure(request, 503, UNAVAILABLE, wait=10)
 
     @app.exception_handler(InputError)
     def _input(request: Request, error: InputError) -> Response:
-        fields = error.fields if isinstance(error, FieldError) else {}
-        return answer(request, 422, str(error), fields=fields)
+        return answer(request, 422, str(error), fields=getattr(error, "fields", None))
 
     @app.exception_handler(RequestValidationError)
     def _invalid(request: Request, error: RequestValidationError) -> Response:
@@ -176,11 +125,5 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     def _http(request: Request, error: HTTPException) -> Response:
-        headers = dict(error.headers or {})
-        sentence = {
-            404: N_("There is nothing at this address."),
-            405: N_("This address does not take that method."),
-        }
-        return answer(
-            request, error.status_code, sentence.get(error.status_code, str(error.detail)), headers=headers
-        )
+        sentence = _HTTP.get(error.status_code, str(error.detail))
+        return answer(request, error.status_code, sentence, headers=error.headers)

@@ -92,16 +92,13 @@ def client_of(request: Request) -> str:
     return request.client.host if request.client else "unknown"
 
 
-def given_key(request: Request) -> str:
-    """Return the admin key that a request brings, in either header; empty where there is none."""
-    kind, _, value = request.headers.get("authorization", "").partition(" ")
-    return value if kind.lower() == "bearer" else request.headers.get("x-admin-key", "")
-
-
-def knows_key(request: Request, given: str) -> bool:
-    """Return whether a client gave the admin key; one that guessed wrong a few times has to wait before the next guess."""
+def knows_key(request: Request, password: str | None = None) -> bool:
+    """Return whether a client gave the admin key, as a password or in either header; after a few wrong guesses it has to wait."""
     rates: Rates = request.app.state.rates
-    client = client_of(request)
+    client, given = client_of(request), password
+    if given is None:
+        kind, _mark, value = request.headers.get("authorization", "").partition(" ")
+        given = value if kind.lower() == "bearer" else request.headers.get("x-admin-key", "")
     if given and not rates.left(rates.guesses, client):
         raise HTTPException(429, N_("Too many wrong admin keys; wait a minute."), {"Retry-After": "60"})
     known = same(given, request.app.state.settings.admin_key)
@@ -112,7 +109,7 @@ def knows_key(request: Request, given: str) -> bool:
 
 async def admin(request: Request) -> None:
     """Refuse a request without the admin key."""
-    if not knows_key(request, given_key(request)):
+    if not knows_key(request):
         raise HTTPException(401, N_("This needs the admin key in the header X-Admin-Key."))
 
 
@@ -120,7 +117,7 @@ async def may_start(request: Request) -> None:
     """Refuse a start from outside where the operator keeps it closed, or where one client starts too many."""
     if not request.app.state.settings.open_start:
         await admin(request)
-    elif not given_key(request) or not knows_key(request, given_key(request)):
+    elif not knows_key(request):
         count_start(request)
 
 
@@ -319,7 +316,7 @@ class Guard:
             "/static" if scope["path"].startswith("/static/") else "unknown"
         )
         method = scope["method"] if scope["method"] in _METHODS else "other"  # a stranger may invent any word
-        self.metrics.requested(route, method, status, seconds)
+        self.metrics.requests.labels(route, method, str(status)).observe(seconds)
         facts = {"request": request, "method": method, "route": route, "status": status}
         _logger.info("request", extra={"facts": {**facts, "ms": round(1000 * seconds, 1)}})
 

@@ -18,6 +18,7 @@ import anyio
 import numpy as np
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi import Path as FromPath
+from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
@@ -29,11 +30,11 @@ from reap.elicitation import in_force
 from reap.language import N_, _
 from reap.learning import gain
 from reap.scores import Scale
-from reap.service import exports, requests, reviews, schemas
+from reap.service import exports, reviews, schemas
 from reap.service.desk import Desk
 from reap.service.guards import D, admin, knows_key
 from reap.service.log import Entry
-from reap.service.render import Form, download, key_of, number, page, text
+from reap.service.render import Form, download, number, page, text
 from reap.service.store import Kept
 
 api = APIRouter()
@@ -221,7 +222,7 @@ def reply(
     desk: D,
     session: Annotated[str, FromPath(max_length=40)],
     revision: Annotated[int, FromPath(ge=0, le=10**6)],
-    body: requests.Reply,
+    body: schemas.Reply,
 ) -> Response:
     """Answer such a request; the person reads it on their page."""
     reviews.answer(desk.store, session, revision, body.decision, body.words)
@@ -249,8 +250,7 @@ async def ready(request: Request, desk: D) -> Health:
 @api.get("/metrics", response_class=PlainTextResponse)
 def metrics(request: Request) -> Response:
     """Figures for Prometheus."""
-    counted = request.app.state.metrics
-    return Response(counted.text(), media_type=counted.content_type)
+    return Response(request.app.state.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
 # the pages ----------------------------------------------------------------------------------------------
@@ -310,7 +310,6 @@ def answer(request: Request, desk: D, form: Form) -> Response:
             number(form, "asked"),
             text(form, "decision"),
             text(form, "words"),
-            key_of(form),
         )
     except InputError as error:
         return _operator(request, desk, 30, 422, str(error))

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from reap._errors import InputError
 from reap.elicitation.learned import WORDS
 from reap.language import _
-from reap.service import acts, requests, rows, schemas, views
+from reap.service import acts, rows, schemas, views
 from reap.service.desk import Desk, Live, MissingError
 from reap.service.guards import D
 from reap.service.render import Form, go, key_of, number, page, sent, text, texts
@@ -20,14 +20,14 @@ api = APIRouter(prefix="/api/v1/sessions/{token}")
 pages = APIRouter(prefix="/s/{token}", include_in_schema=False)
 
 Revision = Annotated[int | None, Query(ge=0, le=10**6, description="Refuse where the session has moved on.")]
-Key = Annotated[str | None, Query(pattern=requests.KEY)]
+Key = Annotated[str | None, Query(pattern=schemas.KEY)]
 
 
 # the API ------------------------------------------------------------------------------------------------
 
 
 @api.post("/answers", response_model=schemas.Stored, responses=OF_SESSION)
-def answer(desk: D, token: str, body: requests.AnswerRequest) -> Response:
+def answer(desk: D, token: str, body: schemas.AnswerRequest) -> Response:
     """Answer the question. The same key again gives the same stored answer; a stale revision gives 409."""
     with desk.open(token) as live:
         entry = acts.answer(desk, live, **body.model_dump())
@@ -51,7 +51,7 @@ def undo(desk: D, token: str, revision: Revision = None, key: Key = None) -> Res
 
 
 @api.put("/answers/{position}", response_model=schemas.State, responses=OF_SESSION)
-def revise(desk: D, token: str, position: int, body: requests.Revised) -> Response:
+def revise(desk: D, token: str, position: int, body: schemas.Revised) -> Response:
     """Give another answer to an earlier question, by its position from 0; later answers stay."""
     with desk.open(token) as live:
         acts.revise(desk, live, position=position, **body.model_dump())
@@ -59,7 +59,7 @@ def revise(desk: D, token: str, position: int, body: requests.Revised) -> Respon
 
 
 @api.post("/screening", response_model=schemas.State, responses=OF_SESSION)
-def screen(desk: D, token: str, body: requests.ScreeningRequest) -> Response:
+def screen(desk: D, token: str, body: schemas.ScreeningRequest) -> Response:
     """Say before the first question what could change at all; what is not named stays as it is."""
     with desk.open(token) as live:
         acts.screen(desk, live, **body.model_dump())
@@ -67,7 +67,7 @@ def screen(desk: D, token: str, body: requests.ScreeningRequest) -> Response:
 
 
 @api.post("/constraints", response_model=schemas.State, responses=OF_SESSION)
-def constrain(desk: D, token: str, body: requests.Constraint) -> Response:
+def constrain(desk: D, token: str, body: schemas.Constraint) -> Response:
     """Wish something about one feature: keep it, bound it, exclude levels, say how hard changing it is."""
     with desk.open(token) as live:
         wish = rows.wish(desk.space, body.feature, body.model_dump())
@@ -276,7 +276,9 @@ def wished(request: Request, desk: D, token: str, form: Form) -> Response:
     try:
         with desk.open(token) as live:
             read = rows.wish(desk.space, feature, said)
-            acts.wish(desk, live, feature, read, revision=number(form, "revision"), key=key_of(form))
+            acts.constrain(
+                desk, live, feature, read, whole=True, revision=number(form, "revision"), key=key_of(form)
+            )
     except InputError as error:
         return _wishes(request, desk, token, 422, error=str(error), wrong=feature, typed=said)
     limits = set(read) - {"difficulty"}

@@ -20,7 +20,7 @@ from reap import language
 from reap._errors import InputError
 from reap.language import N_, _
 from reap.service import charts
-from reap.service.requests import KEY
+from reap.service.schemas import KEY
 from reap.service.settings import Settings
 from reap.space import Feature
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -13,7 +14,7 @@ from reap.elicitation import Event
 from reap.language import N_, _
 from reap.service.desk import Desk, Live, MissingError
 from reap.service.log import Entry, Sent
-from reap.service.store import Store
+from reap.service.store import SESSIONS, ConflictError, Store
 
 #: Characters that a request and its answer may have.
 LONGEST = 2000
@@ -126,21 +127,20 @@ def queue(store: Store) -> list[Request]:
     return sorted(found, key=lambda request: (request.answered, request.at))
 
 
-def answer(
-    store: Store, session: str, revision: int, decision: str, words: str, key: str | None = None
-) -> Entry:
-    """Store the operator's answer to a request; a request is answered once."""
+def answer(store: Store, session: str, revision: int, decision: str, words: str) -> Entry:
+    """Store the operator's answer to a request, at the end of its log whatever happens meanwhile; a request is answered once."""
     if decision not in DECISIONS:
         raise InputError(f"the decision is {decision!r}; give one of {', '.join(DECISIONS)}")
-    said = _checked(words)
-    asked = [e for e in store.events(session) if e.type == "review asked" and e.revision == revision]
-    if not asked:
-        raise MissingError
-    payload = {"of": revision, "decision": decision, "words": said}
-    known = [e for e in store.events(session) if e.type == "review answered" and e.payload["of"] == revision]
-    if known:
-        return known[0]
-    stored = store.add_note(session, "review answered", payload, Sent.of(key, "review answered", payload))
-    if stored is None:
-        raise MissingError
-    return stored
+    payload = {"of": revision, "decision": decision, "words": _checked(words)}
+    while True:
+        entries = store.events(session)
+        if not any(e.type == "review asked" and e.revision == revision for e in entries):
+            raise MissingError
+        known = [e for e in entries if e.type == "review answered" and e.payload["of"] == revision]
+        if known:
+            return known[0]
+        kept = store.row(SESSIONS.c.id == session)
+        if kept is None:
+            raise MissingError
+        with suppress(ConflictError):  # somebody wrote first
+            return store.append(kept, len(entries), entries[-1].hash, [("review answered", payload)])[0]

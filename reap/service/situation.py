@@ -14,9 +14,9 @@ from reap import language
 from reap._typing import Array
 from reap.elicitation import Event
 from reap.language import _
-from reap.service import acts, exports, plans, requests, reviews, rows, schemas, views
+from reap.service import acts, exports, plans, reviews, rows, schemas, views
 from reap.service.desk import Desk, Live
-from reap.service.guards import D, count_start, given_key, in_line, knows_key, may_start
+from reap.service.guards import D, count_start, in_line, knows_key, may_start
 from reap.service.papers import protected
 from reap.service.render import Form, download, go, key_of, link, number, page, sent, text
 from reap.service.schemas import FAULTS, OF_SESSION
@@ -56,7 +56,7 @@ def schema(desk: D) -> schemas.Schema:
     responses=FAULTS,
     dependencies=[Depends(may_start), Depends(in_line)],
 )
-def start(request: Request, desk: D, body: requests.Start) -> Response:
+def start(request: Request, desk: D, body: schemas.Start) -> Response:
     """Start a session with the subject's row; send the person the link."""
     token = desk.start(rows.read(desk.space, body.subject), **body.model_dump(exclude={"subject"}))
     with desk.open(token) as live:
@@ -73,14 +73,14 @@ def state(desk: D, token: str) -> Response:
 
 
 @api.post("/sessions/{token}/situation", response_model=schemas.State, responses=OF_SESSION)
-def replan(request: Request, desk: D, token: str, body: requests.Situation) -> Response:
+def replan(request: Request, desk: D, token: str, body: schemas.Situation) -> Response:
     """Say where the person is now; the session goes on from there with all that was learnt.
 
     What was `given` at the start changes only with the admin key.
     """
     z = rows.read(desk.space, body.subject)
     with desk.open(token) as live:
-        moved(desk, live, z, bool(given_key(request)) and knows_key(request, given_key(request)))
+        moved(desk, live, z, by_lender=knows_key(request))
         acts.replan(desk, live, z, revision=body.revision, key=body.key)
         return sent(views.state(desk, live))
 
@@ -99,8 +99,7 @@ def export(request: Request, desk: D, token: str) -> Response:
     With the admin key: the log to the byte, which `reap.service.exports.load` brings back to the same plan.
     """
     kept, entries = desk.log(token)
-    exact = bool(given_key(request)) and knows_key(request, given_key(request))
-    made = exports.as_json(kept, entries) if exact else exports.as_copy(kept, entries)
+    made = (exports.as_json if knows_key(request) else exports.as_copy)(kept, entries)
     return download(made, "application/json", "reap-session.json")
 
 

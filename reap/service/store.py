@@ -25,14 +25,13 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModu
 from reap._errors import InputError
 from reap.service import log
 from reap.service.log import Entry, Sent, sealed
-from reap.service.migrations import migrate
 
 #: Seconds that a write waits for another one.
 BUSY = 5
 #: Names the lock under which one worker changes the schema of PostgreSQL while the others wait.
 _LOCK = 7_203_101
-#: How often a note looks for its place again while somebody else writes.
-_TRIES = 50
+#: What the tables are, as the database itself says; those of another release are refused.
+_LAYOUT = "1"
 #: Characters that a look at whether something can be stored takes for a moment: more than a page of SQLite has left.
 _ROOM = 10_000
 _logger = logging.getLogger("reap.service")
@@ -50,8 +49,8 @@ SESSIONS = sa.Table(
     sa.Column("version", sa.String(40), nullable=False),
     sa.Column("events", sa.Integer, nullable=False),
     sa.Column("head", sa.String(64), nullable=False),
-    sa.Column("trials", sa.Integer, nullable=False, server_default="0"),
-    sa.Column("signature", sa.String(64), nullable=False, server_default=""),
+    sa.Column("trials", sa.Integer, nullable=False, default=0),
+    sa.Column("signature", sa.String(64), nullable=False),
 )
 EVENTS = sa.Table(
     "events",
@@ -238,15 +237,22 @@ class Store:
                 connection.execute(NOTES.update().where(NOTES.c.name == "ready").values(value=value))
 
     def prepare(self) -> None:
-        """Make the tables, or bring those of an earlier release to this one's; several workers may do it at once."""
+        """Make the tables, or refuse those of another release; several workers may do it at once."""
         with self.writing() as connection:
             if not self.sqlite:
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
-            migrate(connection, META)
+            if META.tables.keys().isdisjoint(sa.inspect(connection).get_table_names()):
+                META.create_all(connection)
+                if self.keyless:
+                    self.key = secrets.token_hex(32)
+                    connection.execute(NOTES.insert().values(name="secret", value=self.key))
+                connection.execute(NOTES.insert().values(name="layout", value=_LAYOUT))
+                connection.execute(NOTES.insert().values(name="count", value=self._counts.dumps([0, 0])))
+            elif connection.execute(_NOTED, {"name": "layout"}).scalar_one_or_none() != _LAYOUT:
+                raise InputError(
+                    "the database was written by another release; start that release, or name another database"
+                )
         self.key = self.key or self.note("secret", secrets.token_hex(32))
-        with self.writing() as connection:
-            if connection.execute(_NOTED, {"name": "count"}).scalar_one_or_none() is None:
-                self._sign_all(connection)
 
     # sessions ----------------------------------------------------------------------------------------
 
@@ -277,10 +283,11 @@ class Store:
 
     def find(self, token_hash: str, *, expired: bool = False) -> Kept | None:
         """Return the session of a token, or None: unknown, deleted and, unless asked for, expired look alike."""
-        kept = self._kept(SESSIONS.c.token_hash == token_hash)
+        kept = self.row(SESSIONS.c.token_hash == token_hash)
         return None if kept is None or (kept.expired and not expired) else kept
 
-    def _kept(self, which: sa.ColumnElement[bool]) -> Kept | None:
+    def row(self, which: sa.ColumnElement[bool]) -> Kept | None:
+        """Return the session of which something holds, such as ``SESSIONS.c.id == session``; None where there is none."""
         with self.reading() as connection:
             found = connection.execute(sa.select(*_COLUMNS).where(which)).one_or_none()
         return Kept(**found._mapping) if found else None
@@ -368,24 +375,6 @@ class Store:
             connection.execute(EVENTS.insert(), [_row(event) for event in events])
         return events
 
-    def add_note(
-        self, session: str, kind: str, payload: Mapping[str, Any], sent: Sent | None = None
-    ) -> Entry | None:
-        """Add a note at the end of a log, whatever happens to the session meanwhile; None where there is no such session.
-
-        For notes that somebody other than the person makes, such as an operator's answer to "please look at this".
-        """
-        for _ in range(_TRIES):
-            if (kept := self._kept(SESSIONS.c.id == session)) is None:
-                return None
-            try:
-                return self.append(kept, kept.events, kept.head, [(kind, payload)], sent)[0]
-            except ConflictError:
-                done = [e for e in self.events(session) if sent is not None and e.key == sent.key]
-                if done:
-                    return done[0]
-        raise ConflictError
-
     def events(self, session: str, since: int = 0) -> list[Entry]:
         """Return the events of a session from one revision on, in order."""
         mine = EVENTS.select().where(EVENTS.c.session == session, EVENTS.c.revision >= since)
@@ -419,19 +408,15 @@ class Store:
     def _signer(self) -> Signer:
         return Signer(self.key, salt="session", digest_method=hashlib.sha256)
 
-    def _sign_all(self, connection: sa.Connection) -> None:
-        """Sign what is there: nothing yet, or what an earlier release left. From now on a change by hand is told."""
-        rows = [Kept(**row._mapping) for row in connection.execute(sa.select(*_COLUMNS))]
-        for kept in rows:
-            signed = self._signature(kept, kept.events, kept.head)
-            connection.execute(SESSIONS.update().where(SESSIONS.c.id == kept.id).values(signature=signed))
-        connection.execute(NOTES.insert().values(name="count", value=self._counts.dumps([len(rows), 0])))
-
     def renew(self) -> None:
         """Sign everything with the key in use and count anew: after the key was changed, once ``faults`` found nothing else."""
         with self.writing() as connection:
-            connection.execute(NOTES.delete().where(NOTES.c.name == "count"))
-            self._sign_all(connection)
+            rows = [Kept(**row._mapping) for row in connection.execute(sa.select(*_COLUMNS))]
+            for kept in rows:
+                signed = self._signature(kept, kept.events, kept.head)
+                connection.execute(SESSIONS.update().where(SESSIONS.c.id == kept.id).values(signature=signed))
+            counted = NOTES.update().where(NOTES.c.name == "count")
+            connection.execute(counted.values(value=self._counts.dumps([len(rows), 0])))
 
     @property
     def _counts(self) -> URLSafeSerializer:

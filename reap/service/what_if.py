@@ -11,9 +11,8 @@ from starlette.responses import Response
 from reap._errors import InputError
 from reap._typing import Array
 from reap.language import _
-from reap.service import requests, rows, schemas, views
+from reap.service import rows, schemas, views
 from reap.service.desk import Desk, Live, TrialsError
-from reap.service.faults import NO_TRIALS
 from reap.service.guards import D
 from reap.service.render import page, sent
 from reap.space import ActionSpace, Feature
@@ -30,7 +29,7 @@ def trial(desk: Desk, live: Live, z: Array) -> schemas.Score:
 
 
 @router.post("/api/v1/sessions/{token}/score", response_model=schemas.Score, responses=schemas.OF_SESSION)
-def score(desk: D, token: str, body: requests.WhatIf) -> Response:
+def score(desk: D, token: str, body: schemas.WhatIf) -> Response:
     """What if: the model's score of a row, rounded to whole points. Only the number of trials is stored."""
     z = rows.read(desk.space, body.subject)
     with desk.open(token) as live:
@@ -62,8 +61,8 @@ def what_if(request: Request, desk: D, token: str) -> Response:
         try:
             with desk.open(token) as live:
                 result = (trial if asked else views.hypothetical)(desk, live, z)
-        except TrialsError:
-            wrong["trials"] = _(NO_TRIALS).rstrip(".")
+        except TrialsError as error:
+            wrong["trials"] = str(error).rstrip(".")
     moved = [c["feature"].name for c in controls]
     return page(
         request,

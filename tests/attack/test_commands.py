@@ -185,7 +185,7 @@ HANDS = {
     "UPDATE sessions SET events = -1": (1, 0, 0),
     "DROP TABLE events": (2, 2, 2),
     "DROP TABLE sessions": (2, 2, 2),
-    "DELETE FROM alembic_version": (2, 2, 2),
+    "DELETE FROM notes": (2, 2, 2),
 }
 
 

@@ -10,7 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from reap import InputError
-from reap.service.desk import Desk, Live
+from reap.service import reviews
+from reap.service.desk import Desk, Live, MissingError
 from reap.service.log import Sent, digest, fault
 from reap.service.store import EVENTS, NOTES, SESSIONS, ConflictError, Store, UnavailableError
 
@@ -130,27 +131,27 @@ def test_a_database_that_is_not_there_is_unavailable(tmp_path):
         Store("nonsense://here")
 
 
-def test_a_note_goes_to_the_end_of_a_log_and_changes_nothing_that_is_seen(store):
+def test_an_operators_answer_goes_to_the_end_of_a_log_once_whoever_writes_there_meanwhile(store):
     kept = begin(store)
-    add(store, kept, 1, "asked", {"n": 1})
-    sent = Sent.of("k", "review answered")
-    first = store.add_note(kept.id, "review answered", {"words": "we looked"}, sent)
-    again = store.add_note(kept.id, "review answered", {"words": "we looked"}, sent)
-    assert first == again
-    assert [e.revision for e in store.entries("review answered")] == [2]
-    assert list(store.faults()) == []
-    assert store.add_note("nobody", "chosen", {}) is None
-    assert Live(kept, entries=store.events(kept.id)).revision == 1
-    with pytest.raises(InputError, match="type of entry"):
-        add(store, kept, 3, "invented", {})
-
-
-def test_notes_of_several_people_at_once_are_all_kept(store):
-    kept = begin(store)
+    for place in range(1, 9):
+        add(store, kept, place, "review asked", {"words": "please"})
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda i: store.add_note(kept.id, "reported", {"n": i}), range(24)))
-    assert sorted(e.payload["n"] for e in store.entries("reported")) == list(range(24))
+        given = pool.map(lambda i: reviews.answer(store, kept.id, 1 + i % 8, "stands", "no"), range(24))
+    assert len({entry.revision for entry in given}) == 8
+    assert sorted(e.payload["of"] for e in store.entries("review answered")) == list(range(1, 9))
     assert list(store.faults()) == []
+    with pytest.raises(MissingError):
+        reviews.answer(store, "nobody", 1, "stands", "")
+    assert Live(kept, entries=store.events(kept.id)).revision == 0  # changes nothing that is seen
+    with pytest.raises(InputError, match="type of entry"):
+        add(store, kept, 17, "invented", {})
+
+
+def test_a_database_of_another_release_is_refused_with_a_sentence(store):
+    store.prepare()  # once more changes nothing
+    run(store, NOTES.update().where(NOTES.c.name == "layout").values(value="9"))
+    with pytest.raises(InputError, match="another release"):
+        store.prepare()
 
 
 def reseal(store, kept):
@@ -211,6 +212,9 @@ def test_a_removed_or_added_session_is_told_and_one_that_was_deleted_is_not(stor
     assert [said for _, said in store.faults()] == [
         "the count of sessions was edited, or signed with another key"
     ]
+    run(store, NOTES.delete().where(NOTES.c.name == "count"))
+    store.prepare()  # a start does not sign what is there anew
+    assert len(list(store.faults())) == 1
     assert third.id in {kept.id for kept in store.sessions()}
 
 
