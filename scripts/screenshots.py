@@ -127,7 +127,6 @@ def take_pages(out: Path = EVERY, languages: Sequence[str] = tuple(LANGUAGES)) -
             "start": "/",
             **_places(api),
             "operator": "/operator",
-            "api": "/api",
             "missing": "/s/nobody",
         }
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])

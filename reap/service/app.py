@@ -106,8 +106,8 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
         app.include_router(part.api)
         app.include_router(part.pages)
     app.include_router(what_if.router)
-    app.include_router(operators.api)
-    app.include_router(operators.pages)
+    for router in (operators.health, operators.api, operators.pages):
+        app.include_router(router)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
     app.openapi()  # builds every route now, not within somebody's request
     app.add_middleware(Guard, settings=settings, metrics=counted, rates=state.rates, stuck=state.stuck)

@@ -1,23 +1,22 @@
-"""What operators and their machines see: figures counted from the log, the queue of reviews, files, health, the API's reference.
+"""What operators and their machines see: figures counted from the log, the queue of reviews, files, health.
 
 No figure has a name or a value of a person in it.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import csv
 import io
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 import anyio
 import numpy as np
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi import Path as FromPath
+from fastapi.security import HTTPBasic, HTTPBasicCredentials
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
@@ -37,13 +36,27 @@ from reap.service.log import Entry
 from reap.service.render import Form, download, number, page, text
 from reap.service.store import Kept
 
-api = APIRouter()
-pages = APIRouter(include_in_schema=False)
-_ADMIN: dict[int | str, dict[str, Any]] = {
-    **schemas.FAULTS,
-    401: {"model": schemas.Fault, "description": "The admin key is missing or wrong."},
-    404: {"model": schemas.Fault, "description": "No such session or request."},
-}
+_BASIC = HTTPBasic(realm="operator", auto_error=False)
+
+
+async def _admit(request: Request, given: Annotated[HTTPBasicCredentials | None, Depends(_BASIC)]) -> None:
+    """Let only the operator in: the admin key as password."""
+    if not knows_key(request, given.password if given else ""):
+        said = "The operator's page needs the admin key as password."
+        raise HTTPException(401, said, {"WWW-Authenticate": 'Basic realm="operator"'})
+
+
+health = APIRouter()
+api = APIRouter(
+    prefix="/api/v1/admin",
+    dependencies=[Depends(admin)],
+    responses={
+        **schemas.FAULTS,
+        401: {"model": schemas.Fault, "description": "The admin key is missing or wrong."},
+        404: {"model": schemas.Fault, "description": "No such session or request."},
+    },
+)
+pages = APIRouter(prefix="/operator", include_in_schema=False, dependencies=[Depends(_admit)])
 Days = Annotated[int, Query(ge=1, le=3650)]
 #: The stages in order; each counts the sessions that got at least so far.
 STAGES = ("opened", "screened", "answered", "planned", "chosen", "printed", "came back", "reported")
@@ -200,24 +213,19 @@ class Health(BaseModel):
     status: str
 
 
-@api.get("/api/v1/admin/summary", responses=_ADMIN, dependencies=[Depends(admin)])
+@api.get("/summary")
 def figures(desk: D, days: Days = 30) -> Summary:
     """For the operator: how far people come, where they stop, who got no plan, by date; latency, model and data in use."""
     return summary(desk, days)
 
 
-@api.get("/api/v1/admin/reviews", responses=_ADMIN, dependencies=[Depends(admin)])
+@api.get("/reviews")
 def requested(desk: D) -> list[reviews.Request]:
     """For the operator: who asked for a human look, those that wait first."""
     return reviews.queue(desk.store)
 
 
-@api.post(
-    "/api/v1/admin/reviews/{session}/{revision}",
-    status_code=204,
-    responses=_ADMIN,
-    dependencies=[Depends(admin)],
-)
+@api.post("/reviews/{session}/{revision}", status_code=204)
 def reply(
     desk: D,
     session: Annotated[str, FromPath(max_length=40)],
@@ -229,13 +237,13 @@ def reply(
     return Response(status_code=204)
 
 
-@api.get("/healthz")
+@health.get("/healthz")
 async def healthy() -> Health:
     """Whether the process runs."""
     return Health(status="ok")
 
 
-@api.get(
+@health.get(
     "/readyz", responses={503: {"model": schemas.Fault, "description": "The database cannot be written."}}
 )
 async def ready(request: Request, desk: D) -> Health:
@@ -247,7 +255,7 @@ async def ready(request: Request, desk: D) -> Health:
     return Health(status="ok")
 
 
-@api.get("/metrics", response_class=PlainTextResponse)
+@health.get("/metrics", response_class=PlainTextResponse)
 def metrics(request: Request) -> Response:
     """Figures for Prometheus."""
     return Response(request.app.state.metrics.text(), media_type=CONTENT_TYPE_LATEST)
@@ -256,27 +264,9 @@ def metrics(request: Request) -> Response:
 # the pages ----------------------------------------------------------------------------------------------
 
 
-def _admit(request: Request) -> None:
-    """Let only the operator in: the admin key as password."""
-    kind, _mark, value = request.headers.get("authorization", "").partition(" ")
-    password = ""
-    if kind.lower() == "basic":
-        try:
-            password = base64.b64decode(value, validate=True).decode().partition(":")[2]
-        except (binascii.Error, UnicodeDecodeError):
-            password = ""
-    if not knows_key(request, password):
-        raise HTTPException(
-            401,
-            "The operator's page needs the admin key as password.",
-            {"WWW-Authenticate": 'Basic realm="operator"'},
-        )
-
-
-@pages.get("/operator")
+@pages.get("")
 def operator(request: Request, desk: D, days: Days = 30) -> Response:
     """Funnel, drop-off, who got no plan, latency, what is in use; needs the admin key as password."""
-    _admit(request)
     return _operator(request, desk, days)
 
 
@@ -299,27 +289,20 @@ def _operator(request: Request, desk: Desk, days: int, status: int = 200, error:
     )
 
 
-@pages.post("/operator/answer")
+@pages.post("/answer")
 def answer(request: Request, desk: D, form: Form) -> Response:
     """Answer a request for a human look; the person reads it on their page."""
-    _admit(request)
     try:
-        reviews.answer(
-            desk.store,
-            text(form, "session"),
-            number(form, "asked"),
-            text(form, "decision"),
-            text(form, "words"),
-        )
+        said = (text(form, name) for name in ("decision", "words"))
+        reviews.answer(desk.store, text(form, "session"), number(form, "asked"), *said)
     except InputError as error:
         return _operator(request, desk, 30, 422, str(error))
     return RedirectResponse("/operator#queue", 303)
 
 
-@pages.get("/operator/funnel.csv")
+@pages.get("/funnel.csv")
 def funnel_file(request: Request, desk: D, days: Days = 30) -> Response:
     """The funnel by day as a table."""
-    _admit(request)
     rows = summary(desk, days).by_day
     made = io.StringIO()
     writer = csv.writer(made)
@@ -329,19 +312,17 @@ def funnel_file(request: Request, desk: D, days: Days = 30) -> Response:
     return download(made.getvalue(), "text/csv; charset=utf-8", "reap-funnel.csv")
 
 
-@pages.get("/operator/sessions.jsonl")
+@pages.get("/sessions.jsonl")
 def logs(request: Request, desk: D, days: Days = 30) -> Response:
     """Every session begun in these days, its log to the byte, one a line; ``reap.service.exports.load`` replays a line."""
-    _admit(request)
     lines = (exports.as_json(kept, entries) + "\n" for kept, entries in _logs(desk, days))
     headers = {"Content-Disposition": 'attachment; filename="reap-sessions.jsonl"'}
     return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
 
-@pages.get("/operator/answers.csv")
+@pages.get("/answers.csv")
 def answers(request: Request, desk: D, days: Days = 30) -> Response:
     """Every answer of the sessions begun in these days, a row each."""
-    _admit(request)
     said = exports.as_csv(entry for _, entries in _logs(desk, days) for entry in entries)
     return download(said, "text/csv; charset=utf-8", "reap-answers.csv")
 
@@ -352,54 +333,3 @@ def _logs(desk: Desk, days: int) -> Iterator[tuple[Kept, list[Entry]]]:
     for kept in desk.store.sessions():
         if kept.created >= since and (entries := desk.store.events(kept.id)):
             yield kept, entries
-
-
-@pages.get("/api")
-def reference(request: Request) -> Response:
-    """The API's reference, rendered from its own description; nothing comes from elsewhere."""
-    described = request.app.openapi()
-    return page(request, "reference.html", routes=_routes(described), api=described["info"], active="")
-
-
-def _routes(described: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return every route of the description: method, path, words, parameters, fields of its body, answers."""
-    shapes = described.get("components", {}).get("schemas", {})
-    routes = []
-    for path, methods in described["paths"].items():
-        for method, about in methods.items():
-            body = (
-                about.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-            )
-            shape = shapes.get(str(body.get("$ref", "")).rsplit("/", 1)[-1], {})
-            needed = shape.get("required", [])
-            words = about.get("description") or about.get("summary", "")
-            routes.append(
-                {
-                    "method": method.upper(),
-                    "path": path,
-                    "words": words,
-                    "short": words.split("\n\n", 1)[0],
-                    "parameters": [
-                        (p["name"], p.get("description", ""), p.get("required", False))
-                        for p in about.get("parameters", [])
-                    ],
-                    "fields": [
-                        (name, _kind(field), field.get("description", ""), name in needed)
-                        for name, field in shape.get("properties", {}).items()
-                    ],
-                    "answers": [
-                        (code, reply.get("description", ""))
-                        for code, reply in about.get("responses", {}).items()
-                    ],
-                }
-            )
-    return routes
-
-
-def _kind(field: dict[str, Any]) -> str:
-    """Return the type of a field in a word."""
-    if "anyOf" in field:
-        return " or ".join(dict.fromkeys(_kind(part) for part in field["anyOf"]))
-    if "$ref" in field:
-        return str(field["$ref"]).rsplit("/", 1)[-1]
-    return str(field.get("type", "value"))
