@@ -10,11 +10,13 @@ with that setting. All outcomes are known beforehand, so no check can excuse its
 
 from __future__ import annotations
 
+import inspect
 import io
 import pickle
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -27,74 +29,32 @@ from reap.checks.judge import Judge, dominates
 from reap.checks.net import tables
 from reap.checks.promises import EVERY, Call, Case, Make, Promise, asked, keep, summary
 from reap.checks.promises import FOR_PEOPLE as OF_PLANS
-from reap.checks.report import Line, Report, require
+from reap.checks.report import CheckFailed, Line, Report, require
 from reap.checks.worlds import Never, World, awkward_world, credit_world, four_things_world, random_world
 from reap.plan import Plan
 
 # every engine -----------------------------------------------------------------------------------------
 
 
-def random_worlds(make: Make, seeds: Iterable[int] = range(40), people: int = 2, matrices: int = 2) -> None:
-    """Random spaces, models and rows: valid means accepted, nothing illegal, efforts and scores as stated."""
-    statuses = [plan.status for call in calls(make, seeds, people, matrices, EVERY) for plan in call.plans]
-    require(
-        statuses.count("ok") > len(statuses) / 2, f"only {statuses.count('ok')} of {len(statuses)} have plans"
-    )
-
-
-def calls(
+def random_worlds(
     make: Make,
-    seeds: Iterable[int],
-    people: int,
-    matrices: int,
-    promises: Mapping[str, Promise],
+    seeds: Iterable[int] = range(40),
+    people: int = 2,
+    matrices: int = 2,
+    promises: Mapping[str, Promise] = EVERY,
     rich: bool = False,
-    effects: bool = False,
-) -> Iterator[Call]:
-    """Yield the calls of an engine for rejected people of random worlds, after its promises were checked."""
+) -> None:
+    """Random spaces, models and rows: valid means accepted, nothing illegal, efforts and scores as stated."""
+    statuses = []
     for seed in seeds:
-        world = random_world(seed, rows=50, rich=rich, effects=effects)
+        world = random_world(seed, rows=50, rich=rich)
         engine, rejected = make(world.model, world.space).fit(world.X), world.rejected
         for i in range(min(people, len(rejected))):
             call = asked(engine, world, rejected.iloc[[i]], world.matrices(matrices, seed))
             keep(call, promises, f"in random world {seed}, ")
-            yield call
-
-
-def effects(
-    make: Make, worlds: int = 1_000, seed: int = 0, *, people: int = 2, matrices: int = 2, raises: bool = True
-) -> Report:
-    """Check an engine on random worlds in which features move each other: every promise, of what people do and where it leads.
-
-    Parameters
-    ----------
-    make : function from a model and a space to an engine that is not fitted yet
-    worlds : int
-        Random spaces, tables and models; the first of them has the seed ``seed``.
-    people, matrices : int
-        Rejected people of each, and matrices that each is asked about.
-    raises : bool
-        Raise ``CheckFailed`` where a promise is broken; False: only report it.
-    """
-    promises, counts = {**EVERY, **OF_PLANS}, dict.fromkeys(("spaces", "plans", "brought"), 0)
-    lines = {name: Line(name, summary(promise)) for name, promise in promises.items()}
-    for number in range(seed, seed + worlds):
-        world = random_world(number, rows=50, rich=number % 2 == 1, effects=True)
-        counts["spaces"] += any(feature.effect for feature in world.space.features)
-        engine = make(world.model, world.space).fit(world.X)
-        for x in (world.rejected.iloc[[i]] for i in range(min(people, len(world.rejected)))):
-            call = asked(engine, world, x, world.matrices(matrices, number))
-            counts["plans"] += sum(plan.status == "ok" for plan in call.plans)
-            counts["brought"] += sum(
-                any(world.space.feature(one.feature).effect for one in plan.follows) for plan in call.plans
-            )
-            for name, promise in promises.items() if not any(p.along for p in call.plans) else EVERY.items():
-                lines[name].cases += len(call.plans)
-                lines[name].broken += [f"in random world {number}, {said}" for said in promise(call)]
-    title = (
-        "{spaces:,} spaces with effects, {plans:,} plans, in {brought:,} of which something is brought along"
-    )
-    return Report(title.format(**counts), [line for line in lines.values() if line.cases]).settle(raises)
+            statuses += [plan.status for plan in call.plans]
+    found = statuses.count("ok")
+    require(found > len(statuses) / 2, f"only {found} of {len(statuses)} have plans")
 
 
 def limits_are_kept(make: Make) -> None:
@@ -108,9 +68,8 @@ def limits_are_kept(make: Make) -> None:
         fixed = world.space.limits(fixed=[free.changes[0].feature])
         call = asked(engine, world, x, A, fixed)
         keep(call, EVERY)
-        require(
-            call.plans[0].status == "ok", f"with {fixed.fixed[0]} fixed there is another way for {x.index[0]}"
-        )
+        said = f"with {fixed.fixed[0]} fixed there is another way for {x.index[0]}"
+        require(call.plans[0].status == "ok", said)
         same_plans([free], engine.plans(x, A), "after a call with limits")
 
 
@@ -128,44 +87,38 @@ def candidates_are_plans(make: Make) -> None:
     keep(Call(Judge.of_world(world), x, identity, plans), EVERY)
 
 
+def _told(make: Make, world: World, x: Any, statuses: tuple[str, ...], why: str, limits: Any = None) -> Plan:
+    """Return the plan of somebody for whom nothing is to be found; there is no candidate, and the status says why."""
+    engine = make(world.model, world.space).fit(world.X)
+    call = asked(engine, world, x, np.eye(world.space.dimension)[None], limits)
+    keep(call, {} if limits else EVERY)
+    plan = call.plans[0]
+    require(plan.status in statuses, f"{why}; the status is {plan.status!r}")
+    require(len(engine.candidates(x, limits)) == 0, f"{why}, and yet there are candidates")
+    return plan
+
+
 def accepted_people(make: Make) -> None:
     """An accepted subject is no error: a plan without steps that says so."""
     world = credit_world()
-    engine = make(world.model, world.space).fit(world.X)
     x = world.X[world.probability(world.X) > 0.5].iloc[[0]]
-    call = asked(engine, world, x, np.eye(world.space.dimension)[None])
-    keep(call, EVERY)
-    plan = call.plans[0]
-    require(plan.status == "already_accepted", f"an accepted person gets the status {plan.status!r}")
-    require(
-        (plan.effort, len(plan.steps)) == (0.0, 0), "the plan of an accepted person has an effort or steps"
-    )
-    require(len(engine.candidates(x)) == 0, "an accepted person gets candidates")
+    plan = _told(make, world, x, ("already_accepted",), "the person is accepted")
+    require((plan.effort, len(plan.steps)) == (0.0, 0), "the plan of an accepted person has effort or steps")
 
 
 def nobody_is_accepted(make: Make) -> None:
     """Where the model accepts nobody there is no plan, no candidate, and a status that says so."""
     world = credit_world()
-    world = World(world.X, world.space, Never())
-    engine, x = make(world.model, world.space).fit(world.X), world.X.iloc[[0]]
-    call = asked(engine, world, x, np.eye(world.space.dimension)[None])
-    keep(call, EVERY)
-    status = call.plans[0].status
-    require(
-        status in ("unreachable", "none_found", "infeasible"), f"nobody is accepted; the status is {status!r}"
-    )
-    require(len(engine.candidates(x)) == 0, "nobody is accepted, and yet there are candidates")
+    world, known = World(world.X, world.space, Never()), ("unreachable", "none_found", "infeasible")
+    _told(make, world, world.X.iloc[[0]], known, "nobody is accepted")
 
 
 def impossible_limits(make: Make) -> None:
     """Limits that leave no legal row are told as such, not as a failed search."""
     world = credit_world()
-    engine, x = make(world.model, world.space).fit(world.X), world.rejected.iloc[[0]]
     limits = world.space.limits(at_least={"income": int(world.X["income"].max()) + 10_000})
-    plan = engine.plans(x, np.eye(world.space.dimension), limits)[0]
-    require(plan.status == "infeasible", f"no legal row is left; the status is {plan.status!r}")
+    plan = _told(make, world, world.rejected.iloc[[0]], ("infeasible",), "no legal row is left", limits)
     require(plan.note, "no legal row is left, and no note says why")
-    require(len(engine.candidates(x, limits)) == 0, "no legal row is left, and yet there are candidates")
 
 
 # engines with a time limit ----------------------------------------------------------------------------
@@ -214,10 +167,8 @@ def frames_keep_their_form(make: Make) -> None:
         stays = ~valid | (status == "already_accepted")
         pd.testing.assert_frame_equal(rows[stays], X[stays], obj="the rows of people without a plan")
         accepted = (world.probability(X) > 0.5).tolist()
-        require(
-            (status == "already_accepted").tolist() == accepted,
-            f"accepted are {accepted}, said is {list(status)}",
-        )
+        told = (status == "already_accepted").tolist()
+        require(told == accepted, f"accepted are {accepted}, said is {list(status)}")
 
 
 def awkward_dtypes(make: Make) -> None:
@@ -227,10 +178,8 @@ def awkward_dtypes(make: Make) -> None:
     for i in range(4):
         x = world.rejected.iloc[[i]]
         call = asked(engine, world, x, A)
-        require(
-            call.plans[0].status == "ok",
-            f"{x.index[0]} could earn more; the engine says {call.plans[0].status}",
-        )
+        status = call.plans[0].status
+        require(status == "ok", f"{x.index[0]} could earn more; the engine says {status}")
         keep(call, EVERY)
         same_plans(call.plans, engine.plans(world.rejected.iloc[i], A), "for a Series instead of a frame")
     table = engine.recommend(world.rejected.iloc[:4])[list(world.X.columns)]
@@ -253,13 +202,11 @@ def pickle_and_clone(make: Make) -> None:
     world = random_world(6, rows=80)
     x, A = world.rejected.iloc[[0]], world.matrices(2)
     engine = make(world.model, world.space).fit(world.X)
-    before = engine.plans(x, A)
+    before, settings = engine.plans(x, A), set(engine.get_params(deep=False))
     same_plans(before, pickle.loads(pickle.dumps(engine)).plans(x, A), "after pickling")
     twin = clone(engine)
     require(type(twin) is type(engine) and twin.model is engine.model, "a clone has another type or model")
-    require(
-        set(twin.get_params(deep=False)) == set(engine.get_params(deep=False)), "a clone has other settings"
-    )
+    require(set(twin.get_params(deep=False)) == settings, "a clone has other settings")
     refused(lambda: twin.plans(x, A), "not fitted")
     same_plans(before, twin.fit(world.X).plans(x, A), "from a clone")
 
@@ -312,19 +259,12 @@ def plans_for_people(
     make: Make, seeds: Iterable[int] = range(40), people: int = 3, matrices: int = 4
 ) -> None:
     """Random spaces with rules, gaps and derived features: no needless action, no dominated plan, few single steps."""
-    statuses = [
-        plan.status
-        for call in calls(make, seeds, people, matrices, {**EVERY, **OF_PLANS}, rich=True)
-        for plan in call.plans
-    ]
-    require(
-        statuses.count("ok") > len(statuses) / 2, f"only {statuses.count('ok')} of {len(statuses)} have plans"
-    )
+    random_worlds(make, seeds, people, matrices, {**EVERY, **OF_PLANS}, rich=True)
 
 
 def features_that_move_each_other(make: Make) -> None:
     """Random spaces with effects: effort is of what people do, and what is legal and accepted is where that leads."""
-    effects(make, worlds=30)
+    tables(make, cases=60, effects=True, progress=False)
 
 
 def tables_of_users(make: Make) -> None:
@@ -341,22 +281,19 @@ def sessions_for_people(make: Make, seeds: Iterable[int] = range(6), questions: 
         truth, own = world.matrices(1, seed)[0], world.space.values(world.space.vector(x))
         session = engine.elicit(x, questions=questions)
         while question := session.ask():
-            compared += _apart(world, own, question.options, f"a question in random world {seed}")
+            compared += _apart(world, own, question.options, "a question")
             session.answer(int(np.argmin([effort.of_moves(truth, plan.moves) for plan in question.options])))
-        compared += _apart(world, own, session.pool, f"the pool in random world {seed}")
+        compared += _apart(world, own, session.pool, "the pool")
     require(compared >= 20, f"only {compared} pairs of plans were compared; the worlds are too easy")
 
 
 def _apart(world: World, own: Any, plans: Iterable[Plan], where: str) -> int:
     """Raise where one of the plans dominates another; return how many pairs were compared."""
-    rows = [world.space.values(plan.path[-1]) for plan in plans]
-    for less in rows:
-        for more in rows:
-            require(
-                not dominates(world.space, own, less, more),
-                f"{where}: {more} asks for all of {less}, and more",
-            )
-    return len(rows) * (len(rows) - 1)
+    pairs = list(permutations([world.space.values(plan.path[-1]) for plan in plans], 2))
+    for less, more in pairs:
+        said = f"{where} in {world.name}: {more} asks for all of {less}, and more"
+        require(not dominates(world.space, own, less, more), said)
+    return len(pairs)
 
 
 def more_changes_are_said(make: Make) -> None:
@@ -370,25 +307,28 @@ def more_changes_are_said(make: Make) -> None:
 
 
 CASES: tuple[Case, ...] = (
-    limits_are_kept,
-    candidates_are_plans,
-    input_is_untouched,
-    frames_keep_their_form,
-    awkward_dtypes,
-    same_seed_same_answer,
-    pickle_and_clone,
-    accepted_people,
-    nobody_is_accepted,
-    impossible_limits,
-    silence,
-    bad_input_is_refused,
-    random_worlds,
+    *(limits_are_kept, candidates_are_plans, input_is_untouched, frames_keep_their_form, awkward_dtypes),
+    *(same_seed_same_answer, pickle_and_clone, accepted_people, nobody_is_accepted, impossible_limits),
+    *(silence, bad_input_is_refused, random_worlds),
 )
 WITH_TIME_LIMIT: tuple[Case, ...] = (out_of_time,)
 FOR_PEOPLE: tuple[Case, ...] = (
-    more_changes_are_said,
-    sessions_for_people,
-    plans_for_people,
-    features_that_move_each_other,
-    tables_of_users,
+    *(more_changes_are_said, sessions_for_people, plans_for_people),
+    *(features_that_move_each_other, tables_of_users),
 )
+
+
+def every(make: Make) -> Report:
+    """Run every case on an engine; those of a time limit only where it has one."""
+    timed = WITH_TIME_LIMIT if "time_limit" in inspect.signature(make).parameters else ()
+    report = Report(f"reap.checks on {getattr(make, '__name__', 'an engine')}")
+    for case in (*CASES, *timed, *FOR_PEOPLE):
+        line = Line(case.__name__.replace("_", " "), summary(case), cases=1)
+        report.lines.append(line)
+        try:
+            case(make)
+        except CheckFailed as error:
+            line.broken.append(str(error))
+        except Exception as error:
+            line.broken.append(f"{type(error).__name__}: {error}")
+    return report

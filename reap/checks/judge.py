@@ -56,7 +56,8 @@ class Judge:
     @classmethod
     def of_world(cls, world: World) -> Judge:
         """Return the judge of a random world, whose model takes frames."""
-        return cls(world.space, world.probability, world.X)
+        scale = Scale(**{name: value for name, value in world.settings.items() if name != "target"})
+        return cls(world.space, world.probability, world.X, scale)
 
     @classmethod
     def of_engine(cls, engine: Engine, X: Frame) -> Judge:

@@ -6,9 +6,10 @@ says of itself. The judge knows the table, the declarations and the model, and n
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,14 @@ from reap._typing import Array
 from reap.checks.judge import Judge
 from reap.checks.legality import missing
 from reap.checks.promises import EVERY, FOR_PEOPLE, Call, Promise, alike, summary
-from reap.checks.raw_tables import RawTable, raw_table
+from reap.checks.raw_tables import raw_table
 from reap.checks.report import Line, Report
+from reap.checks.worlds import World, random_world
 from reap.recourse import Recourse
-from reap.scores import Scale
 
 #: In one of so many tables each: a second engine is asked, and a session is held.
 _AGAIN, _SESSIONS = 4, 16
+_WRITTEN = "the row that was given is another after the call"
 
 
 def tables(
@@ -35,6 +37,7 @@ def tables(
     cases: int = 200,
     seed: int = 0,
     *,
+    effects: bool = False,
     progress: bool = True,
     raises: bool = True,
 ) -> Report:
@@ -48,6 +51,8 @@ def tables(
         How many tables. Each has one person, four efforts, and every fourth a session.
     seed : int
         The first table; the others follow. ``cases=1`` with the seed of a failure repeats it.
+    effects : bool
+        Random spaces in which features move each other instead: plans are judged by where they lead, effort by what people do.
     progress : bool
         Show a progress bar.
     raises : bool
@@ -65,15 +70,15 @@ def tables(
     ✓ legal            held in 8 cases
     """
     lines = {name: Line(name, sentence) for name, sentence in PROMISES.items()}
-    for one in track(
-        range(seed, seed + cases), "Random tables", console=Console(stderr=True), disable=not progress
-    ):
-        table = raw_table(one)
-        for name, count, faults in _case(make, table, one):
+    kind = "spaces with effects" if effects else "tables"
+    console = Console(stderr=True)
+    for one in track(range(seed, seed + cases), f"Random {kind}", console=console, disable=not progress):
+        world = random_world(one, 50, rich=one % 2 == 1, effects=True) if effects else raw_table(one)
+        for name, count, faults in _case(make, world, one):
             lines[name].cases += count
-            said = [f"{table.name}: {fault}" for fault in dict.fromkeys(faults)]
+            said = [f"{world.name}: {fault}" for fault in dict.fromkeys(faults)]
             lines[name].broken += [fault for fault in said if fault not in lines[name].broken[-20:]]
-    title = f"{getattr(make, '__name__', 'engine')} on {cases:,} random tables"
+    title = f"{getattr(make, '__name__', 'engine')} on {cases:,} random {kind}"
     looked_at = [line for line in lines.values() if line.cases]  # a few tables may hold no session
     return Report(title, looked_at).settle(raises)
 
@@ -112,19 +117,18 @@ PROMISES = {
 }
 
 
-def _case(make: Callable[..., Any], table: RawTable, seed: int) -> Iterator[tuple[str, int, list[str]]]:
+def _case(make: Callable[..., Any], world: World, seed: int) -> Iterator[tuple[str, int, list[str]]]:
     """Yield what was looked at in one table: the name of a promise, how many cases, the sentences of what breaks it."""
-    rng = np.random.default_rng((seed, 1))
-    scale = Scale(**{name: value for name, value in table.settings.items() if name != "target"})
-    judge = Judge(table.space, table.score, table.X, scale)
-    refused = table.X[~table.accepts(table.X)]
-    x = (refused if len(refused) else table.X).sample(1, random_state=seed)
-    matrices = efforts(table.space.dimension, rng)
-    matrices = matrices[[seed % 4]] if table.smooth else matrices
+    rng, refused = np.random.default_rng((seed, 1)), world.rejected
+    x = (refused if len(refused) else world.X).sample(1, random_state=seed)
+    matrices = efforts(world.space.dimension, rng)
+    matrices = matrices[[seed % 4]] if world.slow else matrices
     given = x.copy()
 
     def engine() -> Any:
-        return make(table.model, table.space, **table.settings).fit(table.train)
+        return make(world.model, world.space, **world.settings).fit(
+            world.X if world.train is None else world.train
+        )
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -142,16 +146,11 @@ def _case(make: Callable[..., Any], table: RawTable, seed: int) -> Iterator[tupl
             return
         yield "runs", 1, [] if all(words) else ["a plan has no words"]
         most = first.get_params(deep=False).get("max_changes")
-        call = Call(judge, given, matrices, plans, max_changes=most)
+        call = Call(Judge.of_world(world), given, matrices, plans, max_changes=most)
         for name, promise in _OF_PLANS.items():
             yield name, len(call.made if name in FOR_PEOPLE else plans), list(promise(call))
         if seed % _AGAIN == 0:
-            twin = Call(judge, given, matrices, again)
-            faults = (
-                [*alike(call, twin)]
-                if x.equals(given)
-                else ["the row that was given is another after the call"]
-            )
+            faults = list(alike(call, replace(call, plans=again))) if x.equals(given) else [_WRITTEN]
             wrong = [c for c in x if back[c].dtype != x[c].dtype]
             faults += [f"recommend gives {c} back as {back[c].dtype}; it was {x[c].dtype}" for c in wrong]
             yield "manners", 1, faults
@@ -182,20 +181,16 @@ def _session(engine: Any, call: Call, rng: np.random.Generator) -> Iterator[str]
     session, asked = engine.elicit(call.x.iloc[0], questions=3), set[frozenset[str]]()
 
     def kept(plans: Any, promises: Mapping[str, Promise], what: str) -> Iterator[str]:
-        made = Call(call.judge, call.x, call.matrices, list(plans), max_changes=call.max_changes)
+        made = replace(call, plans=list(plans))
         for name, promise in promises.items():
             yield from (f"{what} breaks {name!r}: {fault}" for fault in promise(made))
 
     while question := session.ask():
         yield from kept(question.options, _OF_SESSIONS if question.whole else _OF_PARTS, "an option")
-        said = [call.of(plan) for plan in question.options]
-        yield from (
-            f"a question offers the same plan twice: {a}"
-            for a, b in itertools.pairwise(sorted(said))
-            if a == b
-        )
+        said = sorted(call.of(plan) for plan in question.options)
+        yield from (f"a question offers the same plan twice: {a}" for a, b in pairwise(said) if a == b)
         if frozenset(said) in asked:
-            yield f"a question comes twice, the second time as a {question.kind}: {' / '.join(sorted(said))}"
+            yield f"a question comes twice, the second time as a {question.kind}: {' / '.join(said)}"
         asked.add(frozenset(said))
         session.answer(int(rng.integers(len(said))))
     yield from kept([session.recommend()], _OF_SESSIONS, "the advice")

@@ -30,57 +30,21 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from reap._typing import Array, Bools, Frame, Series
+from reap._typing import Array, Frame, Series
+from reap.checks.worlds import World
 from reap.space import ActionSpace
 
 Rng = np.random.Generator
+_Maker = Callable[[Rng], Any]
 
 
-@dataclass(frozen=True)
-class RawTable:
-    """A table, what an engine is made of for it, and the model's own verdict.
-
-    Parameters
-    ----------
-    name : str
-        The seed, the model and the size of the table, for a sentence.
-    X : DataFrame (n, c)
-    train : DataFrame
-        The rows that the model was trained on.
-    space : ActionSpace
-    model : fitted classifier on frames, or function of a frame
-    settings : dict
-        What else an engine is told: target, threshold, output, unit.
-    score : function from a frame (n, c) to the model's own scores (n,)
-    threshold : float
-        Scores above it are accepted.
-    smooth : bool
-        Whether scores vary with every step of a number and have no gradient that is read: a plan then takes long.
-    """
-
-    name: str
-    X: Frame
-    train: Frame
-    space: ActionSpace
-    model: Any
-    settings: dict[str, Any]
-    score: Callable[[Frame], Array]
-    threshold: float
-    smooth: bool
-
-    def accepts(self, frame: Frame, beyond: float = 0.0) -> Bools:
-        """Return which rows the model accepts (n,), by more than ``beyond``."""
-        return np.asarray(self.score(frame) > self.threshold + beyond)
-
-
-def raw_table(seed: int) -> RawTable:
+def raw_table(seed: int) -> World:
     """Return the case of a seed.
 
     Examples
     --------
-    >>> table = raw_table(3)
-    >>> table.X.equals(raw_table(3).X), len(table.accepts(table.X)) == len(table.X)
-    (True, True)
+    >>> raw_table(3).X.equals(raw_table(3).X)
+    True
     """
     rng = np.random.default_rng(seed)
     kinds = sorted(_SMOOTH if rng.random() < 0.12 else {*_MODELS, "scorecard"} - _SMOOTH)
@@ -98,15 +62,14 @@ def raw_table(seed: int) -> RawTable:
     latent = _latent(rng, X)
     least = float(np.quantile(latent(X), rng.uniform(0.35, 0.75)))
     if kind == "function":
-        chance = Chance(latent, least)
-        made: Made = chance, {}, chance
+        made: Made = Chance(latent, least), {}
     elif kind == "scorecard":
         made = _scorecard(rng, X, latent)
     else:
         made = _trained(rng, kind, space, train, codes, latent(train), least)
-    threshold = made[1].get("threshold", 0.5)
+    model, settings = made
     name = f"seed {seed} ({kind}, {rows:,} rows, {X.shape[1]} columns)"
-    return RawTable(name, X, train, space, *made, threshold, smooth=kind in _SMOOTH)
+    return World(X, space, model, name, train, settings, slow=kind in _SMOOTH)
 
 
 # columns ------------------------------------------------------------------------------------------------
@@ -274,8 +237,8 @@ def _latent(rng: Rng, X: Frame) -> Latent:
 
 # models -------------------------------------------------------------------------------------------------
 
-#: A model, what else an engine is told, and the model's own scores.
-Made = tuple[Any, dict[str, Any], Callable[[Frame], Array]]
+#: A model, and what else an engine is told.
+Made = tuple[Any, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -314,7 +277,7 @@ def _scorecard(rng: Rng, X: Frame, latent: Latent) -> Made:
     levels = {c: {k: float(np.rint(20 * w)) for k, w in each.items()} for c, each in latent.levels.items()}
     card = Scorecard(bins, levels)
     threshold = float(np.rint(np.quantile(card(X), rng.uniform(0.35, 0.75))))
-    return card, {"output": "score", "unit": "points", "threshold": threshold}, card
+    return card, {"output": "score", "unit": "points", "threshold": threshold}
 
 
 def _coded(
@@ -349,9 +312,7 @@ def _trained(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few iterations; what a model says while it is trained is not ours
         model.fit(train, np.where(good, labels[1], labels[0]))
-    place = list(model.classes_).index(labels[1])
-    settings = {"target": labels[1], "threshold": float(rng.choice([0.5, 0.5, 0.5, 0.4, 0.62]))}
-    return model, settings, lambda frame: np.asarray(model.predict_proba(frame)[:, place])
+    return model, {"target": labels[1], "threshold": float(rng.choice([0.5, 0.5, 0.5, 0.4, 0.62]))}
 
 
 #: What the refused and the accepted are called.
@@ -370,18 +331,19 @@ def _network(rng: Rng) -> Any:
     return MLPClassifier((int(rng.integers(4, 17)), 8), max_iter=60, random_state=0)
 
 
-def _forest(rng: Rng) -> Any:
-    leaf = int(rng.integers(1, 6))
-    return RandomForestClassifier(int(rng.integers(10, 60)), min_samples_leaf=leaf, random_state=0)
+def _ensemble(kind: Any, most: int, leaf: int | None = None, size: str = "n_estimators") -> _Maker:
+    """Return what makes an ensemble of 10 to ``most`` trees, with leaves of at least so many rows, by default 1 to 5."""
+
+    def made(rng: Rng) -> Any:
+        least = int(rng.integers(1, 6)) if leaf is None else leaf
+        return kind(min_samples_leaf=least, random_state=0, **{size: int(rng.integers(10, most))})
+
+    return made
 
 
-def _boosting(rng: Rng) -> Any:
-    return GradientBoostingClassifier(n_estimators=int(rng.integers(10, 40)), random_state=0)
-
-
-def _hist(rng: Rng) -> Any:
-    count = int(rng.integers(10, 40))
-    return HistGradientBoostingClassifier(max_iter=count, min_samples_leaf=8, random_state=0)
+_FOREST = _ensemble(RandomForestClassifier, 60)
+_BOOSTING = _ensemble(GradientBoostingClassifier, 40, leaf=1)
+_HIST = _ensemble(HistGradientBoostingClassifier, 40, leaf=8, size="max_iter")
 
 
 def _calibrated(rng: Rng) -> Any:
@@ -389,39 +351,28 @@ def _calibrated(rng: Rng) -> Any:
     return CalibratedClassifierCV(inner, cv=3, method=str(rng.choice(["sigmoid", "isotonic"])))
 
 
+def _stacked(rng: Rng) -> Any:
+    return StackingClassifier([("tree", _tree(rng)), ("linear", _logistic(rng))], cv=3)
+
+
 #: How a model is made, and how its columns are coded; None: it takes them as they are.
-_MODELS: dict[str, tuple[Callable[[Rng], Any], dict[str, bool] | None]] = {
+_MODELS: dict[str, tuple[_Maker, dict[str, bool] | None]] = {
     "logistic": (_logistic, {"scaled": True}),
     "calibrated": (_calibrated, {"scaled": True}),
-    "stacked": (
-        lambda rng: StackingClassifier([("tree", _tree(rng)), ("linear", _logistic(rng))], cv=3),
-        {"scaled": True},
-    ),
+    "stacked": (_stacked, {"scaled": True}),
     "network": (_network, {"scaled": True}),
     "network on the encoder": (_network, None),
-    "forest": (_forest, {}),
-    "forest on codes": (_forest, {"ordinal": True}),
-    "extra trees": (
-        lambda rng: ExtraTreesClassifier(int(rng.integers(10, 40)), min_samples_leaf=3, random_state=0),
-        {"filled": True},
-    ),
-    "boosting": (_boosting, {"ordinal": True, "filled": True}),
-    "boosting, scaled": (_boosting, {"scaled": True}),
-    "hist": (_hist, {}),
-    "hist on codes": (_hist, {"ordinal": True}),
-    "hist, categories": (_hist, None),
+    "forest": (_FOREST, {}),
+    "forest on codes": (_FOREST, {"ordinal": True}),
+    "extra trees": (_ensemble(ExtraTreesClassifier, 40, leaf=3), {"filled": True}),
+    "boosting": (_BOOSTING, {"ordinal": True, "filled": True}),
+    "boosting, scaled": (_BOOSTING, {"scaled": True}),
+    "hist": (_HIST, {}),
+    "hist on codes": (_HIST, {"ordinal": True}),
+    "hist, categories": (_HIST, None),
     "tree": (_tree, {"ordinal": True}),
 }
 #: A plan takes 2 to 8 seconds with these, a tenth of that with the others; so they are fewer.
 _SMOOTH = {"logistic", "calibrated", "stacked", "network", "function"}
 #: Those that take pandas' NA in whole numbers; a column transformer that passes it on refuses it.
-_NULLABLE = {
-    "logistic",
-    "calibrated",
-    "stacked",
-    "network",
-    "extra trees",
-    "boosting",
-    "function",
-    "scorecard",
-}
+_NULLABLE = _SMOOTH | {"extra trees", "boosting", "scorecard"}

@@ -16,7 +16,7 @@ from reap.checks.legality import same, violations
 from reap.checks.promises import EVERY, FOR_PEOPLE, Call, alike, summary
 from reap.checks.report import Line, Report
 from reap.checks.worlds import random_matrices
-from reap.models import Classifier, wrap
+from reap.models import wrap
 from reap.recourse import Engine
 from reap.space import ActionSpace
 
@@ -74,14 +74,9 @@ def engine(
     rejected = judge.like[~judge.scale.enough(judge.score(judge.like))]
     chosen = np.random.default_rng(random_state).permutation(len(rejected))[:people]
     matrix = random_matrices(made.space.dimension, matrices, random_state)
+    most = made.get_params(deep=False).get("max_changes")
     calls = [
-        Call(
-            judge,
-            x,
-            matrix,
-            made.plans(x, matrix),
-            max_changes=made.get_params(deep=False).get("max_changes"),
-        )
+        Call(judge, x, matrix, made.plans(x, matrix), max_changes=most)
         for x in (rejected.iloc[[i]] for i in chosen)
     ]
     if for_people is None:
@@ -90,20 +85,14 @@ def engine(
     for name, promise in {**EVERY, **(FOR_PEOPLE if for_people else {})}.items():
         broken = [sentence for call in calls for sentence in promise(call)]
         report.lines.append(Line(name, summary(promise), sum(len(call.plans) for call in calls), broken))
-    report.lines.append(_manners(made, calls[:5]))
+    said = "the same question gets the same plan; rows that go in come out as they were"
+    report.lines.append(manners := Line("manners", said, len(calls[:5])))
+    for call in calls[:5]:
+        x, given = call.x.copy(), matrix.copy()
+        manners.broken += alike(call, replace(call, plans=made.plans(x, given)))
+        if not x.equals(call.x) or not np.array_equal(given, matrix):
+            manners.broken.append(f"the row or the matrices of {x.index[0]!r} were changed by the engine")
     return report.settle(raises)
-
-
-def _manners(engine: Engine, calls: list[Call]) -> Line:
-    line = Line(
-        "manners", "the same question gets the same plan; rows that go in come out as they were", len(calls)
-    )
-    for call in calls:
-        x, matrices = call.x.copy(), call.matrices.copy()
-        line.broken += alike(call, replace(call, plans=engine.plans(x, matrices)))
-        if not x.equals(call.x) or not np.array_equal(matrices, call.matrices):
-            line.broken.append(f"the row or the matrices of {x.index[0]!r} were changed by the engine")
-    return line
 
 
 # spaces ------------------------------------------------------------------------------------------------
@@ -141,58 +130,57 @@ def space(
     # A whole row of somebody else breaks nearly everything at once; plans consist of parts of it.
     widths = [feature.width for feature in space.features]
     taken = np.repeat(rng.random((changes, len(widths))) < 0.3, widths, axis=1)
-    mixed = np.where(taken, other, start)
+    pairs = list(zip(start, np.where(taken, other, start), strict=True))
+
+    def round_trip() -> Iterator[str]:
+        """Rows become vectors and the same rows again."""
+        back = space.encode(space.decode(Z, like=X if hasattr(X, "iloc") else None))
+        far = ~(np.isclose(back, Z, atol=1e-9) | (np.isnan(back) & np.isnan(Z))).all(axis=1)
+        for i in np.flatnonzero(far):
+            yield f"row {i} is another after encode and decode: {space.values(Z[i])}"
+
+    def same_verdict() -> Iterator[str]:
+        """``allows`` says what is declared."""
+        for a, b in pairs:
+            fine, wrong = bool(space.allows(a, b)[0]), violations(space, space.values(a), space.values(b))
+            if fine == bool(wrong):
+                said = "; ".join(wrong) or "nothing is wrong with it"
+                yield f"allows() is {fine} for {_change(space, a, b)}, but {said}"
+
+    def projection() -> Iterator[str]:
+        """``project`` gives legal rows."""
+        for a, b in pairs:
+            if space.legal.obstacle(a) is not None:
+                continue  # nothing is legal from there, and project() says so
+            near = space.project(b[None], a)[0]
+            if wrong := violations(space, space.values(a), space.values(near)):
+                yield f"project() gives {_change(space, a, near)}, but {'; '.join(wrong)}"
+
+    def files() -> Iterator[str]:
+        """A space comes back from pickle and TOML as it was."""
+        if pickle.loads(pickle.dumps(space)) != space:
+            yield "the space is another after pickling"
+        written = not any(callable(feature.derived) for feature in space.features)
+        if written and ActionSpace.from_toml(space.to_toml()).digest != space.digest:
+            yield "the space is another after to_toml and from_toml"
+
+    cases = {round_trip: len(Z), same_verdict: changes, projection: changes, files: 2}
+    return _report(f"ActionSpace on {len(Z)} rows", cases, raises)
+
+
+def _report(title: str, cases: dict[Callable[[], Iterator[str]], int], raises: bool) -> Report:
+    """Return the report of promises that are looked at in so many cases each."""
     lines = [
-        Line(
-            "round trip",
-            "rows become vectors and the same rows again",
-            len(Z),
-            list(_round_trip(space, X, Z)),
-        ),
-        Line("same verdict", "allows() says what is declared", changes, list(_verdicts(space, start, mixed))),
-        Line("projection", "project() gives legal rows", changes, list(_projected(space, start, mixed))),
-        Line("files", "a space comes back from pickle and TOML as it was", 2, list(_files(space))),
+        Line(look.__name__.replace("_", " "), summary(look), count, list(look()))
+        for look, count in cases.items()
     ]
-    return Report(f"ActionSpace on {len(Z)} rows", lines).settle(raises)
-
-
-def _round_trip(space: ActionSpace, X: Frame, Z: Array) -> Iterator[str]:
-    back = space.encode(space.decode(Z, like=X if hasattr(X, "iloc") else None))
-    far = ~(np.isclose(back, Z, atol=1e-9) | (np.isnan(back) & np.isnan(Z))).all(axis=1)
-    for i in np.flatnonzero(far):
-        yield f"row {i} is another after encode and decode: {space.values(Z[i])}"
-
-
-def _verdicts(space: ActionSpace, start: Array, end: Array) -> Iterator[str]:
-    allowed = np.array([bool(space.allows(a, b)[0]) for a, b in zip(start, end, strict=True)])
-    for a, b, fine in zip(start, end, allowed, strict=True):
-        wrong = violations(space, space.values(a), space.values(b))
-        if fine == bool(wrong):
-            said = "; ".join(wrong) or "nothing is wrong with it"
-            yield f"allows() is {fine} for {_change(space, a, b)}, but {said}"
-
-
-def _projected(space: ActionSpace, start: Array, end: Array) -> Iterator[str]:
-    for a, b in zip(start, end, strict=True):
-        if space.legal.obstacle(a) is not None:
-            continue  # nothing is legal from there, and project() says so
-        near = space.project(b[None], a)[0]
-        if wrong := violations(space, space.values(a), space.values(near)):
-            yield f"project() gives {_change(space, a, near)}, but {'; '.join(wrong)}"
+    return Report(title, lines).settle(raises)
 
 
 def _change(space: ActionSpace, a: Array, b: Array) -> str:
     old, new = space.values(a), space.values(b)
     moved = [f.name for f in space.features if not same(f, old[f.name], new[f.name])]
     return ", ".join(f"{name} {old[name]} → {new[name]}" for name in moved) or "no change"
-
-
-def _files(space: ActionSpace) -> Iterator[str]:
-    if pickle.loads(pickle.dumps(space)) != space:
-        yield "the space is another after pickling"
-    written = not any(callable(feature.derived) for feature in space.features)
-    if written and ActionSpace.from_toml(space.to_toml()).digest != space.digest:
-        yield "the space is another after to_toml and from_toml"
 
 
 # models -----------------------------------------------------------------------------------------------
@@ -231,65 +219,54 @@ def model(
     """
     seen = wrap(model, space, target=target, threshold=threshold)
     Z = space.encode(X)
-    promises: list[tuple[str, str, int, Callable[[], Iterator[str]]]] = [
-        ("same scores", "vectors get the scores of their rows", len(Z), lambda: _same_scores(seen, X, Z)),
-        ("probabilities", "scores lie between 0 and 1", len(Z), lambda: _probabilities(seen, Z)),
-        ("steady", "a row's score is the same alone, in a table and again", len(Z), lambda: _steady(seen, Z)),
-        ("both verdicts", "some rows are accepted, some rejected", len(Z), lambda: _both(seen, Z)),
-    ]
-    if seen.has_gradient:
-        rise = "the gradient is that of the log-odds"
-        promises.append(("gradient", rise, len(Z[:20]), lambda: _gradient(seen, Z[:20])))
-    lines = [Line(name, promise, cases, list(found())) for name, promise, cases, found in promises]
-    return Report(f"{type(model).__name__} on {len(Z)} rows", lines).settle(raises)
-
-
-def _same_scores(seen: Classifier, X: Frame, Z: Array) -> Iterator[str]:
-    """Compare with the model's own predict_proba, or the function itself; any other kind only exists behind ``wrap``."""
-    given, target = seen.model, seen.target
-    if hasattr(given, "predict_proba"):
-        own = given.predict_proba(X)[:, list(given.classes_).index(target)]
-    elif callable(given) and not seen.space.encoded:
-        own = np.asarray(given(X), dtype=float)
-        own = own[:, -1] if own.ndim == 2 else own
-    else:
-        own = seen.probability(Z)
-    for i in np.flatnonzero(~np.isclose(own, seen.probability(Z), atol=1e-5)):
-        yield f"row {i} scores {own[i]:.4f}, its vector {seen.probability(Z[i])[0]:.4f}; is a column missing in the space?"
-
-
-def _probabilities(seen: Classifier, Z: Array) -> Iterator[str]:
     scores = seen.probability(Z)
-    for i in np.flatnonzero(~((scores >= 0) & (scores <= 1))):
-        yield f"row {i} scores {scores[i]}"
 
+    def same_scores() -> Iterator[str]:
+        """Vectors get the scores that the model gives to their rows; what only exists behind ``wrap`` has no others."""
+        own = scores
+        if hasattr(seen.model, "predict_proba"):
+            own = seen.model.predict_proba(X)[:, list(seen.model.classes_).index(seen.target)]
+        elif callable(seen.model) and not space.encoded:
+            own = np.asarray(seen.model(X), dtype=float)
+            own = own[:, -1] if own.ndim == 2 else own
+        for i in np.flatnonzero(~np.isclose(own, scores, atol=1e-5)):
+            yield f"row {i} scores {own[i]:.4f}, its vector {scores[i]:.4f}; is a column missing in the space?"
 
-def _steady(seen: Classifier, Z: Array) -> Iterator[str]:
-    scores, again = seen.probability(Z), seen.probability(Z[::-1])[::-1]
-    for k in np.flatnonzero(np.abs(scores - again) > 1e-6):
-        yield f"row {k} scores {scores[k]:.6f}, and {again[k]:.6f} in another order"
-    for i, score in enumerate(scores[:10]):
-        alone = seen.probability(Z[i])[0]
-        if abs(alone - score) > 1e-6:
-            yield f"row {i} scores {score:.6f} in the table and {alone:.6f} alone"
+    def probabilities() -> Iterator[str]:
+        """Scores lie between 0 and 1."""
+        for i in np.flatnonzero(~((scores >= 0) & (scores <= 1))):
+            yield f"row {i} scores {scores[i]}"
 
+    def steady() -> Iterator[str]:
+        """A row's score is the same alone, in a table and again."""
+        again, alone = seen.probability(Z[::-1])[::-1], [seen.probability(z)[0] for z in Z[:10]]
+        for i in np.flatnonzero(np.abs(scores - again) > 1e-6):
+            yield f"row {i} scores {scores[i]:.6f}, and {again[i]:.6f} in another order"
+        for i in np.flatnonzero(np.abs(scores[:10] - alone) > 1e-6):
+            yield f"row {i} scores {scores[i]:.6f} in the table and {alone[i]:.6f} alone"
 
-def _both(seen: Classifier, Z: Array) -> Iterator[str]:
-    accepted = seen.accepts(Z)
-    if accepted.all() or not accepted.any():
-        yield f"{int(accepted.sum())} of {len(Z)} rows are accepted; is {seen.target!r} the favourable class?"
+    def both_verdicts() -> Iterator[str]:
+        """Some rows are accepted, some rejected."""
+        accepted = seen.accepts(Z)
+        if accepted.all() or not accepted.any():
+            yield f"{int(accepted.sum())} of {len(Z)} rows are accepted; is {seen.target!r} the favourable class?"
 
+    def gradient() -> Iterator[str]:
+        """The gradient is that of the log-odds."""
+        some, step = np.nan_to_num(Z[:20]), 1e-5
+        stated = seen.gradient(some)
+        for j, side in enumerate(step * np.eye(Z.shape[1])):
+            here = seen.logit(some)
+            up, down = (seen.logit(some + side) - here) / step, (here - seen.logit(some - side)) / step
+            smooth = np.abs(up - down) <= 1e-3 * (
+                1 + np.abs(up)
+            )  # at a kink of a network there is no gradient
+            measured = (up + down) / 2
+            wrong = smooth & (np.abs(stated[:, j] - measured) > 1e-2 * (1 + np.abs(measured)))
+            for i in np.flatnonzero(wrong):
+                yield f"row {i}, column {j}: the gradient is stated as {stated[i, j]:.4f} and measured as {measured[i]:.4f}"
 
-def _gradient(seen: Classifier, Z: Array, step: float = 1e-5) -> Iterator[str]:
-    Z = np.nan_to_num(Z)
-    stated = seen.gradient(Z)
-    for j in range(Z.shape[1]):
-        up, down = Z.copy(), Z.copy()
-        up[:, j] += step
-        down[:, j] -= step
-        one, two = ((seen.logit(a) - seen.logit(b)) / step for a, b in ((up, Z), (Z, down)))
-        smooth = np.abs(one - two) <= 1e-3 * (1 + np.abs(one))  # at a kink of a network there is no gradient
-        measured = (one + two) / 2
-        wrong = smooth & (np.abs(stated[:, j] - measured) > 1e-2 * (1 + np.abs(measured)))
-        for i in np.flatnonzero(wrong):
-            yield f"row {i}, column {j}: the gradient is stated as {stated[i, j]:.4f} and measured as {measured[i]:.4f}"
+    cases = {same_scores: len(Z), probabilities: len(Z), steady: len(Z), both_verdicts: len(Z)}
+    if seen.has_gradient:
+        cases[gradient] = len(Z[:20])
+    return _report(f"{type(model).__name__} on {len(Z)} rows", cases, raises)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,29 +24,42 @@ GRADES = ["low", "middle", "good", "best"]
 
 @dataclass(frozen=True)
 class World:
-    """A table, an action space and a model.
+    """A table, an action space and a model, with the model's own verdict.
 
     Parameters
     ----------
-    X : DataFrame
+    X : DataFrame (n, c)
     space : ActionSpace
     model : fitted classifier on frames, or function of a frame
+    name : str
+        What a sentence calls it; the seed is in it.
+    train : DataFrame, optional
+        The rows that the model was trained on; by default all.
+    settings : dict
+        What else an engine is told: target, threshold, output, unit.
+    slow : bool
+        Whether plans take long: scores vary with every step of a number, and no gradient of them is read.
     """
 
     X: Frame
     space: ActionSpace
     model: Any
+    name: str = "the world"
+    train: Frame | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    slow: bool = False
 
     def probability(self, frame: Frame) -> Array:
-        """Return the model's own verdict (n,) on a frame, without anything of the library in between."""
-        if hasattr(self.model, "predict_proba"):
-            return np.asarray(self.model.predict_proba(frame)[:, 1])
-        return np.asarray(self.model(frame), dtype=float)
+        """Return the model's own scores (n,) of a frame, without anything of the library in between."""
+        if not hasattr(self.model, "predict_proba"):
+            return np.asarray(self.model(frame), dtype=float)
+        place = list(self.model.classes_).index(self.settings.get("target", 1))
+        return np.asarray(self.model.predict_proba(frame)[:, place])
 
     @property
     def rejected(self) -> Frame:
         """The rows that the model rejects."""
-        return self.X[self.probability(self.X) <= 0.5]
+        return self.X[self.probability(self.X) <= self.settings.get("threshold", 0.5)]
 
     def matrices(self, count: int, seed: int = 0) -> Array:
         """Return random matrices (count, d, d)."""
@@ -65,16 +78,9 @@ def random_world(
 ) -> World:
     """Return a world whose columns, dtypes, rules and model depend on the seed.
 
-    Parameters
-    ----------
-    seed : int
-    rows : int
-    kind : {"logistic", "forest", "function", "network"}, optional
-        The model; by default one of the first three at random.
-    rich : bool
-        Add what is rare: derived features, missing values, largest changes, rules of every kind, networks.
-    effects : bool
-        Let features move each other.
+    ``kind`` is "logistic", "forest", "function" or "network"; by default one of the first three at random. ``rich`` adds what is
+    rare: derived features, missing values, largest changes, rules of every kind, networks. With ``effects`` features move each
+    other.
     """
     rng = np.random.default_rng(seed)
     more = np.random.default_rng((seed, 1)) if rich else None
@@ -94,7 +100,7 @@ def random_world(
     if more is not None and kind is None:
         gaps = bool(X.isna().any(axis=None))
         chosen = str(more.choice(["function", "forest"] if gaps else ["network", chosen]))
-    return World(X, space, _model(chosen, X, y, space, rng))
+    return World(X, space, _model(chosen, X, y, space, rng), f"random world {seed}")
 
 
 def _table(rng: np.random.Generator, rows: int) -> Frame:
@@ -302,7 +308,7 @@ class Earnings:
 
     def __call__(self, frame: Frame) -> Array:
         """Return the probability of each row, (n,)."""
-        return np.asarray(1 / (1 + np.exp(3 - frame["income"].to_numpy(dtype=float) / 1000)))
+        return np.asarray(expit(frame["income"].to_numpy(dtype=float) / 1000 - 3))
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,9 @@ from reap.cli.ask import ask
 from reap.cli.batch import audit, batch
 from reap.cli.data import datasets, space
 from reap.cli.learn import learn
-from reap.cli.mcp import mcp
 from reap.cli.recommend import demo, reasons, recommend
 from reap.cli.reproduce import reproduce
-from reap.cli.service import export, serve, sessions, verify
+from reap.cli.service import export, mcp, serve, sessions, verify
 
 #: Which extra brings a library that the core does without.
 _EXTRAS = {
@@ -101,21 +100,8 @@ app = typer.Typer(
     add_completion=False,
 )
 _COMMANDS = (
-    demo,
-    ask,
-    recommend,
-    reasons,
-    space,
-    datasets,
-    batch,
-    audit,
-    serve,
-    sessions,
-    verify,
-    export,
-    learn,
-    mcp,
-    reproduce,
+    *(demo, ask, recommend, reasons, space, datasets, batch, audit, serve, sessions, verify, export),
+    *(learn, mcp, reproduce),
 )
 for command in _COMMANDS:
     app.command(cls=Command)(command)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -43,48 +43,32 @@ def prepare(
     seed: int,
     *,
     allow_pickle: bool = False,
-    one: bool = False,
-    row: int | None = None,
     guests: bool = False,
     anonymity: int = 0,
 ) -> Setup:
     """Return a fitted engine for a data set or a CSV file, training a model where none is given.
 
-    A model may want columns that the space leaves out: of ``one`` person (in ``row``, else the first rejected), or of
-    everybody in the table; ``guests`` are people who are not in it. With an ``anonymity`` nothing that is recommended is
-    taken from fewer people than that.
+    Where a model wants columns that the space leaves out, everybody keeps their own value; ``guests`` are people who are not in
+    the table. With an ``anonymity`` nothing that is recommended is taken from fewer people than that.
     """
-    import reap
-    from reap.models import wanted
     from reap.models.files import load_model
 
-    model = decision.model
     kind = engine_class(decision.engine)
     if anonymity:
         kind = anonymous(kind, anonymity)
     decision.scale()  # says what is wrong before anything is trained
     table = read_table(data, decision)
-    trained, accuracy, rest = (
-        (load_model(model, allow_pickle=allow_pickle, trusted=decision.trust), None, table.X)
-        if model
-        else train(table, seed)
-    )
-    favoured = class_of(trained, decision.target)
-    own = (
-        carried(trained, table, data, row, {"target": favoured, **decision.scale()})
-        if one and model
-        else None
-    )
-    if own is not None:
-        trained, place = own
-        rest = table.X.iloc[[place]]
-    elif model and not one and wanted(trained, table.space) and is_csv(data):
-        kept = keeping(trained, table.space, [data], guests=guests)
-        table = reap.datasets.from_csv(
-            data, label=str(decision.label), space=kept, favourable=decision.favourable
-        )
+    model, accuracy = None, None
+    if decision.model:
+        model = load_model(decision.model, allow_pickle=allow_pickle, trusted=decision.trust)
+        if is_csv(data):
+            kept = keeping(model, table.space, [data], guests=guests)
+            table = table if kept is table.space else read_table(data, decision, kept)
         rest = table.X
-    made = fitted(kind, trained, table.space, favoured, decision, table.X, table.y, seed)
+    else:
+        model, accuracy, rest = train(table, seed)
+    target = class_of(model, decision.target)
+    made = fitted(kind, model, table.space, target, decision, table.X, table.y, seed)
     fine = made.classifier_.accepts(table.space.encode(rest))
     return Setup(made, table.X, rest[~fine], accuracy)
 
@@ -93,12 +77,9 @@ def fitted(
     kind: Any, model: Any, space: Any, target: Any, accepted: DecisionOptions, X: Frame, y: Any, seed: int
 ) -> Any:
     """Return an engine fitted on rows X; y has 1 for favourable, or is None where no labels are at hand."""
-    scale = accepted.scale()
     settings, labels = accepted.holding(model, target, y)
-    margin = accepted.margin or 0.0
-    return kind(model, space, target=target, **scale, **settings, margin=margin, random_state=seed).fit(
-        X, labels
-    )
+    settings |= {**accepted.scale(), "margin": accepted.margin or 0.0, "random_state": seed}
+    return kind(model, space, target=target, **settings).fit(X, labels)
 
 
 def anonymous(kind: Any, k: int) -> Any:
@@ -124,11 +105,11 @@ def class_of(model: Any, text: str) -> Any:
     raise unknown("class", text, classes)
 
 
-def read_table(data: str, decision: DecisionOptions) -> Any:
-    """Return a data set by its name, or of a CSV file with its label; with the space of a file, or the set's own."""
+def read_table(data: str, decision: DecisionOptions, space: ActionSpace | None = None) -> Any:
+    """Return a data set by its name, or of a CSV file with its label; with a space, that of a file, or the set's own."""
     import reap
 
-    own = reap.ActionSpace.load(decision.space) if decision.space else None
+    own = space or (reap.ActionSpace.load(decision.space) if decision.space else None)
     if not is_csv(data):
         loaded = reap.datasets.load(data)
         return loaded if own is None else replace(loaded, space=own)
@@ -192,45 +173,7 @@ def pick(setup: Setup, row: int | None) -> Frame:
     return setup.rejected.iloc[[0]]
 
 
-# columns that a model wants and the space leaves out, such as an ID: everybody's own values go to the model as they are
-
-
-def carried(
-    model: Any, table: Any, data: str, row: int | None, wrapping: Mapping[str, Any]
-) -> tuple[Any, int] | None:
-    """Return the model with one person's own values, and the person's row number; None where it wants no such column.
-
-    Parameters
-    ----------
-    model : fitted estimator or Pipeline
-    table : Dataset
-        The rows that the space declares.
-    data : str
-        The CSV file with all columns.
-    row : int, optional
-        The person's row number; by default the first person whom the model rejects.
-    wrapping : mapping
-        Target and threshold, as ``reap.models.wrap`` takes them.
-    """
-    from reap.datasets import read_csv
-    from reap.models import carrying, wanted, wrap
-
-    names = wanted(model, table.space)
-    if not names or not is_csv(data):
-        return None
-    rows = read_csv(Path(data))
-    if not set(names) <= set(rows.columns):
-        return None  # what is missing is said where the model is wrapped
-    if row is not None and not 0 <= row < len(rows):
-        return None
-    Z = table.space.encode(table.X)
-    for i in range(len(rows)) if row is None else [row]:
-        own = carrying(model, rows.iloc[i][names].to_dict())
-        if row is not None or not wrap(own, table.space, **wrapping).accepts(Z[[i]])[0]:
-            return own, i
-    raise InputError(
-        "the model accepts everybody in this table, so there is nobody to advise; name a row with --row"
-    )
+# columns that a model wants and the space leaves out, such as an ID ---------------------------------------
 
 
 def keeping(

@@ -48,7 +48,7 @@ def ask(
         raise InputError(f"--options is {options}; more than 26 cannot be named")
     console = Console(highlight=False)
     with console.status(_("Preparing the model")):
-        setup = _setup.prepare(data, decision, seed, one=True, row=row)
+        setup = _setup.prepare(data, decision, seed)
     session = _resume(setup, file, row, typed, prior, console) if file is not None and file.exists() else None
     if session is None:
         if setup.engine.space.meaning.said("about"):

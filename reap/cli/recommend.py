@@ -32,7 +32,7 @@ def recommend(
     from reap.effort import identity
     from reap.recourse import advice
 
-    setup = _setup.prepare(data, decision, seed, one=True, row=row)
+    setup = _setup.prepare(data, decision, seed)
     subject = _setup.pick(setup, row)
     made = setup.engine
     for doubt in made.space.doubts(subject):
@@ -64,7 +64,7 @@ def reasons(
     import json as format
     from dataclasses import asdict
 
-    setup = _setup.prepare(data, decision, seed, one=True, row=row)
+    setup = _setup.prepare(data, decision, seed)
     found = setup.engine.reasons(_setup.pick(setup, row), most)
     if json:
         print(format.dumps([asdict(reason) for reason in found], ensure_ascii=False))

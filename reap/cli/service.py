@@ -1,4 +1,4 @@
-"""``reap serve``, and what a service has stored: ``reap sessions``, ``reap verify``, ``reap export``."""
+"""``reap serve`` and ``reap mcp``, and what a service has stored: ``reap sessions``, ``reap verify``, ``reap export``."""
 
 from __future__ import annotations
 
@@ -120,6 +120,20 @@ def read_settings(database: str | None, config: Path | None) -> Settings:
         ) from None
     settings = Settings.read(file=config)
     return settings.model_copy(update={"database_url": database}) if database else settings
+
+
+@deciding()
+def mcp(
+    data: str = _options.DATA,
+    decision: DecisionOptions = DECISION,
+    questions: int = typer.Option(5, "--questions", "-q", help="Answers to ask for at most."),
+    seed: int = _options.SEED,
+) -> None:
+    """Let a chat assistant hold a session: a Model Context Protocol server over standard input and output."""
+    from reap.doors.assistant import server
+
+    setup = _setup.prepare(data, decision, seed)
+    server(setup.engine, setup.rejected.reset_index(drop=True), questions=questions).run("stdio")
 
 
 # what a service has stored ----------------------------------------------------------------------------

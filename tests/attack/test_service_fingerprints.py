@@ -8,9 +8,8 @@ import pytest
 
 import reap
 from reap.service.case import Case
-from reap.service.desk import Desk, ReplacedError
 from reap.service.settings import Settings
-from reap.service.store import Store
+from reap.service.store import fingerprint
 from tests.service.conftest import running
 
 
@@ -53,24 +52,47 @@ def test_another_setting_another_engine_or_another_score_is_another_model(people
     assert len({known, *others}) == 1 + len(others)
 
 
-def test_a_session_does_not_go_on_under_other_settings(people, tmp_path):
-    store = Store(f"sqlite:///{tmp_path}/reap.db")
-    store.prepare()
-    here, there = case_of(people), case_of(people, max_changes=1)
-    rejected = people[0][first(people[0]) < 0.5].iloc[[0]]
-    token = Desk(here, store, Settings()).start(people[1].vector(rejected))
-    with pytest.raises(ReplacedError), Desk(there, store, Settings()).open(token):
-        pass
-    store.engine.dispose()
-
-
-def test_a_limit_on_a_feature_with_a_slash_in_its_name_can_be_released(people, tmp_path):
-    """The address had no such feature."""
+@pytest.fixture
+def refused_one(people):
     X, space = people
-    rejected = X[first(X) < 0.5].iloc[[0]]
+    return space.values(space.vector(X[first(X) < 0.5].iloc[[0]]))
+
+
+def assert_refused_but_taken_along(service, token):
+    here = f"/api/v1/sessions/{token}"
+    for path in (here, f"/s/{token}"):
+        refused = service.client.get(path)
+        assert refused.status_code == 409
+        assert "has been replaced since this session was started" in refused.text
+    assert service.client.get(f"{here}/export").status_code == 200
+    assert service.client.delete(here).status_code == 204
+    assert service.client.get(here).status_code == 404
+
+
+def test_a_session_does_not_go_on_under_other_settings_and_can_be_taken_along(people, refused_one, tmp_path):
     url = f"sqlite:///{tmp_path}/reap.db"
     with running(case_of(people), Settings(database_url=url, rate=0)) as service:
-        here = f"/api/v1/sessions/{service.start(space.values(space.vector(rejected)))['token']}"
+        token = service.start(refused_one)["token"]
+    with running(case_of(people, max_changes=1), Settings(database_url=url, rate=0)) as service:
+        assert_refused_but_taken_along(service, token)
+
+
+def test_a_session_in_the_words_of_another_release_is_refused_even_where_the_model_is_the_same(
+    people, tmp_path
+):
+    case = case_of(people)
+    with running(case, Settings(database_url=f"sqlite:///{tmp_path}/reap.db", rate=0)) as service:
+        said = [("started", {"reap": "0.0.1", "person": "as it was written then"})]
+        facts = {"model": case.model, "data": case.data, "version": "0.0.1"}
+        service.store.create(fingerprint("a token"), days=1, said=said, **facts)
+        assert_refused_but_taken_along(service, "a token")
+
+
+def test_a_limit_on_a_feature_with_a_slash_in_its_name_can_be_released(people, refused_one, tmp_path):
+    """The address had no such feature."""
+    url = f"sqlite:///{tmp_path}/reap.db"
+    with running(case_of(people), Settings(database_url=url, rate=0)) as service:
+        here = f"/api/v1/sessions/{service.start(refused_one)['token']}"
         wish = {"feature": "in/come", "at_most": 60}
         assert len(service.client.post(f"{here}/constraints", json=wish).json()["wishes"]) == 1
         released = service.client.delete(f"{here}/constraints/in%2Fcome")

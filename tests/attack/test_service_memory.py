@@ -29,16 +29,6 @@ def resident(process) -> float:
     return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) / 1024
 
 
-def test_a_worker_keeps_as_many_sessions_as_it_is_told_to(serve, tmp_path, row):
-    service = serve(f"sqlite:///{tmp_path}/reap.db", live_sessions=2)
-    tokens = [service.start(row, seed=seed)["token"] for seed in range(4)]
-    assert len(service.app.state.desk._live) == 2
-    assert [service.state(token)["revision"] for token in tokens] == [
-        1
-    ] * 4  # the others come back from the log
-    assert len(service.app.state.desk._live) == 2
-
-
 def test_a_session_that_nobody_holds_is_gone_at_once(german_engine, german_rejected):
     """In a circle it waited for the collector, which seldom looks at what is old: 120 starts took 70 MB."""
     session = german_engine.elicit(german_rejected.iloc[[0]])

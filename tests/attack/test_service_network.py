@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import socket
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -16,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-import sqlalchemy as sa
 import uvicorn
 
 from reap import InputError
@@ -217,35 +214,3 @@ def test_health_is_told_while_every_thread_waits_for_a_computation(service, row,
         go.set()
         for thread in threads:
             thread.join()
-
-
-def test_ready_means_that_something_can_be_stored(service, tmp_path):
-    """It was 200 with a database that nobody could write, and with a full disk."""
-
-    def ready():
-        return service.client.get("/readyz").status_code
-
-    assert ready() == 200
-    with sqlite3.connect(tmp_path / "reap.db", isolation_level=None) as other:
-        other.execute("BEGIN IMMEDIATE")
-        assert ready() == 503
-        other.execute("ROLLBACK")
-    other.close()
-    with service.store.engine.connect() as connection:
-        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-    room = 1 << 30
-
-    @sa.event.listens_for(service.store.engine, "checkout")
-    def _limit(connection, *_):
-        connection.execute(f"PRAGMA max_page_count = {room}")
-
-    assert ready() == 200
-    room = pages  # SQLite itself refuses to grow the file, with the error of a full disk
-    with service.store.engine.connect() as connection, contextlib.suppress(sa.exc.OperationalError):
-        connection.exec_driver_sql("CREATE TABLE filler (text TEXT)")
-        while True:  # pages have room inside
-            connection.exec_driver_sql("INSERT INTO filler VALUES (hex(randomblob(500)))")
-            connection.commit()
-    assert ready() == 503
-    room = 1 << 30
-    assert ready() == 200

@@ -27,7 +27,6 @@ from reap.elicitation import Elicitation
 from reap.models.classifier import Smooth
 from reap.service import views
 from reap.service.case import Case
-from reap.service.desk import Live
 from reap.service.guards import MARGIN, STUCK, Guard, Rates
 from reap.service.metrics import Metrics
 from reap.service.settings import Settings
@@ -276,17 +275,6 @@ def test_a_commit_whose_success_nobody_hears_of_is_not_told_as_a_failure(service
     assert (answer.status_code, answer.json()["stored"]) == (503, None)
     assert service.answer(begun["token"], begun["state"], key="k").status_code == 200
     assert [event.key for event in service.events("answered")] == ["k"]
-
-
-def test_an_undo_after_which_nothing_can_be_computed_in_time_is_stored(service, begun, monkeypatch):
-    here = f"/api/v1/sessions/{begun['token']}"
-    assert service.answer(begun["token"], begun["state"]).status_code == 200
-    with monkeypatch.context() as patch:
-        patch.setattr(Live, "happen", lambda *given: fail(LateError()))
-        assert service.client.delete(f"{here}/answers/last", params={"key": "undo"}).status_code == 503
-    assert "undo" in keys(service)
-    assert service.client.delete(f"{here}/answers/last", params={"key": "undo"}).status_code == 200
-    assert service.state(begun["token"])["answers"] == []
 
 
 def cannot(monkeypatch, kind):

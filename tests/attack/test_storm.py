@@ -207,7 +207,10 @@ def processes():
 
 
 def test_kills_lose_double_and_change_nothing(processes, case, quick, database, tmp_path):
-    """The server is killed at any moment, people repeat what was not acknowledged, and the next server goes on."""
+    """The server is killed at any moment, or right after a commit, people repeat what was not acknowledged, and the next goes on.
+
+    An answer names the question and the revision at which it was seen: after a kill the session stands at the same question.
+    """
     file = tmp_path / "case"
     file.write_bytes(pickle.dumps(case))
     settings = Settings(database_url=database, admin_key=ADMIN, rate=0, starts=0, questions=5, time_limit=300)
@@ -217,7 +220,10 @@ def test_kills_lose_double_and_change_nothing(processes, case, quick, database, 
     rng, kills = random.Random(SEED), 2 * TIMES
 
     def serving():
-        child = processes.Process(target=crashing.serve, args=(file, settings, listener, None), daemon=True)
+        commits = rng.choice([None, rng.randint(1, 3 * BETWEEN)])  # after which it kills itself
+        child = processes.Process(
+            target=crashing.serve, args=(file, settings, listener, commits), daemon=True
+        )
         child.start()
         return child
 
@@ -226,7 +232,7 @@ def test_kills_lose_double_and_change_nothing(processes, case, quick, database, 
         with crowd(lambda: f"http://127.0.0.1:{listener.getsockname()[1]}", quick) as people:
             for _ in range(kills):
                 wanted = sum(len(person.said) for person in people) + BETWEEN
-                while sum(len(person.said) for person in people) < wanted:
+                while sum(len(person.said) for person in people) < wanted and child.is_alive():
                     assert not any(person.wrong for person in people), [p.wrong for p in people]
                     time.sleep(0.01)
                 time.sleep(rng.random())
@@ -245,7 +251,7 @@ def test_kills_lose_double_and_change_nothing(processes, case, quick, database, 
         f"{kills} kills -9, seed {SEED}: {acts} acknowledged acts, {again} after a repetition; none lost or doubled; "
         f"{plans} plans replayed to the byte"
     )
-    assert acts >= kills * BETWEEN
+    assert acts >= kills
     store.engine.dispose()
 
 

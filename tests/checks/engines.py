@@ -48,3 +48,13 @@ class Rows(Engine):
         found = self.candidates(x, limits)
         place, worst = WorstCase(confidence_set).least(found.moves, most=len(found))
         return found.subject.plan_to(found.targets[place], found.scores[place], worst)
+
+
+class Altered:
+    """A plan that says something else about itself."""
+
+    def __init__(self, plan, **said):
+        self.__dict__.update(said, _plan=plan)
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["_plan"], name)

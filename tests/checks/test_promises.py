@@ -13,6 +13,7 @@ from reap.checks.judge import Judge, dominates
 from reap.checks.promises import EVERY, FOR_PEOPLE, Call, keep
 from reap.checks.report import CheckFailed
 from reap.scores import Scale
+from tests.checks.engines import Altered
 
 ALL = {**EVERY, **FOR_PEOPLE}
 A = np.eye(3)[None]
@@ -88,16 +89,6 @@ def test_illegal_steps(judge):
 def test_efforts_that_are_not_those_of_the_moves(judge):
     wrong = plan_of(judge, OWN, *GOOD, effort=0.25)
     assert "states an effort of 0.25" in broken(judge, "effort", wrong)[0]
-
-
-class Altered:
-    """A plan that says something else about itself."""
-
-    def __init__(self, plan, **said):
-        self.__dict__.update(said, _plan=plan)
-
-    def __getattr__(self, name):
-        return getattr(self.__dict__["_plan"], name)
 
 
 @pytest.mark.parametrize(

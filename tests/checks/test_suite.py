@@ -153,7 +153,7 @@ def test_a_report_shows_three_faults_and_counts_the_rest():
 
 
 @pytest.mark.slow
-def test_the_command_prints_a_table_and_counts_what_failed():
+def test_the_command_prints_what_holds_and_counts_what_failed():
     done = subprocess.run(
         [sys.executable, "-m", "reap.checks", "tests.checks.engines:Rows"],
         capture_output=True,
@@ -162,5 +162,4 @@ def test_the_command_prints_a_table_and_counts_what_failed():
     )
     # of the promises for people a session keeps one for every engine: its pool drops dominated plans
     assert done.returncode == len(reap.checks.FOR_PEOPLE) - 1, done.stdout + done.stderr
-    assert done.stdout.count("holds") == len(reap.checks.CASES) + 1
-    assert done.stdout.count("not asked") == len(reap.checks.WITH_TIME_LIMIT)
+    assert done.stdout.count("✓") == len(reap.checks.CASES) + 1

@@ -98,7 +98,7 @@ def test_the_command_line_passes_the_row_through(tmp_path, capsys):
         out, err = capsys.readouterr()
         assert not ended.value.code, err
         plan = reap.Plan.from_json(out)
-        assert plan.start.to_dict() == X.loc[i, FREE].to_dict()
+        assert plan.start[FREE].to_dict() == X.loc[i, FREE].to_dict()
         then = pd.DataFrame([{**X.loc[i].to_dict(), **plan.target.to_dict()}])[list(X)]
         assert model.predict(then).tolist() == ["yes"]
         assert plan.scores[0] == pytest.approx(model.predict_proba(X.loc[[i]])[0, 1])

@@ -55,72 +55,50 @@ def told(desk, token):
     return [entry.type for entry in desk.log(token)[1]]
 
 
-def same_as_log(desk, token):
-    """The session in memory has the events that are stored, and no others."""
+def plan(desk, token):
     with desk.open(token) as live:
-        kept = [entry.event for entry in in_force(desk.log(token)[1])]
-        assert live.session.events[1:] == kept[1:]
-        assert live.session.events[0].payload["z"] == kept[0].payload["z"]
+        return desk.plan(live).to_json()
 
 
-def test_a_question_that_another_worker_stored_first_is_shown_by_both(monkeypatch, desks, token):
-    here, there = desks
-    overtake(monkeypatch, here, "asked", lambda: look(there, token))
-    answer(here, token, 0, "k")
-    assert told(here, token) == ["started", "asked", "answered", "asked"]
-    assert look(here, token).id == look(there, token).id
-    same_as_log(here, token)
+def refused(error, desk, token, key):
+    with pytest.raises(error):
+        answer(desk, token, 0, key)
 
 
-def test_a_plan_that_another_worker_stored_first_is_shown_by_both(monkeypatch, desks, token):
-    here, there = desks
+ANSWERED = ["started", "asked", "answered", "asked"]
 
-    def plan(desk):
+
+@pytest.mark.parametrize(
+    ("kind", "there", "here", "log"),
+    [
+        ("asked", look, lambda desk, token: answer(desk, token, 0, "k"), ANSWERED),
+        ("recommended", plan, plan, ["started", "asked", "recommended"]),
+        ("recommended", lambda desk, token: answer(desk, token, 1, "k"), plan, [*ANSWERED, "recommended"]),
+        *[
+            ("answered", lambda desk, token: answer(desk, token, 1, "same"), act, ANSWERED)
+            for act in (
+                lambda desk, token: answer(desk, token, 1, "same"),
+                lambda desk, token: refused(StaleError, desk, token, "other"),
+                lambda desk, token: refused(ReusedError, desk, token, "same"),
+            )
+        ],
+    ],
+    ids=["question", "plan", "answer before a plan", "same request", "slower answer", "same key"],
+)
+def test_what_another_worker_stored_first_is_what_both_show(
+    monkeypatch, desks, token, kind, there, here, log
+):
+    one, other = desks
+    overtake(monkeypatch, one, kind, lambda: there(other, token))
+    here(one, token)
+    assert told(one, token) == log
+    assert look(one, token) == look(other, token) or look(one, token).id == look(other, token).id
+    assert plan(one, token) == plan(other, token)
+    for desk in desks:  # the session in memory has the events that are stored, and no others
         with desk.open(token) as live:
-            return desk.plan(live).to_json()
-
-    overtake(monkeypatch, here, "recommended", lambda: plan(there))
-    assert plan(here) == plan(there)
-    assert told(here, token) == ["started", "asked", "recommended"]
-    same_as_log(here, token)
-
-
-def test_the_person_answers_elsewhere_while_a_plan_is_computed(monkeypatch, desks, token):
-    here, there = desks
-    overtake(monkeypatch, here, "recommended", lambda: answer(there, token, 1, "k"))
-    with here.open(token) as live:
-        plan = here.plan(live)
-        assert live.session.revision == 1
-        assert live.session.recommend().to_json() == plan.to_json()
-    assert told(here, token) == ["started", "asked", "answered", "asked", "recommended"]
-    same_as_log(here, token)
-
-
-def test_the_slower_of_two_answers_is_told_that_the_session_has_moved_on(monkeypatch, desks, token):
-    here, there = desks
-    overtake(monkeypatch, here, "answered", lambda: answer(there, token, 1, "there"))
-    with pytest.raises(StaleError):
-        answer(here, token, 0, "here")
-    assert told(here, token) == ["started", "asked", "answered", "asked"]
-    same_as_log(here, token)
-
-
-def test_the_same_request_at_two_workers_counts_once(monkeypatch, desks, token):
-    here, there = desks
-    overtake(monkeypatch, here, "answered", lambda: answer(there, token, 1, "same"))
-    entry = answer(here, token, 1, "same")
-    assert entry.payload["choice"] == 1
-    assert told(here, token) == ["started", "asked", "answered", "asked"]
-    same_as_log(here, token)
-
-
-def test_two_requests_with_one_key_at_two_workers_are_told_apart(monkeypatch, desks, token):
-    here, there = desks
-    overtake(monkeypatch, here, "answered", lambda: answer(there, token, 1, "same"))
-    with pytest.raises(ReusedError):
-        answer(here, token, 0, "same")
-    assert told(here, token) == ["started", "asked", "answered", "asked"]
-    same_as_log(here, token)
+            kept = [entry.event for entry in in_force(desk.log(token)[1])]
+            assert live.session.events[1:] == kept[1:]
+            assert live.session.events[0].payload["z"] == kept[0].payload["z"]
 
 
 def test_a_limit_lifted_twice_with_one_key_is_lifted_once(desks, token):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,27 +18,10 @@ from .conftest import ADMIN
 
 
 def learnt(rules, path, **changed):
-    k = len(rules.legal.movable)
-    prior = LearnedPrior(
-        **{
-            "space": rules.digest,
-            "dimension": rules.dimension,
-            "columns": tuple(rules.legal.movable),
-            "names": tuple(rules.columns[i] for i in rules.legal.movable),
-            "learnt": "weights",
-            "mean": np.linspace(-1.0, 1.0, k + 1),
-            "covariance": 0.25 * np.eye(k + 1),
-            "powers": [0.0, 0.0, 1.0],
-            "lapses": [1.0, 0.0, 0.0],
-            "interaction": [1.0, 0.0, 0.0],
-            "welcome": np.zeros(k),
-            "minded": [],
-            "heavy": [],
-            "people": 30,
-            "answers": 150,
-            **changed,
-        }
-    )
+    columns = tuple(rules.legal.movable)
+    names = tuple(rules.columns[i] for i in columns)
+    usual = LearnedPrior.default(rules.digest, rules.dimension, columns, names, people=30, answers=150)
+    prior = replace(usual, **changed)
     prior.save(path)
     return prior
 
