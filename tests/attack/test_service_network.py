@@ -19,7 +19,7 @@ import uvicorn
 from reap import InputError
 from reap.models.files import save_model
 from reap.service import guards
-from reap.service.app import create_app, listen, run
+from reap.service.app import create_app, listen, run, usual_workers
 from reap.service.settings import Settings
 from tests.service.serving import start, stop
 
@@ -91,6 +91,19 @@ def test_a_database_that_cannot_be_reached_is_said_in_a_sentence_at_the_start(ca
             port=0,
             workers=workers,
         )
+
+
+@pytest.mark.parametrize(("cores", "workers"), [(1, 1), (2, 2), (64, 4)])
+def test_there_is_a_worker_for_each_core_but_no_more_than_four(monkeypatch, cores, workers):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
+    assert usual_workers(Settings(database_url="sqlite:///reap.db")) == workers
+    assert usual_workers(Settings(database_url="sqlite://")) == 1  # a database in memory is one process's own
+
+
+@pytest.mark.parametrize(("workers", "said"), [(0, "give at least 1"), (2, "cannot be shared")])
+def test_a_number_of_workers_that_cannot_be_is_refused(case, workers, said):
+    with pytest.raises(InputError, match=said):
+        run(case, Settings(database_url="sqlite://"), host="127.0.0.1", port=0, workers=workers)
 
 
 # slow connections ----------------------------------------------------------------------------------------
@@ -193,7 +206,9 @@ def test_a_log_of_any_library_is_one_json_object_a_line():
 # looking after the service -------------------------------------------------------------------------------
 
 
-def test_health_is_told_while_every_thread_waits_for_a_computation(service, row, case, monkeypatch):
+def test_newcomers_are_served_as_they_come_and_health_is_told_while_they_wait(
+    service, row, case, monkeypatch
+):
     """/healthz took six seconds behind a hundred starts."""
     go, plans = threading.Event(), type(case.engine).plans
 
@@ -202,11 +217,11 @@ def test_health_is_told_while_every_thread_waits_for_a_computation(service, row,
         return plans(self, *given, **named)
 
     monkeypatch.setattr(type(case.engine), "plans", slow)
-    threads = [threading.Thread(target=service.start, args=(row,)) for _ in range(50)]
-    for thread in threads:
-        thread.start()
+    threads = [threading.Thread(target=service.start, args=(row,), kwargs={"seed": i}) for i in range(50)]
     try:
-        time.sleep(1)  # more of them wait than there are threads for requests
+        for thread in threads:  # more of them than there are threads for requests
+            thread.start()
+            time.sleep(0.05)
         for path in ("/healthz", "/readyz"):
             assert httpx.get(service.url + path, timeout=20).status_code == 200
         assert all(thread.is_alive() for thread in threads)
@@ -214,3 +229,6 @@ def test_health_is_told_while_every_thread_waits_for_a_computation(service, row,
         go.set()
         for thread in threads:
             thread.join()
+    begun = sorted(service.events("started"), key=lambda event: event.created)
+    served = [event.payload["settings"]["random_state"] for event in begun]
+    assert served[:40] == list(range(40))  # the client itself holds no more connections than that

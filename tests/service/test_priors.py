@@ -21,7 +21,7 @@ def learnt(rules, path, **changed):
     columns = tuple(rules.legal.movable)
     names = tuple(rules.columns[i] for i in columns)
     usual = LearnedPrior.default(rules.digest, rules.dimension, columns, names, people=30, answers=150)
-    prior = replace(usual, **changed)
+    prior = replace(usual, **{"learnt": "weights", **changed})
     prior.save(path)
     return prior
 

@@ -114,12 +114,17 @@ def test_every_form_is_signed_for_the_browser_that_got_it(service, row):
         assert kinds == posts
         attacker.get("/")
         count = len(service.events())
+        key = ("o", ADMIN)  # even with it
         for action, fields in found.items():
             unsigned = {k: v for k, v in fields.items() if k != "csrf"}
-            assert person.post(action, data=unsigned).status_code == 403
-            assert person.post(action, data={**fields, "csrf": "0" * 64}).status_code == 403
-            assert attacker.post(action, data=fields).status_code == 403  # another browser, the same form
-            assert httpx.post(service.url + action, data=fields).status_code == 403  # no cookie at all
+            assert person.post(action, data=unsigned, auth=key).status_code == 403
+            assert person.post(action, data={**fields, "csrf": "0" * 64}, auth=key).status_code == 403
+            assert (
+                attacker.post(action, data=fields, auth=key).status_code == 403
+            )  # another browser, the same form
+            assert (
+                httpx.post(service.url + action, data=fields, auth=key).status_code == 403
+            )  # no cookie at all
         assert len(service.events()) == count
 
 
