@@ -38,56 +38,24 @@ _EXTRAS = {
 _UNREADABLE: Any = typer.BadParameter.__base__
 
 
-def _quiet(parameters: list[Any]) -> list[Any]:
-    for parameter in parameters:
-        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
-            parameter.metavar = ""
-    return parameters
-
-
-def _unreadable(error: Any, ctx: Any) -> InputError:
-    """Return what is wrong with a command line, what a missing option is for, and where the others are listed."""
-    missing = getattr(error, "param", None) if not getattr(error, "message", "") else None
-    if missing is not None:
-        said = f"option {max(missing.opts, key=len)} is missing: {(missing.help or '').rstrip('.')}"
-    else:
-        said = error.format_message().rstrip(".")
-    return InputError(
-        f"{said}{'' if said.endswith('?') else '.'} `{ctx.command_path} --help` lists what there is."
-    )
-
-
 class _Plain:
-    """What commands and their group have in common."""
+    """A command, or the group of all, whose flags show no type."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, ``--help`` among them."""
-        return _quiet(super().get_params(ctx))  # type: ignore[misc]
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line, or say in a sentence why not; a group without any word shows its help."""
-        nothing = not args  # reading takes the words away
-        try:
-            return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
-        except _UNREADABLE as error:
-            if nothing and isinstance(self, CommandGroup):
-                raise
-            raise _unreadable(error, ctx) from None
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for flag in parameters:
+            if getattr(flag, "is_flag", False) and flag.metavar is None:
+                flag.metavar = ""
+        return parameters
 
 
 class Command(_Plain, TyperCommand):
-    """A command whose flags show no type."""
+    """One of the commands."""
 
 
 class CommandGroup(_Plain, TyperGroup):
-    """The group of all commands; its own flags show no type either."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that is named."""
-        try:
-            return super().resolve_command(ctx, args)
-        except _UNREADABLE as error:
-            raise _unreadable(error, ctx) from None
+    """All of them."""
 
 
 app = typer.Typer(
@@ -127,9 +95,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of the user's are one sentence."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
+    words = [word for word in given if word != "--debug"]
     try:
-        app(args=[g for g in given if g != "--debug"], prog_name="reap")
-    except (InputError, OSError, ModuleNotFoundError) as error:
+        raise SystemExit(app(args=words or ["--help"], prog_name="reap", standalone_mode=False) or 0)
+    except typer.Abort:
+        raise SystemExit(1) from None
+    except (InputError, OSError, ModuleNotFoundError, _UNREADABLE) as error:
         if debug:
             raise
         Console(stderr=True, highlight=False).print(
@@ -138,12 +109,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(2) from None
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: Any) -> str:
     if isinstance(error, ModuleNotFoundError):
         for extra, modules in _EXTRAS.items():
             if str(error.name).split(".")[0] in modules.split():
                 return f"This needs {error.name}, which is not installed; install it with: pip install 'reap-recourse[{extra}]'"
         raise error
+    if isinstance(error, _UNREADABLE):  # what a missing option is for, and where the others are listed
+        missing = getattr(error, "param", None) if not getattr(error, "message", "") else None
+        said = error.format_message().rstrip(".")
+        if missing is not None:
+            said = f"option {max(missing.opts, key=len)} is missing: {(missing.help or '').rstrip('.')}"
+        return f"{said}{'' if said.endswith('?') else '.'} `{error.ctx.command_path if error.ctx else 'reap'} --help` lists what there is."
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {(error.strerror or 'cannot be read').lower()}"
     text = str(error)
