@@ -264,7 +264,7 @@ def plans_for_people(
 
 def features_that_move_each_other(make: Make) -> None:
     """Random spaces with effects: effort is of what people do, and what is legal and accepted is where that leads."""
-    tables(make, cases=60, effects=True, progress=False)
+    tables(make, cases=30, effects=True, progress=False)
 
 
 def tables_of_users(make: Make) -> None:

@@ -1,8 +1,7 @@
-"""The promises of engines, spaces and models, checked on somebody's own and their own rows."""
+"""The promises of engines and models, checked on somebody's own and their own rows."""
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from reap._errors import InputError
-from reap._typing import Array, Frame
+from reap._typing import Frame
 from reap.checks.judge import Judge
-from reap.checks.legality import same, violations
 from reap.checks.promises import EVERY, FOR_PEOPLE, Call, alike, summary
 from reap.checks.report import Line, Report
 from reap.checks.worlds import random_matrices
@@ -93,94 +91,6 @@ def engine(
         if not x.equals(call.x) or not np.array_equal(given, matrix):
             manners.broken.append(f"the row or the matrices of {x.index[0]!r} were changed by the engine")
     return report.settle(raises)
-
-
-# spaces ------------------------------------------------------------------------------------------------
-
-
-def space(
-    space: ActionSpace, X: Frame, *, changes: int = 300, random_state: int = 0, raises: bool = True
-) -> Report:
-    """Check an action space on rows: nothing is lost in vectors, and what it calls legal is.
-
-    Parameters
-    ----------
-    space : ActionSpace
-    X : DataFrame
-    changes : int
-        How many changes between rows are judged, by the space and by its declarations read anew.
-    random_state : int
-    raises : bool
-        Raise ``CheckFailed`` where a promise is broken; False: only report it.
-
-    Examples
-    --------
-    >>> import pandas as pd, reap
-    >>> X = pd.DataFrame({"income": [1000, 2500, 4000], "debts": [0, 1, 2]})
-    >>> print(reap.checks.space(reap.ActionSpace.from_frame(X), X))
-    ActionSpace on 3 rows: 4 of 4 promises hold
-    ✓ round trip       held in 3 cases
-    ✓ same verdict     held in 300 cases
-    ✓ projection       held in 300 cases
-    ✓ files            held in 2 cases
-    """
-    Z = space.encode(X)
-    rng = np.random.default_rng(random_state)
-    start, other = Z[rng.integers(len(Z), size=(2, changes))]
-    # A whole row of somebody else breaks nearly everything at once; plans consist of parts of it.
-    widths = [feature.width for feature in space.features]
-    taken = np.repeat(rng.random((changes, len(widths))) < 0.3, widths, axis=1)
-    pairs = list(zip(start, np.where(taken, other, start), strict=True))
-
-    def round_trip() -> Iterator[str]:
-        """Rows become vectors and the same rows again."""
-        back = space.encode(space.decode(Z, like=X if hasattr(X, "iloc") else None))
-        far = ~(np.isclose(back, Z, atol=1e-9) | (np.isnan(back) & np.isnan(Z))).all(axis=1)
-        for i in np.flatnonzero(far):
-            yield f"row {i} is another after encode and decode: {space.values(Z[i])}"
-
-    def same_verdict() -> Iterator[str]:
-        """``allows`` says what is declared."""
-        for a, b in pairs:
-            fine, wrong = bool(space.allows(a, b)[0]), violations(space, space.values(a), space.values(b))
-            if fine == bool(wrong):
-                said = "; ".join(wrong) or "nothing is wrong with it"
-                yield f"allows() is {fine} for {_change(space, a, b)}, but {said}"
-
-    def projection() -> Iterator[str]:
-        """``project`` gives legal rows."""
-        for a, b in pairs:
-            if space.legal.obstacle(a) is not None:
-                continue  # nothing is legal from there, and project() says so
-            near = space.project(b[None], a)[0]
-            if wrong := violations(space, space.values(a), space.values(near)):
-                yield f"project() gives {_change(space, a, near)}, but {'; '.join(wrong)}"
-
-    def files() -> Iterator[str]:
-        """A space comes back from pickle and TOML as it was."""
-        if pickle.loads(pickle.dumps(space)) != space:
-            yield "the space is another after pickling"
-        written = not any(callable(feature.derived) for feature in space.features)
-        if written and ActionSpace.from_toml(space.to_toml()).digest != space.digest:
-            yield "the space is another after to_toml and from_toml"
-
-    cases = {round_trip: len(Z), same_verdict: changes, projection: changes, files: 2}
-    return _report(f"ActionSpace on {len(Z)} rows", cases, raises)
-
-
-def _report(title: str, cases: dict[Callable[[], Iterator[str]], int], raises: bool) -> Report:
-    """Return the report of promises that are looked at in so many cases each."""
-    lines = [
-        Line(look.__name__.replace("_", " "), summary(look), count, list(look()))
-        for look, count in cases.items()
-    ]
-    return Report(title, lines).settle(raises)
-
-
-def _change(space: ActionSpace, a: Array, b: Array) -> str:
-    old, new = space.values(a), space.values(b)
-    moved = [f.name for f in space.features if not same(f, old[f.name], new[f.name])]
-    return ", ".join(f"{name} {old[name]} → {new[name]}" for name in moved) or "no change"
 
 
 # models -----------------------------------------------------------------------------------------------
@@ -269,4 +179,8 @@ def model(
     cases = {same_scores: len(Z), probabilities: len(Z), steady: len(Z), both_verdicts: len(Z)}
     if seen.has_gradient:
         cases[gradient] = len(Z[:20])
-    return _report(f"{type(model).__name__} on {len(Z)} rows", cases, raises)
+    lines = [
+        Line(look.__name__.replace("_", " "), summary(look), count, list(look()))
+        for look, count in cases.items()
+    ]
+    return Report(f"{type(model).__name__} on {len(Z)} rows", lines).settle(raises)

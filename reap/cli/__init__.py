@@ -120,7 +120,8 @@ def _sentence(error: Any) -> str:
         said = error.format_message().rstrip(".")
         if missing is not None:
             said = f"option {max(missing.opts, key=len)} is missing: {(missing.help or '').rstrip('.')}"
-        return f"{said}{'' if said.endswith('?') else '.'} `{error.ctx.command_path if error.ctx else 'reap'} --help` lists what there is."
+        command, end = error.ctx.command_path if error.ctx else "reap", "" if said.endswith("?") else "."
+        return f"{said}{end} `{command} --help` lists what there is."
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {(error.strerror or 'cannot be read').lower()}"
     text = str(error)
