@@ -20,7 +20,7 @@ SMALL = 80
 #: What must not grow: (lines, files) of packages that were rebuilt.
 LIMITS: dict[str, tuple[int, int]] = {
     "recourse": (6_055, 23),
-    "models": (3_230, 13),
+    "models": (2_718, 12),
     "elicitation": (2_901, 8),
     "questions": (1_015, 8),
     "space": (6_630, 18),
@@ -36,6 +36,7 @@ LIMITS: dict[str, tuple[int, int]] = {
 }
 #: The same of tests, by folder.
 TESTS: dict[str, tuple[int, int]] = {
+    "models": (1_898, 9),
     "batch": (1_285, 9),
     "auditing": (430, 4),
     "checks": (1_065, 7),

@@ -214,7 +214,7 @@ def test_what_gives_no_score_says_so():
     X, space = table(30)
     with pytest.raises(reap.InputError, match=r"returned shape \(256, 2\).*one score a row"):
         wrap(lambda f: np.zeros((len(f), 2)), space, threshold=1, output="score").score(space.encode(X))
-    with pytest.raises(reap.InputError, match="gives nan as a score"):
+    with pytest.raises(reap.InputError, match="gives NaN as a score"):
         wrap(lambda f: np.full(len(f), np.nan), space, threshold=1, output="score").score(space.encode(X))
     regression = make_pipeline(space.encoder(), LinearRegression()).fit(X, card(X))
     with pytest.raises(reap.InputError, match="gives no probabilities; say output='score'"):

@@ -15,7 +15,7 @@ from reap._typing import Array, Bools, Frame
 from reap.checks.legality import Row, actions, at, done, missing, needed, rank, same, time_of, violations
 from reap.checks.worlds import World
 from reap.models import Classifier, wrap
-from reap.models.agreement import Rule, Spread
+from reap.models.durable import Rule, Spread
 from reap.recourse import Engine
 from reap.scores import Scale
 from reap.space import ActionSpace, Feature, Limits
@@ -133,7 +133,7 @@ class Judge:
         if self.scale.output == "score":
             low = self.margin / self.scale.spread
         rule = Rule.of(self.durability, len(self.others), low, 0.0, self.usual)
-        return np.asarray(rule.candidates(np.stack(each)).min(axis=0) > 0)
+        return np.asarray(rule.least(np.stack(each)) > 0)
 
     def _above(self, scores: Array) -> Array:
         """Return how far scores (n,) are above what is needed, in log-odds."""

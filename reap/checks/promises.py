@@ -32,7 +32,7 @@ from reap.checks.legality import (
 )
 from reap.checks.report import require
 from reap.checks.worlds import World
-from reap.models.agreement import needed as enough
+from reap.models.durable import needed as enough
 from reap.plan import Plan
 from reap.recourse import Engine
 from reap.space import Limits

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any
 
 import numpy as np
 from cachetools import LRUCache
@@ -21,17 +21,10 @@ from reap.models.declared import Carrying, OnVectors
 from reap.scores import Scale
 from reap.space import ActionSpace
 
-#: Probabilities of exactly 0 or 1 (a forest gives them) get a finite logit of about ±37.
-_SURE = 2.0**-53
+#: Probabilities of exactly 0 or 1 get a finite logit of about ±37; the step of differences.
+_SURE, _STEP = 2.0**-53, 1e-5
 #: Rows whose scores are remembered, and rows of one call beyond which looking them up is not worth it.
 _KEPT, _MANY = 8_192, 512
-
-
-class Scorer(Protocol):
-    """Anything that gives scores for vectors (n, d): the target's probability, or whatever number the model returns."""
-
-    def score(self, Z: Array) -> Array:
-        """Return the scores, (n,)."""
 
 
 class Smooth(ABC):
@@ -41,17 +34,17 @@ class Smooth(ABC):
     def logit(self, Z: Array) -> Array:
         """Return log(p / (1 − p)) of the target class, or the score, (n,)."""
 
-    @abstractmethod
     def gradient(self, Z: Array) -> Array:
-        """Return the gradient of that, (n, d)."""
+        """Return the gradient of that, (n, d), 0 for what is missing: central differences, where a kernel knows no better."""
+        steps = _STEP * np.eye(Z.shape[1])
+        rows = np.concatenate([Z[:, None] + steps, Z[:, None] - steps])
+        up, down = self.logit(rows.reshape(-1, len(steps))).reshape(2, *Z.shape)
+        return np.asarray((up - down) / (2 * _STEP))
 
 
-@runtime_checkable
-class Staged(Protocol):
-    """A kernel that can say sooner than how high a logit is that it is not high enough."""
-
-    def from_least(self, Z: Array, least: float) -> Array:
-        """Return the logits that are ``least`` or more, −inf elsewhere, (n,)."""
+def log_odds(p: Array) -> Array:
+    """Return log(p / (1 − p)) of probabilities (n,), finite also for 0 and 1, which a forest gives."""
+    return np.asarray(logit(np.clip(p, _SURE, 1.0 - _SURE)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +63,8 @@ class Classifier:
     threshold : float
         A row is accepted where its probability is *above* it. Scores that are no probabilities are linked to logits,
         ``(score − threshold) / spread`` (``reap.scores.Scale``), with a probability of .5 at their own threshold.
-    kernel : Scorer or Smooth
-        Does the arithmetic, in the model's own unit.
+    kernel : Smooth, or anything whose ``score`` takes vectors (n, d)
+        Does the arithmetic, in the model's own unit: the logit of a Smooth one, the probability or score of any other.
     scale : Scale
         The unit in which the model's scores are said, and which of them are enough.
 
@@ -94,7 +87,7 @@ class Classifier:
     space: ActionSpace
     target: Hashable
     threshold: float
-    kernel: Scorer | Smooth
+    kernel: Any
     scale: Scale = field(default_factory=Scale)
 
     def __post_init__(self) -> None:
@@ -123,15 +116,6 @@ class Classifier:
                 "the model was fitted again after the engine; call engine.fit(X) again, so that both are of the same model"
             )
 
-    def describe(self) -> str:
-        """Return in a sentence how the model is worked with."""
-        name = type(self.model[-1] if hasattr(self.model, "steps") else self.model).__name__
-        if self.has_gradient:
-            return f"{name}: read as a smooth function; plans are found along its decision boundary."
-        if self.scale.output == "score":
-            return f"{name}: asked for scores of rows, without a gradient."
-        return f"{name}: asked for probabilities of rows, without a gradient."
-
     @property
     def boundary(self) -> float:
         """The logit of the threshold: a row is accepted where ``logit`` exceeds it."""
@@ -139,54 +123,35 @@ class Classifier:
 
     def probability(self, Z: Array) -> Array:
         """Return the probability of the target class, (n,); .5 at the threshold of scores that are none."""
-        if self.scale.output == "score":
-            return np.asarray(expit(self.logit(Z)))
-        Z = self._rows(Z)
-        p = np.asarray(expit(self._smooth.logit(Z))) if self.has_gradient else self._scorer.score(Z)
-        if np.isnan(p).any():
-            raise InputError(
-                "the model gives no probability for a row with missing values; fill them in, or use a model "
-                "that takes them, such as HistGradientBoostingClassifier"
-                if np.isnan(Z).any()
-                else "the model gives NaN as a probability; check the model"
-            )
-        return p
+        return self.score(Z) if self.scale.output == "probability" else np.asarray(expit(self.logit(Z)))
 
     def score(self, Z: Array) -> Array:
         """Return what the model itself returns, (n,), in the unit of the scale: probabilities, points, …"""
-        if self.scale.output == "probability":
-            return self.probability(Z)
-        Z = self._rows(Z)
-        scores = self._smooth.logit(Z) if self.has_gradient else self._scorer.score(Z)
+        Z, probable = self._rows(Z), self.scale.output == "probability"
+        scores = self.kernel.logit(Z) if self.has_gradient else self.kernel.score(Z)
+        if probable and self.has_gradient:
+            scores = np.asarray(expit(scores))
         if not np.isfinite(scores).all():
-            wrong = scores[~np.isfinite(scores)][0]
+            what, wrong = "probability" if probable else "score", scores[~np.isfinite(scores)][0]
             raise InputError(
-                "the model gives no score for a row with missing values; fill them in, or use a model that takes them"
+                f"the model gives no {what} for a row with missing values; fill them in, or use a model that takes them, such as "
+                "HistGradientBoostingClassifier"
                 if np.isnan(Z).any()
-                else f"the model gives {wrong} as a score; check the model"
+                else f"the model gives {'NaN' if np.isnan(wrong) else wrong} as a {what}; check the model"
             )
-        return scores
+        return np.asarray(scores)
 
     def logit(self, Z: Array) -> Array:
         """Return log(p / (1 − p)) of the target class, (n,); always finite."""
         if self.scale.output == "probability" and self.has_gradient:
-            return self._smooth.logit(self._rows(Z))
+            return np.asarray(self.kernel.logit(self._rows(Z)))
         return self.linked(self.score(Z))
-
-    def from_least(self, Z: Array, least: float) -> Array:
-        """Return the logits (n,) that are ``least`` or more, and anything smaller elsewhere.
-
-        A search wants no more of thousands of rows, and a model of many members knows it after asking some of them.
-        """
-        if not self._staged:
-            return self.logit(Z)
-        return cast(Staged, self.kernel).from_least(self._rows(Z), least)
 
     def linked(self, scores: Array) -> Array:
         """Return the logits (n,) of scores (n,) that ``score`` returned."""
         if self.scale.output == "score":
             return self.scale.logit(scores)
-        return np.asarray(logit(np.clip(scores, _SURE, 1.0 - _SURE)))
+        return log_odds(scores)
 
     def gradient(self, Z: Array) -> Array:
         """Return the gradient (n, d) of the **logit** log(p / (1 − p)) with respect to the encoded row.
@@ -200,10 +165,10 @@ class Classifier:
                 "regression, scikit-learn MLP or torch module"
             )
         Z = self._rows(Z)
-        slope = self._smooth.gradient(Z)
+        slope = np.asarray(self.kernel.gradient(Z))
         if self.scale.output == "probability":
             return slope
-        return np.asarray(self.scale.slope(self._smooth.logit(Z))[:, None] * slope)
+        return np.asarray(self.scale.slope(self.kernel.logit(Z))[:, None] * slope)
 
     def accepts(self, Z: Array) -> Bools:
         """Return which rows the model accepts, (n,): probability strictly above the threshold."""
@@ -215,19 +180,6 @@ class Classifier:
     def has_gradient(self) -> bool:
         """Whether ``gradient`` exists."""
         return isinstance(self.kernel, Smooth)
-
-    @cached_property
-    def _staged(self) -> bool:
-        """Whether the kernel is; looking at a protocol takes as long as a small score."""
-        return isinstance(self.kernel, Staged)
-
-    @property
-    def _smooth(self) -> Smooth:
-        return cast(Smooth, self.kernel)
-
-    @property
-    def _scorer(self) -> Scorer:
-        return cast(Scorer, self.kernel)
 
     def _rows(self, Z: Array) -> Array:
         _clock.check()
@@ -257,16 +209,6 @@ class Remembered:
     """The scores of a classifier; a row among the last ones is not asked about again.
 
     In a session the same few rows come with every question, and a pipeline takes milliseconds for one row.
-
-    Examples
-    --------
-    >>> import pandas as pd, reap
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X = pd.DataFrame({"income": [10, 20, 30, 40]})
-    >>> space = reap.ActionSpace.from_frame(X)
-    >>> tree = reap.models.wrap(DecisionTreeClassifier().fit(X, [0, 0, 1, 1]), space)
-    >>> Remembered(tree).score(space.encode(X))
-    array([0., 0., 1., 1.])
     """
 
     def __init__(self, classifier: Classifier) -> None:
@@ -278,13 +220,13 @@ class Remembered:
         """Return what the model returns of vectors (n, d), (n,); see ``Classifier.score``."""
         if len(Z) > _MANY:
             return self.classifier.score(Z)
-        keys = [np.ascontiguousarray(z).tobytes() for z in Z]
+        keys = [z.tobytes() for z in Z]
         with self._lock:
-            known: dict[bytes, Any] = {key: self._known.get(key) for key in keys}
-        new = {key: i for i, key in enumerate(keys) if known[key] is None}
+            known = {key: self._known[key] for key in keys if key in self._known}
+        new = {key: i for i, key in enumerate(keys) if key not in known}
         if new:
             fresh = dict(zip(new, self.classifier.score(Z[list(new.values())]).tolist(), strict=True))
-            known.update(fresh)
+            known |= fresh
             with self._lock:
                 self._known.update(fresh)
         return np.array([known[key] for key in keys], dtype=float)

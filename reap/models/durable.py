@@ -1,11 +1,20 @@
 """Acceptance that holds tomorrow: by today's model, and by most of its retrainings.
 
 A row at a score of .501 is refused by the next retraining as often as not. Here a model is seen together with m others:
-retrainings on bootstrap samples of its own rows, or models that the user gives. The score of a row is the least of
+retrainings on bootstrap samples of its own rows, or models that the user gives. The logit of a row is the least of
 
-    today's model,   the k-th highest of the m others,   and, from 8 others on,   a tolerance bound of them all
+    today's model,   the k-th highest of the m others,   and, from 8 others on,   a tolerance bound of them all.
 
-(``reap.models.agreement`` derives it).
+Let ``u = expit((logit − boundary) / 4)`` be what one retraining says of a row; it accepts where u > ½. The m at hand are a sample
+of those to come, with mean ū and standard deviation s. With confidence γ at least a share q of those to come accepts, where
+
+    ū − c s > ½,      c = t′_γ(k + m − 1, z_q √m) / √m,
+
+with t′_γ the γ-quantile of the noncentral t and z_q the normal q-quantile: the lower one-sided tolerance bound of a normal
+sample, with γ = q. A plan of least effort is found by looking at these very retrainings, and a search finds the rows where their
+noise is kind, so that a prediction bound would not be enough; ``docs/durability.md`` has what was tried. For models with a
+gradient k is 0; trees leave a search more to pick from, and there s is drawn towards the usual spread (``Spread``). A quarter of
+the log-odds is nearly straight up to 4, and still bounded: a member that is very sure counts as sure.
 """
 
 from __future__ import annotations
@@ -13,42 +22,178 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, lru_cache
+from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from rich.progress import track
-from scipy.special import expit, logit
+from scipy.optimize import brentq
+from scipy.special import digamma, expit, logit, polygamma
+from scipy.stats import nct, norm
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from reap._arrays import some_rows
 from reap._errors import InputError
 from reap._typing import Array, Frame, Ints
-from reap.models.agreement import SAMPLE, Rule, Spread, agreed
 from reap.models.classifier import Classifier, Smooth
 from reap.models.declared import OnVectors
-from reap.models.gradients import ACTIVATIONS, Network
+from reap.models.estimator import ignored
+from reap.models.gradients import Network
 from reap.models.trees import JointTrees, mixed
-from reap.models.wanted import ignored
 from reap.models.wrapping import wrap
-from reap.scores import Scale
-from reap.space import ActionSpace
 
+#: From this many others on they are a sample, with a mean and a deviation.
+SAMPLE = 8
 #: Retrainings of any model; of a linear one at most; and rows that those of a linear one may read in all.
 _REFITS, _MOST, _READ = 20, 100, 200_000
-#: Rows on which to see how far retrainings usually differ.
-_MIXED = 1_000
-#: How many of the others are asked before the rest: of most rows these know already that too few accept them.
-_FIRST = 4
-#: Rows that go through networks of one shape at a time, so that the layers of all of them stay in the processor's cache.
-_BLOCK = 256
+#: Rows on which to see how far retrainings usually differ; of these at least so many must; by more than this variance. What is
+#: usual counts for no more than so many times a row's own retrainings.
+_MIXED, _ROWS, _SAME, _WEIGHT = 1_000, 30, 1e-10, 10.0
 #: Bootstrap samples drawn in search of one that has every class.
 _DRAWS = 100
 _INSTEAD = "give models=[…] to compare with, or margin= to keep a distance from the threshold"
+
+
+# the rule ----------------------------------------------------------------------------------------------------
+
+
+def needed(share: float, count: int) -> int:
+    """Return how many of some retrainings must accept: the share of them, or where they are few, what one more asks for.
+
+    Examples
+    --------
+    >>> needed(0.95, 20), needed(0.9, 20), needed(0.0, 20), needed(0.95, 3)
+    (19, 18, 0, 3)
+    """
+    if count >= SAMPLE:
+        return ceil(share * count - 1e-9)
+    return min(count, ceil(share * (count + 1) - 1e-9))
+
+
+def agreed(logits: Array, boundary: float) -> Array:
+    """Return u of the module's docstring, for logits of any shape."""
+    return np.asarray(expit((logits - boundary) / 4))
+
+
+@lru_cache(maxsize=64)
+def tolerance(share: float, count: int, more: float = 0.0) -> float:
+    """Return the factor c of the module's docstring, for ``count`` values, the deviation known with ``more`` degrees of freedom.
+
+    Examples
+    --------
+    >>> round(tolerance(0.95, 20), 3), round(tolerance(0.95, 100), 3), round(tolerance(0.5, 20), 3)
+    (2.396, 1.927, 0.0)
+    >>> round(tolerance(0.95, 20, more=40), 3)
+    2.142
+    """
+    return float(nct.ppf(share, count - 1 + more, norm.ppf(share) * sqrt(count))) / sqrt(count)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far retrainings usually differ: the variance by their mean ū on a row, ``log s₀² = a + b (ū − ½)²``.
+
+    Where means are alike, true deviations σ are nearly alike: ``k s₀²/σ²`` is taken to be χ² with k degrees of freedom. What is
+    known of σ after seeing s is then the same with k + m − 1 degrees of freedom around
+
+        s̃² = (k s₀² + (m − 1) s²) / (k + m − 1),
+
+    whether or not the row was picked for its s (Smyth, "Linear models and empirical Bayes methods for assessing differential
+    expression", 2004). ``log s²`` has the mean ``log s₀² + β(m − 1) − β(k)``, with ``β(n) = ψ(n/2) − log(n/2)``, and the variance
+    ``ψ′((m − 1)/2) + ψ′(k/2)``: least squares gives a and b, its rest gives k.
+
+    Parameters
+    ----------
+    level, slope, weight : float
+        a, b and k.
+    """
+
+    level: float
+    slope: float
+    weight: float
+
+    @classmethod
+    def of(cls, u: Array) -> Spread | None:
+        """Return the usual spread of values u (m, n) of m retrainings on n rows; None where too few rows tell."""
+        freedom = len(u) - 1
+        mean, variance = u.mean(axis=0), u.var(axis=0, ddof=1)
+        known = variance > _SAME
+        if known.sum() < _ROWS:
+            return None
+        columns = np.column_stack([np.ones(known.sum()), (mean[known] - 0.5) ** 2])
+        logs = np.log(variance[known]) - _bias(freedom)
+        (level, slope), *_ = np.linalg.lstsq(columns, logs, rcond=None)
+        rest = logs - columns @ (level, slope)
+        left, weight = rest @ rest / (len(rest) - 2) - polygamma(1, freedom / 2), _WEIGHT * freedom
+        if left > polygamma(1, weight / 2):
+            weight = 2 * float(brentq(lambda half: polygamma(1, half) - left, 1e-6, weight / 2))
+        return cls(float(level + _bias(weight)), float(slope), weight)
+
+    def drawn(self, mean: Array, deviation: Array, count: int) -> Array:
+        """Return deviations (n,) of ``count`` retrainings with means (n,), each drawn towards what is usual."""
+        usual = np.exp(self.level + self.slope * (mean - 0.5) ** 2)
+        own = count - 1
+        return np.asarray(np.sqrt((self.weight * usual + own * deviation**2) / (self.weight + own)))
+
+
+def _bias(freedom: float) -> float:
+    """Return the mean of ``log(χ²/n)`` with n degrees of freedom."""
+    return float(digamma(freedom / 2) - np.log(freedom / 2))
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How the scores of today's model and of others become one.
+
+    Parameters
+    ----------
+    count : int
+        How many of the others must accept.
+    factor : float, or None
+        How many standard deviations their mean must be above the boundary; None: not asked.
+    shift : float
+        The margin of today's model, as a logit.
+    boundary : float
+    usual : Spread, optional
+        How far the others usually differ; None: only what they do on the row itself counts.
+    """
+
+    count: int
+    factor: float | None
+    shift: float
+    boundary: float
+    usual: Spread | None = None
+
+    @classmethod
+    def of(
+        cls, share: float, others: int, shift: float, boundary: float, usual: Spread | None = None
+    ) -> Rule:
+        """Return the rule for a share of others; of few of them, or for less than a half, only a count is asked for."""
+        more = 0.0 if usual is None else usual.weight
+        sampled = others >= SAMPLE and 0.5 <= share < 1
+        factor = tolerance(float(share), others, more) if sampled else None
+        return cls(needed(share, others), factor, shift, boundary, usual)
+
+    def least(self, logits: Array) -> Array:
+        """Return the least of what is asked for, (n,), from logits (m + 1, n) with today's model first."""
+        found, others = logits[0] - self.shift, logits[1:]
+        if self.count:
+            place = len(others) - self.count
+            found = np.minimum(found, np.partition(others, place, axis=0)[place])
+        if self.factor is not None:
+            u = agreed(others, self.boundary)
+            mean, deviation = u.mean(axis=0), u.std(axis=0, ddof=1)
+            if self.usual is not None:
+                deviation = self.usual.drawn(mean, deviation, len(others))
+            found = np.minimum(found, 16 * (mean - self.factor * deviation - 0.5) + self.boundary)
+        return np.asarray(found)
+
+
+# a model among models ----------------------------------------------------------------------------------------
 
 
 def durable(
@@ -96,11 +241,9 @@ def durable(
         raised = float(expit(classifier.boundary + shift))
         return replace(classifier, threshold=raised)
     members = [classifier, *others]
-    asked = share, len(others), shift, classifier.boundary
-    if all(one.has_gradient for one in members):
-        kernel: Minimum = SmoothMinimum(members, Rule.of(*asked))
-    else:
-        kernel = Minimum(members, Rule.of(*asked, usual))
+    smooth = all(one.has_gradient for one in members)
+    rule = Rule.of(share, len(others), shift, classifier.boundary, None if smooth else usual)
+    kernel = SmoothMinimum(members, rule) if smooth else Minimum(members, rule)
     return Classifier(kernel, classifier.space, classifier.target, classifier.threshold, kernel)
 
 
@@ -123,14 +266,7 @@ def accepting(others: Sequence[Classifier], Z: Array) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """The least of what a rule asks for, of any members: a model among models.
-
-    Parameters
-    ----------
-    members : sequence of Classifier
-        Today's model first.
-    rule : Rule
-    """
+    """The least of what a rule asks for, of any members, today's model first: a model among models."""
 
     members: Sequence[Classifier]
     rule: Rule
@@ -141,117 +277,36 @@ class Minimum:
 
     def logit(self, Z: Array) -> Array:
         """Return the binding logit, (n,)."""
-        return np.asarray(self.rule.candidates(self.logits(Z)).min(axis=0))
+        return self.rule.least(self.logits(Z))
 
-    def from_least(self, Z: Array, least: float) -> Array:
-        """Return the binding logit where it is ``least`` or more, −inf elsewhere, (n,).
-
-        A search looks at thousands of rows, most of which the first members refuse already: the others are not asked about them.
-        """
-        found, live = np.full(len(Z), -np.inf), np.arange(len(Z))
-        known, others = np.empty((0, len(Z))), len(self.members) - 1
-        for begin, end in pairwise((0, 1, 1 + _FIRST, 1 + others)):
-            known = np.concatenate([known, self.logits(Z[live], begin, end)])
-            fine = known[0] - self.rule.shift >= least
-            if self.rule.count:
-                fine &= (known[1:] < least).sum(axis=0) <= others - self.rule.count
-            live, known = live[fine], known[:, fine]
-        logits = self.rule.candidates(known).min(axis=0)
-        found[live] = np.where(logits >= least, logits, -np.inf)
-        return found
-
-    def logits(self, Z: Array, begin: int = 0, end: int | None = None) -> Array:
-        """Return the logits of some members, by default of all, (m, n)."""
-        stack = self._stack
-        if isinstance(stack, JointTrees) or (stack is not None and not np.isnan(Z).any()):
-            return stack.logits(Z, begin, end)
-        some = self.members[begin:end]
-        return np.array([one.logit(Z) for one in some]).reshape(len(some), len(Z))
+    def logits(self, Z: Array) -> Array:
+        """Return the logits of all members, (m, n)."""
+        if self._trees is not None:
+            return self._trees.logits(Z)
+        return np.array([one.logit(Z) for one in self.members])
 
     @cached_property
-    def _stack(self) -> Stack | JointTrees | None:
-        return Stack.of(self.members) or JointTrees.of(self.members)
+    def _trees(self) -> JointTrees | None:
+        return JointTrees.of(self.members)
 
 
 class SmoothMinimum(Minimum, Smooth):
-    """The same of members that all have a gradient; the gradient is that of what binds.
-
-    Of a member, or of mean and deviation: ``16 Σ_i w_i ∂u_i`` with ``w_i = 1/m − c (u_i − ū) / ((m − 1) s)``.
-    """
-
-    def gradient(self, Z: Array) -> Array:
-        """Return the gradient of what binds, (n, d)."""
-        slope = np.zeros(np.shape(Z))
-        for weight, member in zip(self.rule.weights(self.logits(Z)), self.members, strict=True):
-            if (rows := np.flatnonzero(weight)).size:
-                slope[rows] += weight[rows, None] * member.gradient(Z[rows])
-        return slope
+    """The same of members that all have a gradient; it has one by differences."""
 
 
-@dataclass(frozen=True, eq=False)
-class Stack:
-    """Networks of one shape with one output, which go through each layer together: one by one most of the time are calls.
-
-    Parameters
-    ----------
-    networks : sequence of Network, m of them
-    scale : Scale
-        What their outputs are.
-    """
-
-    networks: Sequence[Network]
-    scale: Scale
-
-    @classmethod
-    def of(cls, members: Sequence[Classifier]) -> Stack | None:
-        """Return the networks of some classifiers; None where some are none, or differ in their shape."""
-        networks = [one.kernel for one in members if isinstance(one.kernel, Network)]
-        shapes = {(one.activation, one.bent, *(weight.shape for weight in one.weights)) for one in networks}
-        if len(networks) < len(members) or len(shapes) != 1 or networks[0].weights[-1].shape[1] != 1:
-            return None
-        return cls(networks, members[0].scale)
-
-    def logits(self, Z: Array, begin: int = 0, end: int | None = None) -> Array:
-        """Return the logits of some of them, (m, n), of vectors (n, d) in which nothing is missing."""
-        first, weights, biases, signs = self._layers
-        one, some = self.networks[0], slice(begin, end)
-        activate, X, outs = ACTIVATIONS[one.activation][0], one.inputs(Z), list[Array]()
-        for rows in range(0, max(len(X), 1), _BLOCK):
-            h = X[rows : rows + _BLOCK] @ first[some] + biases[0][some]
-            for weight, bias in zip(weights, biases[1:], strict=True):
-                h = activate(h) @ weight[some]
-                h += bias[some]
-            outs.append(h[:, :, 0])
-        out = signs[some, None] * np.concatenate(outs, axis=1)
-        return self.scale.logit(out) if self.scale.output == "score" else out
-
-    @cached_property
-    def _layers(self) -> tuple[Array, list[Array], list[Array], Array]:
-        """The first layers (m, d, k), the weights and biases of the others, and whether the target is the first class."""
-        first, *weights = (
-            np.stack(layer) for layer in zip(*(one.weights for one in self.networks), strict=True)
-        )
-        biases = [
-            np.stack(layer)[:, None] for layer in zip(*(one.biases for one in self.networks), strict=True)
-        ]
-        return first, weights, biases, np.array([1.0 if one.index == 1 else -1.0 for one in self.networks])
+# retrainings -------------------------------------------------------------------------------------------------
 
 
 def given(models: Iterable[Any], like: Classifier) -> list[Classifier]:
     """Return models that the user gives, each behind the interface of today's model."""
-    scale = like.scale
-    return [
-        wrap(
-            model,
-            like.space,
-            target=like.target,
-            threshold=scale.threshold,
-            output=scale.output,
-            unit=scale.unit,
-            spread=scale.spread,
-        )
-        for model in models
-    ]
+    of = like.scale
+    settings: dict[str, Any] = {
+        "threshold": of.threshold,
+        "output": of.output,
+        "unit": of.unit,
+        "spread": of.spread,
+    }
+    return [wrap(model, like.space, target=like.target, **settings) for model in models]
 
 
 def retrained(
@@ -280,15 +335,14 @@ def retrained(
     verbose : bool
         Show a progress bar.
     """
-    estimator, rows, labels = _material(like.model, like.space, X, y)
+    estimator, labels = _estimator(like.model), np.asarray(y)
+    rows = _rows(like, estimator, X, labels)
     count = enough(like, len(X)) if count is None else count
     seeds = np.random.default_rng(random_state).integers(2**31 - 1, size=count)
     jobs = (delayed(_retrain)(estimator, rows, labels, int(seed)) for seed in seeds)
     work = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     made = list(track(work, "Retraining the model", total=count) if verbose else work)
-    if isinstance(like.model, OnVectors):
-        made = [OnVectors(one) for one in made]
-    return given(made, like)
+    return given([OnVectors(one) for one in made] if isinstance(like.model, OnVectors) else made, like)
 
 
 def enough(like: Classifier, rows: int) -> int:
@@ -296,30 +350,13 @@ def enough(like: Classifier, rows: int) -> int:
 
     The more there are, the better their spread is known, and the less a plan must do beyond what holding asks for. A linear
     model is retrained in no time, as long as the rows are few; where they are many the spread is small.
-
-    Examples
-    --------
-    >>> import pandas as pd, reap
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> X = pd.DataFrame({"income": [0.0, 1.0, 2.0, 3.0]})
-    >>> model = LogisticRegression().fit(X, [0, 1, 0, 1])
-    >>> like = reap.models.wrap(model, reap.ActionSpace.from_frame(X))
-    >>> enough(like, 2_000), enough(like, 5_000), enough(like, 100_000)
-    (100, 40, 20)
     """
     linear = isinstance(like.kernel, Network) and len(like.kernel.weights) == 1
     return min(max(_READ // max(rows, 1), _REFITS), _MOST) if linear else _REFITS
 
 
 def trainable(model: Any) -> bool:
-    """Return whether a model can be trained again on rows and labels.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> trainable(LogisticRegression()), trainable(lambda rows: 0.5)
-    (True, False)
-    """
+    """Return whether a model can be trained again on rows and labels."""
     return all(hasattr(_estimator(model), name) for name in ("fit", "get_params", "predict"))
 
 
@@ -328,29 +365,21 @@ def _estimator(model: Any) -> Any:
     return getattr(estimator, "best_estimator_", estimator)
 
 
-def _material(model: Any, space: ActionSpace, X: Frame, y: Any) -> tuple[Any, Any, Array]:
-    """Return what can be refitted, the rows as it takes them, and their labels."""
-    vectors = space.encoded or isinstance(model, OnVectors)
-    estimator = _estimator(model)
-    if not trainable(model):
+def _rows(like: Classifier, estimator: Any, X: Frame, labels: Array) -> Any:
+    """Return rows as an estimator was given them when it was trained; what it cannot be retrained on is refused."""
+    if not trainable(like.model):
         raise InputError(f"{type(estimator).__name__} cannot be retrained on rows and labels; {_INSTEAD}")
-    labels = np.asarray(y)
     if labels.shape != (len(X),):
         raise InputError(f"y has shape {labels.shape}; give one label for each of the {len(X)} rows")
-    if not hasattr(estimator, "classes_"):
-        return estimator, _rows(estimator, space, X, vectors), labels
-    strange = set(labels.tolist()) - set(np.asarray(estimator.classes_).tolist())
-    if strange or len(set(labels.tolist())) < len(estimator.classes_):
-        raise InputError(
-            f"y has the labels {sorted(set(labels.tolist()), key=str)}, the model the classes "
-            f"{np.asarray(estimator.classes_).tolist()}; give the labels that the model was trained on"
-        )
-    return estimator, _rows(estimator, space, X, vectors), labels
-
-
-def _rows(estimator: Any, space: ActionSpace, X: Frame, vectors: bool) -> Any:
-    """Return rows as an estimator was given them when it was trained."""
-    names = getattr(estimator, "feature_names_in_", None)
+    if hasattr(estimator, "classes_"):
+        given, classes = set(labels.tolist()), np.asarray(estimator.classes_).tolist()
+        if given != set(classes):
+            raise InputError(
+                f"y has the labels {sorted(given, key=str)}, the model the classes {classes}; give the labels that the model "
+                "was trained on"
+            )
+    space, names = like.space, getattr(estimator, "feature_names_in_", None)
+    vectors = space.encoded or isinstance(like.model, OnVectors)
     if names is None:
         encoded = vectors or getattr(estimator, "n_features_in_", None) == space.dimension
         return space.encode(X) if encoded else X
@@ -380,10 +409,10 @@ def _retrain(estimator: Any, rows: Any, labels: Array, seed: int) -> Any:
 
 def _sample(labels: Array, rng: np.random.Generator) -> Ints:
     """Return a bootstrap sample of positions (n,) in which every class is present."""
-    known = np.unique(labels)
-    classes = len(known) if labels.dtype.kind != "f" or len(known) <= 2 else 0  # a regression has none
+    known = len(np.unique(labels))
+    numbers = labels.dtype.kind == "f" and known > 2  # of a regression, which has no classes
     for _ in range(_DRAWS):
         picked = rng.integers(len(labels), size=len(labels))
-        if not classes or len(np.unique(labels[picked])) == classes:
+        if numbers or len(np.unique(labels[picked])) == known:
             return np.asarray(picked)
     raise InputError(f"a class has too few of the {len(labels)} rows to retrain the model; {_INSTEAD}")

@@ -5,6 +5,8 @@ small batches they cost more than the arithmetic. Preprocessing of raw rows (one
 affine in the encoded vector, ``T = E(z) L + b``, and goes into the first layer. ``L`` and ``b`` are not taken from the steps but
 from what they do to single changes, and the whole is compared with the pipeline on rows at random: what does not agree has no
 gradient. ``E`` leaves z as it is, but for ordered levels that are not affine (one-hot, say): between two of them it interpolates.
+
+Votes and calibrations of such models go on by scikit-learn's own code (``parts``), and have their gradient by differences.
 """
 
 from __future__ import annotations
@@ -14,21 +16,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit, logsumexp, softmax
+from scipy.special import expit, logsumexp, softmax
 from sklearn.base import is_regressor
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import VotingClassifier
+from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.neural_network import MLPClassifier, MLPRegressor
-from sklearn.pipeline import Pipeline
 
 from reap._errors import InputError
 from reap._typing import Array
-from reap.models.classifier import Smooth
+from reap.models.classifier import Smooth, log_odds
 from reap.models.declared import TorchModel
-from reap.models.estimator import Estimator, rows_at_random
-from reap.models.forests import numbers, steps_before
+from reap.models.estimator import Estimator, rows_at_random, said_of
+from reap.models.parts import Block, numbers, rewired
 
 #: Rows at random on which a reading is compared with the model.
 _ROWS = 64
@@ -38,16 +38,12 @@ def _relu(h: Array) -> Array:
     return np.maximum(h, 0.0, out=h)
 
 
-def _same(h: Array) -> Array:
-    return h
-
-
 #: activation (may work in place), and its derivative as a function of the activation's value
 ACTIVATIONS: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
     "relu": (_relu, lambda a: (a > 0).astype(float)),
     "tanh": (lambda h: np.tanh(h, out=h), lambda a: 1.0 - a**2),
     "logistic": (lambda h: np.asarray(expit(h, out=h)), lambda a: a * (1.0 - a)),
-    "identity": (_same, np.ones_like),
+    "identity": (lambda h: h, np.ones_like),
 }
 
 
@@ -83,15 +79,24 @@ class Network(Smooth):
 
     def logit(self, Z: Array) -> Array:
         """Return the logit of the target, (n,)."""
-        out = self._forward(Z)[-1]
+        out = self.outputs(Z)
         if out.shape[1] == 1:
             return np.asarray(out[:, 0] if self.index == 1 else -out[:, 0])
         return np.asarray(out[:, self.index] - logsumexp(np.delete(out, self.index, axis=1), axis=1))
 
+    def outputs(self, Z: Array) -> Array:
+        """Return the last layer, (n, k)."""
+        return self._forward(Z)[-1]
+
     def gradient(self, Z: Array) -> Array:
         """Return the gradient of the logit, (n, d), by backpropagation of the whole batch; 0 for what is missing."""
         layers = self._forward(Z)
-        slope = self._head_slope(layers[-1]) @ self.weights[-1].T
+        slope = np.full_like(layers[-1], 1.0 if self.index == 1 else -1.0)
+        if slope.shape[1] > 1:
+            rest = np.delete(np.arange(slope.shape[1]), self.index)
+            slope[:, self.index] = 1.0
+            slope[:, rest] = -softmax(layers[-1][:, rest], axis=1)
+        slope = slope @ self.weights[-1].T
         derivative = ACTIVATIONS[self.activation][1]
         for weight, a in zip(reversed(self.weights[:-1]), reversed(layers[:-1]), strict=True):
             slope = (slope * derivative(a)) @ weight.T
@@ -120,103 +125,73 @@ class Network(Smooth):
             layers.append(h)
         return layers
 
-    def _head_slope(self, out: Array) -> Array:
-        if out.shape[1] == 1:
-            return np.full((len(out), 1), 1.0 if self.index == 1 else -1.0)
-        slope = np.empty_like(out)
-        rest = np.delete(np.arange(out.shape[1]), self.index)
-        slope[:, self.index] = 1.0
-        slope[:, rest] = -softmax(out[:, rest], axis=1)
-        return slope
-
 
 @dataclass(frozen=True, eq=False)
-class Mixture(Smooth):
-    """The weighted mean of probabilities: ``∂ logit p̄ = Σ w_i p_i (1 − p_i) ∂ logit p_i / (p̄ (1 − p̄))``."""
+class Blend(Smooth):
+    """A vote or calibration of networks: a model of blocks, which are given what the networks return."""
 
-    members: Sequence[Smooth]
-    weights: Array
+    scorer: Estimator
+    model: Any
+    networks: Sequence[Network]
 
     def logit(self, Z: Array) -> Array:
-        """Return the logit of the target, (n,)."""
-        return np.asarray(logit(np.clip(self.weights @ self._each(Z), 2.0**-53, 1 - 2.0**-53)))
-
-    def gradient(self, Z: Array) -> Array:
-        """Return the gradient of the logit, (n, d)."""
-        each, slope = self._each(Z), np.zeros(np.shape(Z))
-        for w, p, member in zip(self.weights, each, self.members, strict=True):
-            slope += w * (p * (1 - p))[:, None] * member.gradient(Z)
-        mean = self.weights @ each
-        return np.asarray(slope / np.maximum(mean * (1 - mean), 2.0**-53)[:, None])
-
-    def _each(self, Z: Array) -> Array:
-        return np.asarray(expit(np.stack([member.logit(Z) for member in self.members])))
-
-
-# what an estimator is ----------------------------------------------------------------------------------------
+        """Return the logit of the target, or the score, (n,)."""
+        outputs = np.concatenate([network.outputs(Z) for network in self.networks], axis=1)
+        said = said_of(self.model, outputs, self.scorer.index, self.scorer.output)
+        return log_odds(said) if self.scorer.output == "probability" else said
 
 
 def smooth(scorer: Estimator) -> Smooth | None:
     """Return a fitted estimator as a function with a gradient; None where it has none, or not exactly."""
     rng, space = np.random.default_rng(1), scorer.space
-    if not scorer.raw and not _takes_gaps(scorer):  # affine in any vector, perhaps
-        found = _agreed(scorer, rng.uniform(-1, 2, (16, space.dimension)), _of_vectors)
-        if found is not None:
-            return found
-    return _agreed(scorer, rows_at_random(space, rng, _ROWS), _of_rows)
+    rows, missing = rows_at_random(space, rng, _ROWS), any(feature.missing for feature in space.features)
+    tries = [(rows, False, missing)]
+    if not scorer.raw:  # any vector, perhaps; the model may refuse those in which something is missing
+        free = rng.uniform(-1, 2, rows.shape)
+        tries = [(np.where(np.isnan(rows), np.nan, free), True, missing), (free, True, False), *tries]
+    for Z, any_vector, filled in tries:
+        try:
+            made = _smooth(scorer, any_vector, filled)
+            if made is None or _agree(scorer, made, Z):
+                return made
+        except (ValueError, TypeError):  # rows that the model refuses, or text where numbers are needed
+            pass
+    return None
 
 
-def _takes_gaps(scorer: Estimator) -> bool:
-    """Return whether an estimator answers for values that are missing, so that something in it fills them in."""
-    gaps = [scorer.space.slices[f.name].start for f in scorer.space.features if f.missing and f.is_number]
-    if not gaps:
-        return False
-    row = rows_at_random(scorer.space, np.random.default_rng(0), 1)
-    row[:, gaps] = np.nan
-    try:
-        return bool(np.isfinite(scorer.score(row)).all())
-    except (ValueError, TypeError):
-        return False
-
-
-#: From the steps before a network to that network as a function of vectors.
-_Compose = Callable[[tuple[Any, ...], Network, Estimator], Network]
-
-
-def _agreed(scorer: Estimator, Z: Array, compose: _Compose) -> Smooth | None:
-    """Return what an estimator is as a function of vectors; None where it says something else of some (n, d)."""
-    try:
-        made = _smooth(scorer.estimator, (), scorer, scorer.index, compose)
-        if made is None:
-            return None
-        own, ours = scorer.score(Z), made.logit(Z)
-    except (ValueError, TypeError):  # rows that the model refuses, or text where numbers are needed
-        return None
+def _agree(scorer: Estimator, made: Smooth, Z: Array) -> bool:
+    own, ours = scorer.score(Z), made.logit(Z)
     if scorer.output == "probability":
-        return made if np.allclose(expit(ours), own, rtol=0, atol=1e-9) else None
-    return made if np.allclose(ours, own, rtol=1e-9, atol=1e-9 * (1 + np.ptp(own))) else None
+        return np.allclose(expit(ours), own, rtol=0, atol=1e-9)
+    return np.allclose(ours, own, rtol=1e-9, atol=1e-9 * (1 + np.ptp(own)))
 
 
-def _smooth(
-    model: Any, before: tuple[Any, ...], scorer: Estimator, index: int, compose: _Compose
-) -> Smooth | None:
-    """Return a fitted model behind some preprocessing as a function of vectors; not yet compared with it."""
-    if isinstance(model, Pipeline):
-        return _smooth(model[-1], (*before, *steps_before(model)), scorer, index, compose)
-    if isinstance(model, VotingClassifier) and model.voting == "soft":
-        members = [_smooth(member, before, scorer, index, compose) for member in model.estimators_]
-        return _mixture(members, model._weights_not_none)
-    if isinstance(model, CalibratedClassifierCV) and len(model.classes_) == 2 and model.method == "sigmoid":
-        members = []
-        for copy in model.calibrated_classifiers_:
-            inner = _smooth(copy.estimator, before, scorer, 1, compose)
-            members.append(_calibrated(inner, copy.calibrators[0], 1.0 if index == 1 else -1.0))
-        return _mixture(members, None)
-    layers = _layers(model)
-    if layers is None:
-        return None
-    weights, biases, activation = layers
-    return compose(before, Network(weights, biases, activation, index), scorer)
+def _smooth(scorer: Estimator, free: bool, gaps: bool) -> Smooth | None:
+    """Return a fitted model as a function of vectors; not yet compared with it.
+
+    ``free``: of any vectors, not of rows alone; ``gaps``: also of those in which something is missing.
+    """
+    networks, at = list[Network](), 0
+
+    def block(steps: tuple[Any, ...], last: Any) -> Any:
+        nonlocal at
+        layers = _layers(last)
+        if layers is None:
+            raise TypeError("no network")
+        networks.append(_behind(steps, Network(*layers, scorer.index), scorer, free, gaps))
+        begin, at = at, at + len(layers[1][-1])
+        return Block(last, slice(begin, at), link="logistic" if at - begin == 1 else "softmax")
+
+    model = rewired(scorer.estimator, block)
+    if isinstance(model, Block):
+        return networks[0]
+    parameters = (scorer.estimator, *scorer.estimator.get_params().values())
+    if any(
+        isinstance(one, StackingClassifier) or (isinstance(one, str) and one == "isotonic")
+        for one in parameters
+    ):
+        return None  # steps, or what nobody knows
+    return Blend(scorer, model, networks)
 
 
 def _layers(model: Any) -> tuple[list[Array], list[Array], str] | None:
@@ -235,91 +210,57 @@ def _layers(model: Any) -> tuple[list[Array], list[Array], str] | None:
     return None
 
 
-def _calibrated(inner: Smooth | None, platt: Any, sign: float) -> Smooth | None:
-    """Return a network under Platt's sigmoid, ``logit p = −(a · f + b)``, which goes into its last layer."""
-    if not isinstance(inner, Network) or inner.weights[-1].shape[1] != 1:
-        return None
-    a, b = -sign * float(platt.a_), -sign * float(platt.b_)
-    weights = [*inner.weights[:-1], a * inner.weights[-1]]
-    return replace(inner, weights=weights, biases=[*inner.biases[:-1], a * inner.biases[-1] + b])
-
-
-def _mixture(members: list[Smooth | None], weights: Any) -> Smooth | None:
-    known = [member for member in members if member is not None]
-    share = np.ones(len(members)) if weights is None else np.asarray(weights, dtype=float)
-    return Mixture(known, share / share.sum()) if len(known) == len(members) else None
-
-
-def _transformed(before: tuple[Any, ...], scorer: Estimator, Z: Array) -> Array:
-    """Return vectors (n, d) as the network behind some steps is given them, (n, c)."""
-    out = scorer.rows(Z)
-    for step in before:
-        out = step.transform(out)
-    return numbers(out)
-
-
-def _of_vectors(before: tuple[Any, ...], inner: Network, scorer: Estimator) -> Network:
-    """Return a network behind steps that are affine in the vector, by what they do to 0 and to each column's 1."""
-    d = scorer.space.dimension
-    T = _transformed(before, scorer, np.concatenate([np.zeros((1, d)), np.eye(d)]))
-    return _first_layer(inner, T[1:] - T[0], T[0])
-
-
-def _first_layer(inner: Network, L: Array, shift: Array) -> Network:
-    """Return a network of ``E L + shift`` as one of E."""
-    first = inner.weights[0]
-    biases = [inner.biases[0] + shift @ first, *inner.biases[1:]]
-    return replace(inner, weights=[L @ first, *inner.weights[1:]], biases=biases)
-
-
-def _of_rows(before: tuple[Any, ...], inner: Network, scorer: Estimator) -> Network:
-    """Return a network behind the preprocessing of rows, by what that does to one change at a time."""
+def _behind(steps: tuple[Any, ...], inner: Network, scorer: Estimator, free: bool, gaps: bool) -> Network:
+    """Return a network behind some steps as one of vectors, by what the steps do to one change of a row, or of 0, at a time."""
     space = scorer.space
-    base = rows_at_random(space, np.random.default_rng(0), _ROWS)[0]
+    base = np.zeros(space.dimension) if free else rows_at_random(space, np.random.default_rng(0), 1)[0]
     tried, where = [base], []
     for feature in space.features:
-        columns = space.slices[feature.name]
-        count = feature.width if feature.kind == "categorical" else len(feature.levels) or 2
-        values = np.eye(count) if feature.kind == "categorical" else np.linspace(0, 1, count)[:, None]
-        if feature.kind == "integer" and feature.range is not None and not space.encoded:
+        columns, blank = space.slices[feature.name], 0.0 if feature.kind == "categorical" else np.nan
+        values = np.linspace(0, 1, 2 if free else len(feature.levels) or 2)[:, None]
+        if feature.kind == "categorical":
+            values = np.eye(feature.width)
+        elif feature.kind == "integer" and feature.range is not None and not free and not space.encoded:
             low, high = feature.range
             values = (np.array([[np.ceil(low)], [np.floor(high)]]) - low) / ((high - low) or 1.0)
-        gone = np.full(
-            (int(feature.missing), values.shape[1]), 0.0 if feature.kind == "categorical" else np.nan
-        )
-        where.append((feature, columns, values))
-        for block in np.concatenate([values, gone]):
-            row = base.copy()
-            row[columns] = block
-            tried.append(row)
-    T = _transformed(before, scorer, np.array(tried))
-    L, fill = np.zeros((space.dimension, T.shape[1])), np.zeros(space.dimension)
+        gap = (gaps and feature.missing) or (feature.kind == "categorical" and free)
+        where.append((feature, columns, values, gap))
+        for block in np.concatenate([values, np.full((int(gap), values.shape[1]), blank)]):
+            tried.append(base.copy())
+            tried[-1][columns] = block
+    T = scorer.rows(np.array(tried))
+    for step in steps:
+        T = step.transform(T)
+    T = numbers(T)
+    L, fill = np.zeros((space.dimension, T.shape[1])), np.full(space.dimension, np.nan)
     shift, at, bent, extra = T[0].copy(), 1, list[tuple[int, int]](), list[Array]()
-    for feature, columns, values in where:
-        known = T[at : at + len(values)]
-        at += len(values) + feature.missing
-        gap, start = T[at - 1] if feature.missing else None, columns.start
+    for feature, columns, values, gap in where:
+        known, missing, start = T[at : at + len(values)], T[at + len(values)] if gap else None, columns.start
+        at += len(values) + gap
         if feature.kind == "categorical":
-            ground = known[0] if gap is None else gap
+            ground = known[0] if missing is None else missing
             L[columns] = known - ground
-            shift += ground - known[int(base[columns].argmax())]
+            shift += ground - T[0]
             continue
         z = values[:, 0]
         slope = (known[-1] - known[0]) / ((z[-1] - z[0]) or 1.0)
         flat = known[0] - z[0] * slope
         if np.allclose(known, flat + z[:, None] * slope, rtol=0, atol=1e-9):
             L[start] = slope
-            shift -= base[start] * slope
+            shift += flat - T[0]
         else:
             bent.append((start, len(values)))
-            extra.append(known - known[int(np.rint(base[start] * (len(known) - 1)))])
-        if gap is not None:
+            extra.append(known - T[0])
+        if missing is not None:
             j = int(np.abs(slope).argmax())
-            fill[start] = (gap[j] - flat[j]) / slope[j] if slope[j] else base[start]
+            fill[start] = (missing[j] - flat[j]) / slope[j] if slope[j] else base[start]
+    first = inner.weights[0]
     return replace(
-        _first_layer(inner, np.concatenate([L, *extra]), shift),
+        inner,
+        weights=[np.concatenate([L, *extra]) @ first, *inner.weights[1:]],
+        biases=[inner.biases[0] + shift @ first, *inner.biases[1:]],
         bent=tuple(bent),
-        fill=fill if any(feature.missing for feature in space.features) else None,
+        fill=fill if gaps else None,
     )
 
 

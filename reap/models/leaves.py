@@ -17,18 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from reap._typing import Array, Bools, Ints
+from reap._typing import Array, Ints
 from reap.models.forests import Trees, UnreadableError
 from reap.space import ActionSpace
 
-#: Words of a forest, at most: with more its own compiled trees are as quick. Bytes of the tables of any ensemble, at most.
-_WORDS, _BYTES = 1_200, 1 << 28
+#: Leaves of a word; words of a forest at most: with more its own compiled trees are as quick; bytes of the tables of any trees.
+_BITS, _WORDS, _BYTES = 32, 2_400, 1 << 28
 #: Words that are worked on at a time, so that they stay in the processor's cache; cells times nodes, while tables are made.
 _AT_ONCE, _MADE = 50_000, 1 << 21
-#: Features in which rows may differ from the one that is remembered, before another one is.
-_MOVED = 6
+#: The exponents of a single-precision number: of 1, and how many there are up to that of the highest bit.
+_ONE, _SPAN = 127, 127 + _BITS
 #: The lowest bits, so many of them.
-_ONES = np.array([(1 << count) - 1 for count in range(65)], dtype=np.uint64)
+_LOWEST = np.array([(1 << count) - 1 for count in range(_BITS + 1)], dtype=np.uint32)
 
 
 class MissingValueError(Exception):
@@ -37,39 +37,32 @@ class MissingValueError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """What the trees can tell apart of one feature.
+    """What the trees of a model can tell apart, by feature.
 
     Parameters
     ----------
-    edges : (r,)
+    edges : sequence of (r,)
         Of a number, in units and rising: cell i holds the values above edge i − 1 and up to edge i. Empty for levels.
-    columns : (c,)
-        The columns that follow it, of those that trees are given.
-    rows : (r + 1, c) or (levels, c)
-        These columns in each cell, or of each level; in one more row of a missing value.
-    missing : bool
-        Whether there is that row: the model may refuse missing values.
+    columns : sequence of (c,)
+        The columns that follow each feature, of those that trees are given.
+    rows : sequence of (cells, c)
+        These columns in each cell, or of each level; in one more row, the last, of a missing value.
+    takes_missing : bool
+        Whether the model takes missing values; else the last row means nothing.
+    blank : (c,)
+        What trees are given where no feature says otherwise.
     """
 
-    edges: Array
-    columns: Ints
-    rows: Array
-    missing: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """What a model's trees are given, by the cells of each feature; ``blank`` (c,) where no feature says otherwise."""
-
-    cells: Sequence[Cells]
+    edges: Sequence[Array]
+    columns: Sequence[Ints]
+    rows: Sequence[Array]
+    takes_missing: bool
     blank: Array
 
-    def row(self, k: int) -> Array:
+    def given(self, k: int) -> Array:
         """Return what trees are given in each cell of a feature, (cells, c), of somebody who is blank otherwise."""
-        if k < 0:
-            return self.blank[None]
-        T = np.repeat(self.blank[None], len(self.cells[k].rows), axis=0)
-        T[:, self.cells[k].columns] = self.cells[k].rows
+        T = np.repeat(self.blank[None], len(self.rows[k]), axis=0)
+        T[:, self.columns[k]] = self.rows[k]
         return T
 
 
@@ -79,256 +72,181 @@ class Leaves:
     Parameters
     ----------
     space : ActionSpace
-    sums : sequence of (Table, Trees), m of them
+    sums : sequence of (Cells, Trees), m of them
         Each with the cells of the model that it belongs to.
     """
 
-    def __init__(self, space: ActionSpace, sums: Sequence[tuple[Table, Trees]]) -> None:
-        self.space, self.sums = space, sums
-        self._starts = [space.slices[feature.name].start for feature in space.features]
-        self._known: tuple[Array, Ints] | None = None  # a row and its cells: one pair, for threads
-        tables = list({id(table): table for table, _ in sums}.values())
-        self._edges = [
-            np.unique(np.concatenate([table.cells[k].edges for table in tables]))
-            for k in range(len(space.features))
-        ]
-        #: Of each feature and each joint cell the cell of each sum's own table; the last is of a missing value.
-        self._own = [
-            np.stack([self._place(k, table) for table, _ in sums], axis=1) for k in range(len(space.features))
-        ]
-        self._used = [
-            k for k in range(len(space.features)) if any(len(table.cells[k].columns) for table in tables)
-        ]
-        made = [_Bits(*one) for one in sums]
-        self._quick = [i for i, one in enumerate(made) if one.fits]
-        self._deep = [i for i, one in enumerate(made) if not one.fits]
-        if any(not sums[i][1].grown for i in self._deep):
+    def __init__(self, space: ActionSpace, sums: Sequence[tuple[Cells, Trees]]) -> None:
+        self.space, self.sums, count = space, sums, range(len(space.features))
+        self._takes_missing = all(cells.takes_missing for cells, _ in sums)
+        self._edges = [np.unique(np.concatenate([cells.edges[k] for cells, _ in sums])) for k in count]
+        #: Of each feature and each joint cell the cell of each sum's own; the last is of a missing value.
+        self._own = [np.stack([self._place(k, cells) for cells, _ in sums], axis=1) for k in count]
+        self._used = [k for k in count if any(len(cells.columns[k]) for cells, _ in sums)]
+        made = [_bits(*one) for one in sums]
+        if any(bits is None and not trees.grown for bits, (_, trees) in zip(made, sums, strict=True)):
             raise UnreadableError  # nobody else can be asked without the steps before
-        self._join([made[i] for i in self._quick])
-        self._refuses = [
-            any(not table.cells[k].missing for table in tables) for k in range(len(space.features))
-        ]
+        self._quick = [i for i, bits in enumerate(made) if bits is not None]
+        self._join([bits for bits in made if bits is not None])
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the row: it is somebody's."""
-        return {**self.__dict__, "_known": None}
-
-    def _join(self, made: list[_Bits]) -> None:
-        """Put the words of all sums side by side, those of a sum as wide as the widest's."""
-        width = max((one.width for one in made), default=0)
-        # most boosters have at most 31 leaves a tree: half as wide words take half the time
-        self._size = 32 if all(one.size == 32 for one in made) else 64
-        kind = np.dtype(f"uint{self._size}")
-        zero, span = (
-            (126, 159) if self._size == 32 else (0, 65)
-        )  # where an exponent is no bit's, and how many there are
-        values = np.zeros((len(made), width, span))
-        self._always = np.zeros((len(made), width), dtype=kind)
-        #: Of each feature what remains, by rows of all sums' tables, and the row of each joint cell and sum.
-        self._words, self._rows = list[Any](), list[Ints]()
-        for i, one in enumerate(made):
-            values[i, : one.width, zero : zero + one.size + 1] = one.values
-            self._always[i, : one.width] = one.always
-        for k in range(len(self.space.features)):
-            parts = [np.full((1, width), np.iinfo(kind).max, dtype=kind)]  # a row that rules nothing out
-            first = np.zeros(len(made), dtype=np.intp)
-            for i, one in enumerate(made):
-                table = one.tables[k]
-                if table is not None:
-                    first[i] = sum(map(len, parts))
-                    parts.append(np.zeros((len(table), width), dtype=kind))
-                    parts[-1][:, : one.width] = table
-            self._words.append(np.concatenate(parts))
-            self._rows.append(np.where(first, first + self._own[k][:, self._quick], 0))
-        self._values = values.ravel()
-        begin = span * np.arange(self._always.size).reshape(self._always.shape)
-        self._begin = begin.astype(np.int32) if self._size == 32 else begin - 1022
-
-    def _place(self, k: int, table: Table) -> Ints:
-        """Return which cell of a table each joint cell of a feature is, and last a missing value's."""
-        own, last = table.cells[k].edges, len(table.cells[k].rows) - 1
+    def _place(self, k: int, cells: Cells) -> Ints:
+        """Return which cell of a model each joint cell of a feature is, and last a missing value's."""
+        own, last = cells.edges[k], len(cells.rows[k]) - 1
         if not self.space.features[k].is_number:
-            return np.append(np.arange(len(self.space.features[k].levels)), last)
+            return np.arange(last + 1)
         return np.concatenate([np.searchsorted(own, self._edges[k]), [len(own), last]])
 
-    def sum(self, Z: Array, begin: int = 0, end: int | None = None) -> Array:
-        """Return the sums (n, m), or some of them, of vectors (n, d)."""
-        some = range(len(self.sums))[begin:end]
-        out = np.zeros((len(Z), len(some)))
+    def _join(self, made: Sequence[_Bits]) -> None:
+        """Put the words of all sums side by side, those of a sum as wide as the widest's."""
+        width = max((len(one.always) for one in made), default=0)
+        values, self._always = (
+            np.zeros((len(made), width, _SPAN)),
+            np.zeros((len(made), width), dtype=np.uint32),
+        )
+        for i, one in enumerate(made):
+            values[i, : len(one.always), _ONE:] = one.values
+            self._always[i, : len(one.always)] = one.always
+        self._values = values.ravel()
+        self._begin = (_SPAN * np.arange(self._always.size, dtype=np.int32)).reshape(self._always.shape)
+        #: Of each feature what remains, by rows of all sums' tables, and the row of each joint cell and sum; 0 rules nothing out.
+        self._words, self._rows = list[Any](), list[Ints]()
+        for k, own in enumerate(self._own):
+            parts, first = [np.full((1, width), ~np.uint32(0))], np.zeros(len(made), dtype=np.intp)
+            for i, one in enumerate(made):
+                if k in one.tables:
+                    first[i] = sum(map(len, parts))
+                    table = one.tables[k]
+                    parts.append(np.pad(table, ((0, 0), (0, width - table.shape[1]))))
+            self._words.append(np.concatenate(parts))
+            self._rows.append(np.where(first, first + own[:, self._quick], 0))
+
+    def sum(self, Z: Array) -> Array:
+        """Return the sums (n, m) of vectors (n, d)."""
+        out = np.zeros((len(Z), len(self.sums)))
         if len(Z) == 0:
             return out
-        places = self.places(Z)
-        quick = [j for j, i in enumerate(self._quick) if i in some]
-        if quick:
-            out[:, [self._quick[j] - begin for j in quick]] = self._reached(
-                places, slice(quick[0], quick[-1] + 1)
-            )
-        for i in self._deep:
-            if i in some:
-                table, trees = self.sums[i]
-                T = trees.seen(self._given(table, places, i)).astype(np.float32)
-                own = zip(trees.roots, trees.grown, strict=True)
-                out[:, i - begin] = np.sum([trees.value[root + one.apply(T)] for root, one in own], axis=0)
-        return out
-
-    def places(self, Z: Array) -> Ints:
-        """Return the joint cells (n, f) of vectors (n, d). Most rows of a search are one person's, a little changed."""
-        known = self._known
-        if known is None or self._moved(Z[:1], known[0]).sum() > _MOVED:
-            first = np.zeros(len(self.space.features), dtype=np.intp)
+        cells, moved = self._cells(Z)
+        if self._quick:
+            out[:, self._quick] = self._reached(cells, moved)
+        for i in set(range(len(self.sums))) - set(self._quick):
+            model, trees = self.sums[i]
+            T = np.repeat(model.blank[None].astype(np.float32), len(Z), axis=0)
             for k in self._used:
-                first[k] = self._cell(k, Z[:1])[0]
-            known = self._known = Z[0].copy(), first
-        out, moved = np.repeat(known[1][None], len(Z), axis=0), self._moved(Z, known[0])
-        for k in self._used:
-            if moved[k]:
-                out[:, k] = self._cell(k, Z)
+                T[:, model.columns[k]] = model.rows[k][self._own[k][cells[:, k], i]]
+            own = zip(trees.roots, trees.grown, strict=True)
+            out[:, i] = np.sum([trees.value[root + one.apply(T)] for root, one in own], axis=0)
         return out
 
-    def _moved(self, Z: Array, row: Array) -> Bools:
-        """Return which features of any of vectors (n, d) differ from a row (d,), (f,); a missing value always does."""
-        return np.asarray(np.logical_or.reduceat((row != Z).any(axis=0), self._starts))
-
-    def _cell(self, k: int, Z: Array) -> Ints:
-        values = units(self.space, k, Z)
-        missing = np.isnan(values)
-        number = self.space.features[k].is_number
-        place = (
-            np.searchsorted(self._edges[k], values)
-            if number
-            else np.where(missing, 0, values).astype(np.intp)
-        )
-        if missing.any():
-            if self._refuses[k]:
-                raise MissingValueError
-            place[missing] = len(self._own[k]) - 1
-        return np.asarray(place)
-
-    def _given(self, table: Table, places: Ints, i: int) -> Array:
-        """Return what the trees of a sum are given in joint cells (n, f), (n, c)."""
-        T = np.repeat(table.blank[None], len(places), axis=0)
+    def _cells(self, Z: Array) -> tuple[Ints, list[int]]:
+        """Return the joint cells (n, f) of vectors (n, d), and the features in which they differ."""
+        out, moved = np.zeros((len(Z), len(self._own)), dtype=np.intp), list[int]()
+        differ = (Z[0] != Z).any(axis=0)
         for k in self._used:
-            T[:, table.cells[k].columns] = table.cells[k].rows[self._own[k][places[:, k], i]]
-        return T
+            if differ[self.space.slices[self.space.features[k].name]].any():
+                moved.append(k)
+            values = units(self.space, k, Z if k in moved[-1:] else Z[:1])
+            missing = np.isnan(values)
+            place = (
+                np.searchsorted(self._edges[k], values)
+                if self.space.features[k].is_number
+                else np.where(missing, 0, values).astype(np.intp)
+            )
+            if missing.any():
+                if not self._takes_missing:
+                    raise MissingValueError
+                place[missing] = len(self._own[k]) - 1
+            out[:, k] = place
+        return out, moved
 
-    def _reached(self, places: Ints, some: slice) -> Array:
+    def _reached(self, cells: Ints, moved: list[int]) -> Array:
         """Return what the leaves are worth that are reached from joint cells (n, f), (n, quick sums)."""
-        same = (places == places[0]).all(axis=0)
-        word, varying, quick = self._always[some], [], self._quick[some]
-        for k in self._used:
-            if same[k]:
-                word = word & self._words[k][self._rows[k][places[0, k], some]]
-            elif len(self._words[k]) > 1:
-                varying.append((k, self._words[k], self._rows[k][:, some]))
-        begin, out, size = (
-            self._begin[some],
-            np.empty((len(places), len(quick))),
-            max(1, _AT_ONCE // word.size),
-        )
-        for at in range(0, len(places), size):
-            part = places[at : at + size]
+        word, varying = self._always, [k for k in moved if len(self._words[k]) > 1]
+        for k in set(self._used) - set(moved):
+            word = word & self._words[k][self._rows[k][cells[0, k]]]
+        out, size = np.empty((len(cells), len(word))), max(1, _AT_ONCE // word.size)
+        for at in range(0, len(cells), size):
+            part = cells[at : at + size]
             words = np.repeat(word[None], len(part), axis=0)
-            for k, table, row in varying:
-                words &= table[row[part[:, k]]]
-            # the exponent of a power of two is the number of its bit; 0 has exponent 0, and no value
-            if self._size == 32:
-                power = words.astype(np.float32).view(np.int32) >> 23
-            else:
-                power = words.astype(float).view(np.int64) >> 52
-                np.maximum(power, 1022, out=power)
-            power += begin
-            out[at : at + size] = self._values.take(power) @ np.ones(word.shape[1])
+            for k in varying:
+                words &= self._words[k][self._rows[k][part[:, k]]]
+            # the exponent of a power of two is the number of its bit; that of 0 is 0, which has no value
+            place = (words.astype(np.float32).view(np.int32) >> 23) + self._begin
+            out[at : at + size] = self._values.take(place) @ np.ones(word.shape[1])
         return out
 
 
+@dataclass(frozen=True, eq=False)
 class _Bits:
-    """The leaves of some trees as bits: for each feature and each of its cells those that remain.
+    """The leaves of some trees as bits.
 
-    Attributes
+    Parameters
     ----------
-    fits : bool
-        Whether that is worth it; else there is nothing more.
-    size, width : int
-        Bits of a word; words of all trees.
-    tables : list of (cells, width), one a feature; None where no tree looks at it
-    always : (width,)
-        What remains where only constant columns have spoken.
-    values : (width, size + 1)
-        The value of each word's bits, 0 where none is set.
+    always : (w,)
+        What remains where only constant columns have spoken, in the words of all trees.
+    tables : mapping from feature to (cells, w)
+        What remains in each of its cells; of features that some tree looks at.
+    values : (w, bits)
+        What the leaf of each bit is worth.
     """
 
-    def __init__(self, table: Table, trees: Trees) -> None:
-        count = self._number(trees)
-        self.size = 32 if count.max() <= 32 else 64
-        words = -(-count // self.size)
-        self.width = int(words.sum())
-        whole = sum(len(one.rows) for one in table.cells if len(one.columns)) * self.width * self.size // 8
-        self.fits = whole <= _BYTES and not (trees.grown and self.width > _WORDS)
-        if not self.fits:
-            return
-        start = np.zeros(len(trees.left), dtype=np.intp)
-        start[trees.roots] = np.append(0, np.cumsum(words)[:-1])
-        self._start = np.maximum.accumulate(start)  # a tree's nodes follow its root
-        leaf = np.flatnonzero(trees.left < 0)
-        word, bit = self._start[leaf] + self._first[leaf] // self.size, self._first[leaf] % self.size
-        self.values = np.zeros((self.width, self.size + 1))
-        self.values[word, bit + 1] = trees.value[leaf]
-        always = np.zeros(self.width, dtype=np.uint64)
-        np.bitwise_or.at(always, word, np.uint64(1) << bit.astype(np.uint64))
-        owner = np.full(len(table.blank), -1)
-        for k, cells in enumerate(table.cells):
-            owner[cells.columns] = k
-        owner = owner[trees.column[trees.inner]]
-        self.always = self._closed(table.row(-1), trees, trees.inner[owner < 0], always)[0]
-        self.tables = [
-            self._closed(table.row(k), trees, nodes, always)
-            if len(nodes := trees.inner[owner == k])
-            else None
-            for k in range(len(table.cells))
-        ]
+    always: Array
+    tables: dict[int, Array]
+    values: Array
 
-    def _number(self, trees: Trees) -> Ints:
-        """Number the leaves of each tree from left to right; return how many each has, (t,).
 
-        A node's leaves are ``first`` up to, not including, ``first + count``.
-        """
-        levels = [trees.roots]
-        while len(here := levels[-1][trees.left[levels[-1]] >= 0]):
-            levels.append(np.concatenate([trees.left[here], trees.right[here]]))
-        count, self._first = np.ones(len(trees.left), dtype=np.intp), np.zeros(len(trees.left), dtype=np.intp)
-        for level in reversed(levels):
-            inner = level[trees.left[level] >= 0]
-            count[inner] = count[trees.left[inner]] + count[trees.right[inner]]
-        for level in levels:
-            inner = level[trees.left[level] >= 0]
-            self._first[trees.left[inner]] = self._first[inner]
-            self._first[trees.right[inner]] = self._first[inner] + count[trees.left[inner]]
-        self._count = count
-        return count[trees.roots]
+def _bits(cells: Cells, trees: Trees) -> _Bits | None:
+    """Return trees as bits; None where that is not worth it."""
+    # the leaves of each node, numbered from left to right: from first, so many
+    levels = [trees.roots]
+    while len(here := levels[-1][trees.left[levels[-1]] >= 0]):
+        levels.append(np.concatenate([trees.left[here], trees.right[here]]))
+    count, first = np.ones(len(trees.left), dtype=np.intp), np.zeros(len(trees.left), dtype=np.intp)
+    inner = [level[trees.left[level] >= 0] for level in levels]
+    for level in reversed(inner):
+        count[level] = count[trees.left[level]] + count[trees.right[level]]
+    words = -(-count[trees.roots] // _BITS)
+    width, used = int(words.sum()), [len(cells.rows[k]) for k, c in enumerate(cells.columns) if len(c)]
+    if sum(used) * width * _BITS // 8 > _BYTES or (trees.grown and width > _WORDS):
+        return None
+    first[trees.roots] = _BITS * np.append(0, np.cumsum(words)[:-1])
+    for level in inner:
+        first[trees.left[level]] = first[level]
+        first[trees.right[level]] = first[level] + count[trees.left[level]]
+    leaf = np.flatnonzero(trees.left < 0)
+    values, always = np.zeros(width * _BITS), np.zeros(width * _BITS, dtype=bool)
+    values[first[leaf]], always[first[leaf]] = trees.value[leaf], True
+    every = np.packbits(always.reshape(width, _BITS), axis=1, bitorder="little").view("<u4")[:, 0]
+    owner = np.full(len(cells.blank), -1)
+    for k, columns in enumerate(cells.columns):
+        owner[columns] = k
+    owner = owner[trees.column[trees.inner]]
 
-    def _closed(self, T: Array, trees: Trees, nodes: Ints, always: Any) -> Any:
-        """Return which leaves remain (cells, width) by what some nodes say of what they are given in each cell (cells, c)."""
-        out, size = np.repeat(always[None], len(T), axis=0), self.size
-        T = trees.seen(T)
+    def remaining(T: Array, nodes: Ints) -> Array:
+        """Return which leaves remain (cells, w) by what nodes say of what they are given in each cell (cells, c)."""
+        out = np.repeat(every[None], len(T), axis=0)
         for at in range(0, len(nodes), some := max(1, _MADE // len(T))):
             here = nodes[at : at + some]
             left = trees.goes_left(here, T[:, trees.column[here]].T)
             for child, shut in ((trees.right[here], left), (trees.left[here], ~left)):
-                low = self._first[child]
-                high = low + self._count[child]
-                spans = (high - 1) // size - low // size + 1
+                low, high = first[child], first[child] + count[child]
+                spans = (high - 1) // _BITS - low // _BITS + 1  # the words of its leaves
                 which = np.repeat(np.arange(len(here)), spans)
-                block = (
-                    np.arange(len(which)) - np.repeat(np.cumsum(spans) - spans, spans) + low[which] // size
+                word = (
+                    np.arange(len(which)) - np.repeat(np.cumsum(spans) - spans, spans) + low[which] // _BITS
                 )
-                bits = _ONES[np.clip(high[which] - size * block, 0, size)]
-                bits = bits ^ _ONES[np.clip(low[which] - size * block, 0, size)]
-                word = self._start[child[which]] + block
+                bits = _LOWEST[np.clip(high[which] - _BITS * word, 0, _BITS)]
+                bits = bits ^ _LOWEST[np.clip(low[which] - _BITS * word, 0, _BITS)]
                 order = np.argsort(word, kind="stable")
                 begins = np.flatnonzero(np.diff(word[order], prepend=-1))
-                off = np.where(shut[which[order]], bits[order, None], np.uint64(0))
+                off = np.where(shut[which[order]], bits[order, None], np.uint32(0))
                 out[:, word[order][begins]] &= ~np.bitwise_or.reduceat(off, begins, axis=0).T
         return out
+
+    tables = {
+        k: remaining(cells.given(k), trees.inner[owner == k]) for k in np.unique(owner[owner >= 0]).tolist()
+    }
+    always = remaining(cells.blank[None], trees.inner[owner < 0])[0]
+    return _Bits(always, tables, values.reshape(width, _BITS))
 
 
 # one feature of vectors at a time ----------------------------------------------------------------------------

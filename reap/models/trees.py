@@ -1,36 +1,36 @@
 """Trees are read, not sampled: what an ensemble can tell apart of each feature, in the person's own units; found once, at fit.
 
 Preprocessing is not taken apart but tried out. Every column that trees are given is found to follow one feature, by changing
-features one at a time. Then each number falls into *cells*:
-between two edges no tree can tell its values apart. Edges are found by really transforming values, never by a formula: a value
-that hits a threshold goes where the pipeline sends it. Since columns follow one feature, one row tries a value of every feature
-at once. Last, rows mixed of people's values are scored with every number moved to the first value of its cell: the model itself
-must say the same of them.
+features one at a time. Then each number falls into *cells*: between two edges no tree can tell its values apart. Edges are found
+by really transforming values, never by a formula: a value that hits a threshold goes where the pipeline sends it. Since columns
+follow one feature, one row tries a value of every feature at once. Last, rows mixed of people's values are scored with every
+number moved to another value of its cell: the model itself must say the same of them.
 
-What trees are given can then be put together from cells, so that thousands of rows are scored by the model's own code, but
-without the steps before it, which take most of the time.
+What trees are given can then be put together from cells, so that thousands of rows are scored by the leaves that they reach
+(``leaves``), without the steps before, which take most of the time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, wraps
-from itertools import pairwise
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit, softmax
+from scipy.special import logit
 
-from reap._typing import Array, Bools, Frame, Ints
+from reap._typing import Array, Frame, Ints
 from reap.models.classifier import Classifier
 from reap.models.estimator import Estimator, said_of
-from reap.models.forests import Trees, UnreadableError, flattened, matrix, rewired
-from reap.models.leaves import Cells, Leaves, MissingValueError, Table, put, units
+from reap.models.forests import Trees, UnreadableError, flattened, matrix
+from reap.models.leaves import Cells, Leaves, MissingValueError, put, units
+from reap.models.parts import Block, rewired
 from reap.space import ActionSpace, Feature
 
-#: Rows on which the reading is compared with the model, and how far a score of theirs may be from the model's own.
-_ROWS, _OFF = 256, 1e-9
+#: Rows on which the reading is compared with the model, and how far a score of theirs may be from the model's own, which XGBoost
+#: adds up in single precision.
+_ROWS, _OFF = 256, 2e-6
 #: A feature with more levels, such as an ID that everybody keeps, is not read: each level would be tried.
 _LEVELS = 1000
 #: Numbers that are not whole are read to so many digits of their range: people's values need not be at its steps, and where
@@ -84,34 +84,6 @@ def read(classifier: Classifier, space: ActionSpace, X: Frame) -> Reading | None
         return None
 
 
-@dataclass(frozen=True)
-class _Lattice:
-    """The values of a number among which edges are looked for: places times a unit, as people write them."""
-
-    first: float
-    last: float
-    unit: float
-    power: float  # 10 to the decimals
-
-    @classmethod
-    def of(cls, feature: Feature, seen: Array) -> _Lattice:
-        """Return the lattice of a feature over all values that it may have, and those seen (n,), in units."""
-        known = seen[~np.isnan(seen)]
-        ends = [
-            *(feature.range or ()),
-            *(feature.bounds or ()),
-            *([known.min(), known.max()] if len(known) else ()),
-        ]
-        low, high = min(ends, default=0.0), max(ends, default=0.0)
-        digits = _DIGITS - int(np.floor(np.log10((high - low) or 1.0)))
-        unit, power = (1.0, 1.0) if feature.kind == "integer" else (10.0**-digits, 10.0**digits)
-        return cls(np.floor(low / unit), np.ceil(high / unit), unit, power)
-
-    def values(self, places: Array) -> Array:
-        """Return places as values in units."""
-        return np.rint(places * self.unit * self.power) / self.power
-
-
 class _Reader:
     """Reads the trees of a model; everything is found in ``__init__``."""
 
@@ -120,38 +92,19 @@ class _Reader:
         #: Every innermost estimator, with the steps that a row passes before it.
         self.parts = list[tuple[tuple[Any, ...], Any]]()
         rewired(kernel.estimator, lambda before, last: self.parts.append((before, last)))
-        every = max(1, len(X) // _ROWS)
-        self.Z = space.encode(X.iloc[::every] if hasattr(X, "iloc") else X[::every])
-        self.base = self.Z[0]
-        found, at = [flattened(last) for _, last in self.parts], 0
-        self.blank = self.transform(self.Z[:1])[0]
+        everybody = space.encode(X)
+        self.Z = everybody[:: max(1, len(X) // _ROWS)]
         #: The trees of each part, which look at their own of the columns of all.
-        self.trees = list[list[Trees]]()
-        for (_, last), rows, each in zip(self.parts, self._given(self.Z[:1]), found, strict=True):
-            self.trees.append([one.moved(at) for one in each])
+        self.trees, at = [flattened(last) for _, last in self.parts], 0
+        for i, ((_, last), rows) in enumerate(zip(self.parts, self._given(self.Z[:1]), strict=True)):
+            self.trees[i] = [replace(one, column=one.column + at) for one in self.trees[i]]
             at += matrix(last, rows).shape[1]
         self.owner = self._owners()
-        self.columns = [np.flatnonzero(self.owner == k) for k in range(len(space.features))]
-        everybody = space.encode(X)
-        self.lattices = {
-            k: _Lattice.of(feature, units(space, k, everybody))
-            for k, feature in enumerate(space.features)
-            if feature.is_number and len(self.columns[k])
-        }
-        self._compare()
+        used = [k for k, f in enumerate(space.features) if f.is_number and k in self.owner]
+        self.lattices = {k: _Lattice(space.features[k], units(space, k, everybody)) for k in used}
+        #: Of each number the places of its lattice (r,) after which some tree decides otherwise.
         self.places = self._edges()
         self.cells = self._cells()
-
-    def _compare(self) -> None:
-        """Note what all parts compare, by the columns of their matrices side by side."""
-        self.thresholds: dict[int, Array] = {}
-        self.single = np.zeros(len(self.owner), dtype=bool)
-        for one in (one for part in self.trees for one in part):
-            for c, at in one.thresholds.items():
-                self.thresholds[c] = np.union1d(self.thresholds.get(c, at), at)
-                self.single[c] = one.single
-            if any(int(k) in self.lattices for k in self.owner[one.coded]):
-                raise UnreadableError  # codes that the space takes for numbers
 
     def _given(self, Z: Array) -> list[Any]:
         """Return what the trees of each part are given of vectors (n, d)."""
@@ -175,17 +128,15 @@ class _Reader:
     def packed(self, values: dict[int, Array]) -> Array:
         """Return transformed rows (n, c) of which row i has the i-th value of every feature (the last, where it has fewer)."""
         count = max((len(v) for v in values.values()), default=0)
-        if count == 0:
-            return np.zeros((0, len(self.owner)))
-        Z = np.repeat(self.base[None], count, axis=0)
+        Z = np.repeat(self.Z[:1], count, axis=0)
         for k, given in values.items():
             if len(given):
                 put(self.space, Z, k, np.pad(given, (0, count - len(given)), mode="edge"))
-        return self.transform(Z)
+        return self.transform(Z) if count else np.zeros((0, len(self.owner)))
 
     def _owners(self) -> Ints:
         """Return which feature each column follows, −1 for none, by changing features one at a time."""
-        rows, tags = [], []
+        rows, tags = [self.Z[[0, -1]]], [np.array([-1, -1])]
         for k, feature in enumerate(self.space.features):
             tried = np.arange(len(feature.levels), dtype=float)
             if feature.is_number:
@@ -194,41 +145,39 @@ class _Reader:
                 tried = np.quantile(seen, [0, 0.1, 0.3, 0.5, 0.7, 0.9, 1]) if len(seen) else seen
                 tried = np.concatenate([tried, feature.range or ()])
                 tried = np.rint(tried) if feature.kind == "integer" else tried
-            for base in (self.Z[0], self.Z[-1]):
-                block = np.repeat(base[None], len(tried) + 1, axis=0)
-                put(self.space, block[1:], k, tried)
-                rows.append(block)
-                tags.append(k)
-        T = self.transform(np.concatenate(rows))
+            block = np.repeat(self.Z[[0, -1]], len(tried), axis=0)
+            put(self.space, block, k, np.tile(tried, 2))
+            rows.append(block)
+            tags.append(np.full(len(block), k))
+        T, tag = self.transform(np.concatenate(rows)), np.concatenate(tags)
         owner = np.full(T.shape[1], -1)
-        ends = np.cumsum([0, *(len(block) for block in rows)])
-        for (begin, end), k in zip(pairwise(ends.tolist()), tags, strict=True):
-            moved = ~_same(T[begin:end], T[begin]).all(axis=0)
-            if (moved & (owner >= 0) & (owner != k)).any():
+        for k in range(len(self.space.features)):
+            first, last = np.split(T[tag == k], 2)
+            moved = ~(_same(first, T[0]) & _same(last, T[1])).all(axis=0)
+            if (moved & (owner >= 0)).any():
                 raise UnreadableError  # a column that follows two features
             owner[moved] = k
         return owner
 
-    # edges -------------------------------------------------------------------------------------------
-
     def _edges(self) -> dict[int, Array]:
-        """Return of each number the places (r,) after which some tree decides otherwise."""
+        every = Trees.joined([one for part in self.trees for one in part])
+        if any(int(k) in self.lattices for k in self.owner[every.column[list(every.sets)]]):
+            raise UnreadableError  # codes that the space takes for numbers
+        plain = np.setdiff1d(every.inner, list(every.sets))
         samples = {
             k: np.unique(np.rint(np.linspace(one.first, one.last, _SAMPLES)))
             for k, one in self.lattices.items()
         }
-        T = self._seen(self.packed({k: self.lattices[k].values(s) for k, s in samples.items()}))
+        T = self.packed({k: self.lattices[k].values(places) for k, places in samples.items()})
         found = [np.empty((0, 7))]  # feature, column, threshold, places before and after, values there
-        for j, thresholds in self.thresholds.items():
-            if (k := int(self.owner[j])) not in samples:
-                continue
-            x = T[: len(samples[k]), j]
-            below = x <= thresholds[:, None]
-            t, s = np.nonzero(below[:, 1:] != below[:, :-1])
-            who = np.full(len(t), k), np.full(len(t), j)
-            found.append(
-                np.stack([*who, thresholds[t], samples[k][s], samples[k][s + 1], x[s], x[s + 1]], axis=1)
-            )
+        for j, k in enumerate(self.owner.tolist()):
+            if k in samples:
+                thresholds = np.unique(every.threshold[plain[every.column[plain] == j]])
+                places, x = samples[k], T[: len(samples[k]), j]
+                below = x <= thresholds[:, None]
+                t, s = np.nonzero(below[:, 1:] != below[:, :-1])
+                ends = places[s], places[s + 1], x[s], x[s + 1]
+                found.append(np.stack([np.full(len(t), k), np.full(len(t), j), thresholds[t], *ends], axis=1))
         table = np.concatenate(found)
         low = self._narrowed(table)
         return {k: np.unique(low[table[:, 0] == k]) for k in self.lattices}
@@ -240,56 +189,44 @@ class _Reader:
         side = table[:, 5] <= threshold  # of the lower end
         share = (threshold - table[:, 5]) / (table[:, 6] - table[:, 5])
         guess, wide = np.floor(low + share * (high - low) + 1e-6), _WIDE * (high - low)
-        tries = np.stack([guess, guess + 1, guess - wide, guess + wide])
-        for turn in range(80):
-            live = np.flatnonzero(high - low > 1.5)
-            if len(live) == 0:
-                break
-            middle = np.floor((low[live] + high[live]) / 2 if turn >= len(tries) else tries[turn][live])
+        tries = [guess, guess + 1, guess - wide, guess + wide]
+        while len(live := np.flatnonzero(high - low > 1.5)):
+            middle = np.floor(tries.pop(0)[live] if tries else (low[live] + high[live]) / 2)
             middle = np.clip(middle, low[live] + 1, high[live] - 1)
             wanted, row = dict[int, Array](), np.zeros(len(live), dtype=np.intp)
             for k in np.unique(owner[live]).tolist():
                 own = np.flatnonzero(owner[live] == k)
                 places, row[own] = np.unique(middle[own], return_inverse=True)
                 wanted[k] = self.lattices[k].values(places)
-            T = self._seen(self.packed(wanted))
-            before = (T[row, column[live]] <= threshold[live]) == side[live]
+            before = (self.packed(wanted)[row, column[live]] <= threshold[live]) == side[live]
             low[live] = np.where(before, middle, low[live])
             high[live] = np.where(before, high[live], middle)
         return low
 
-    def _seen(self, T: Array) -> Array:
-        """Return transformed rows (n, c) in the precision in which they are compared."""
-        out = T.copy()
-        out[:, self.single] = T[:, self.single].astype(np.float32)
-        return out
-
-    # cells -------------------------------------------------------------------------------------------
-
     def _firsts(self, k: int) -> Array:
-        """Return a value of each cell of a feature: of a number the first, in units."""
-        lattice = self.lattices.get(k)
-        if lattice is None:
+        """Return a value of each cell of a feature: of a number in units."""
+        if k not in self.lattices:
             return np.arange(len(self.space.features[k].levels), dtype=float)
-        places = self.places[k]
-        inside = np.concatenate([places[:1], places + 1]) if len(places) else np.array([lattice.first])
-        return lattice.values(inside)
+        places, lattice = self.places[k], self.lattices[k]
+        return lattice.values(
+            np.concatenate([places[:1], places + 1]) if len(places) else np.array([lattice.first])
+        )
 
-    def _cells(self) -> list[Cells]:
-        firsts = {k: self._firsts(k) for k in range(len(self.space.features))}
-        T, missing, made = self.packed(firsts), self._missing(), []
-        for k, values in firsts.items():
-            lattice, columns = self.lattices.get(k), self.columns[k]
-            edges = np.empty(0) if lattice is None else (self.places[k] + 0.5) * lattice.unit
-            gone = np.empty((0, len(columns))) if missing is None else missing[None, columns]
-            made.append(
-                Cells(edges, columns, np.concatenate([T[: len(values), columns], gone]), missing is not None)
-            )
-        return made
+    def _cells(self) -> Cells:
+        count = range(len(self.space.features))
+        blank = self.transform(self.Z[:1])[0]
+        firsts, missing = {k: self._firsts(k) for k in count}, self._missing()
+        last, T = blank if missing is None else missing, self.packed(firsts)
+        columns = [np.flatnonzero(self.owner == k) for k in count]
+        edges = [
+            self.lattices[k].between(self.places[k]) if k in self.lattices else np.empty(0) for k in count
+        ]
+        rows = [np.vstack([T[: len(firsts[k])], last])[:, columns[k]] for k in count]
+        return Cells(edges, columns, rows, missing is not None, blank)
 
     def _missing(self) -> Array | None:
         """Return what becomes (c,) of somebody all of whose values that may be missing are; None where that is refused."""
-        row = self.base[None].copy()
+        row = self.Z[:1].copy()
         for feature in self.space.features:
             if feature.missing:
                 row[:, self.space.slices[feature.name]] = 0.0 if feature.kind == "categorical" else np.nan
@@ -305,110 +242,87 @@ class _Reader:
     def reading(self, classifier: Classifier) -> Reading:
         """Return what was read, compared with the model on rows that are mixed of people's values."""
         space, Z = self.space, mixed(self.space, self.Z, np.random.default_rng(0))
-        for k, lattice in self.lattices.items():  # values between two places of a lattice are not told apart
-            put(space, Z, k, lattice.values(np.rint(units(space, k, Z) / lattice.unit)))
-        own, moved = classifier.score(Z), Z.copy()
-        for k in self.lattices:
+        moved = Z.copy()
+        for k, lattice in self.lattices.items():
             values = units(space, k, Z)
             known = ~np.isnan(values)
-            part = moved[known]
-            put(space, part, k, self._firsts(k)[np.searchsorted(self.cells[k].edges, values[known])])
-            moved[known] = part
-        if not np.allclose(classifier.score(moved), own, rtol=_OFF, atol=_OFF):
+            # values between two places of a lattice are not told apart
+            values = lattice.values(np.rint(values[known] * lattice.power))
+            firsts = self._firsts(k)[np.searchsorted(self.cells.edges[k], values)]
+            for rows, own in ((Z, values), (moved, firsts)):
+                part = rows[known]
+                put(space, part, k, own)
+                rows[known] = part
+        own = classifier.score(Z)
+        if not np.allclose(classifier.score(moved), own, rtol=1e-9, atol=1e-9):
             raise UnreadableError
-        edges = {
-            k: self.cells[k].edges if k in self.lattices else np.empty(0)
-            for k, feature in enumerate(space.features)
-            if feature.is_number
-        }
+        edges = {k: self.cells.edges[k] for k, feature in enumerate(space.features) if feature.is_number}
         return Reading(edges, self._quick(classifier, Z, own) or classifier)
 
     def _quick(self, classifier: Classifier, Z: Array, own: Array) -> Classifier | None:
         """Return the model with a quick score; None where that is another one for some of vectors (n, d)."""
-        table = Table(self.cells, self.blank)
         try:
-            leaves = Leaves(self.space, [(table, one) for part in self.trees for one in part])
+            leaves = Leaves(self.space, [(self.cells, one) for part in self.trees for one in part])
             sums, at, blocks = leaves.sum(Z), 0, list[Block]()
             for (_, last), rows, part in zip(self.parts, self._given(Z), self.trees, strict=True):
-                blocks.append(Block.of(last, rows, slice(at, at + len(part)), sums, part[0].off))
+                blocks.append(_block(last, rows, slice(at, at + len(part)), sums))
                 at += len(part)
             waiting = iter(blocks)
             model = rewired(self.kernel.estimator, lambda *_: next(waiting))
             quick = replace(classifier, kernel=Quick(self.kernel, model, leaves))
-            off = max(part[0].off for part in self.trees)
-            return quick if np.allclose(quick.score(Z), own, rtol=off, atol=off) else None
+            return quick if np.allclose(quick.score(Z), own, rtol=_OFF, atol=_OFF) else None
         except (UnreadableError, MissingValueError, ValueError, TypeError, AttributeError):
             return None  # a model that looks at more than what its trees say
 
 
-class Block:
-    """The innermost estimator of a model, given the sums of all parts' leaves in place of rows.
+class _Lattice:
+    """The values of a number among which edges are looked for, as people write them: whole places over a power of ten."""
+
+    def __init__(self, feature: Feature, seen: Array) -> None:
+        ends = np.array([*(feature.range or ()), *(feature.bounds or ()), *seen[~np.isnan(seen)]])
+        low, high = (ends.min(), ends.max()) if len(ends) else (0.0, 0.0)
+        digits = _DIGITS - int(np.floor(np.log10((high - low) or 1.0)))
+        self.power = 1.0 if feature.kind == "integer" else 10.0**digits
+        self.first, self.last = np.floor(low * self.power), np.ceil(high * self.power)
+
+    def values(self, places: Array) -> Array:
+        """Return places as values in units."""
+        return np.asarray(places / self.power)
+
+    def between(self, places: Array) -> Array:
+        """Return what is between places and the next ones, in units."""
+        return np.asarray((places + 0.5) / self.power)
+
+
+def _block(last: Any, rows: Any, columns: slice, sums: Array) -> Block:
+    """Return an estimator that says of sums (n, m) of leaves what the fitted one says of rows.
 
     What boosters start from, and how fast their log-odds rise with the sum, is read off what they say of rows.
     """
+    raw = sums[:, columns]
+    if not hasattr(last, "predict_proba"):
+        said, method = np.asarray(last.predict(rows), dtype=float).reshape(len(sums), -1), "predict"
+        made = [Block(last, columns, base=said[0] - raw[0])]
+    else:
+        said, method = np.asarray(last.predict_proba(rows)), "predict_proba"
+        made = [Block(last, columns), _boosted(last, columns, raw, said)]
+    for one in made:
+        if np.allclose(np.reshape(getattr(one, method)(sums), said.shape), said, rtol=_OFF, atol=_OFF):
+            return one
+    raise UnreadableError
 
-    def __init__(
-        self,
-        last: Any,
-        columns: slice,
-        slope: Array | float = 1.0,
-        base: Array | float = 0.0,
-        link: str = "none",
-    ) -> None:
-        self.last, self.columns, self.slope, self.base, self.link = last, columns, slope, base, link
 
-    @classmethod
-    def of(cls, last: Any, rows: Any, columns: slice, sums: Array, off: float) -> Block:
-        """Return an estimator that says of sums (n, m) what the fitted one says of rows."""
-        raw = sums[:, columns]
-        if not hasattr(last, "predict_proba"):
-            said = np.asarray(last.predict(rows), dtype=float).reshape(len(sums), -1)
-            made = [cls(last, columns, base=said[0] - raw[0])]
-            method = "predict"
-        else:
-            said, method = np.asarray(last.predict_proba(rows)), "predict_proba"
-            made = [cls(last, columns), *cls._boosted(last, columns, raw, said)]
-        for one in made:
-            if np.allclose(np.reshape(getattr(one, method)(sums), said.shape), said, rtol=off, atol=off):
-                return one
-        raise UnreadableError
-
-    @classmethod
-    def _boosted(cls, last: Any, columns: slice, raw: Array, said: Array) -> list[Block]:
-        if raw.shape[1] > 1:
-            row = said.min(axis=1).argmax()
-            base = np.log(np.maximum(said[row], np.finfo(float).tiny)) - raw[row]
-            return [cls(last, columns, base=base, link="softmax")]
-        odds = logit(np.clip(said[:, 1], 1e-6, 1 - 1e-6))
-        near = np.abs(odds).argmin()
-        far = np.where(np.abs(odds) < _FAR, np.abs(raw[:, 0] - raw[near, 0]), 0.0).argmax()
-        way = raw[far, 0] - raw[near, 0]
-        slope = np.round((odds[far] - odds[near]) / way, 6) if way else 1.0
-        return [cls(last, columns, slope, odds[near] - slope * raw[near], "logistic")]
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "last":  # while it is read from a file
-            raise AttributeError(name)
-        value = getattr(self.last, name)
-        return (
-            wraps(value)(partial(getattr(self, f"_{name}")))
-            if name in ("decision_function", "predict_proba", "predict")
-            else value
-        )
-
-    def _decision_function(self, sums: Array) -> Array:
-        margin = self.slope * sums[:, self.columns] + self.base
-        return np.asarray(margin[:, 0] if margin.shape[1] == 1 else margin)
-
-    def _predict_proba(self, sums: Array) -> Array:
-        p = self._decision_function(sums)
-        if p.ndim == 2:
-            return np.asarray(softmax(p, axis=1)) if self.link == "softmax" else p
-        p = expit(p) if self.link == "logistic" else p
-        return np.stack([1.0 - p, p], axis=1)
-
-    def _predict(self, sums: Array) -> Array:
-        return self._decision_function(sums)
+def _boosted(last: Any, columns: slice, raw: Array, said: Array) -> Block:
+    if raw.shape[1] > 1:
+        row = said.min(axis=1).argmax()
+        base = np.log(np.maximum(said[row], np.finfo(float).tiny)) - raw[row]
+        return Block(last, columns, base=base, link="softmax")
+    odds = logit(np.clip(said[:, 1], 1e-6, 1 - 1e-6))
+    near = np.abs(odds).argmin()
+    far = np.where(np.abs(odds) < _FAR, np.abs(raw[:, 0] - raw[near, 0]), 0.0).argmax()
+    way = raw[far, 0] - raw[near, 0]
+    slope = np.round((odds[far] - odds[near]) / way, 6) if way else 1.0
+    return Block(last, columns, slope, odds[near] - slope * raw[near], "logistic")
 
 
 class Quick:
@@ -444,20 +358,18 @@ class JointTrees:
         kernels = [one.kernel for one in members if isinstance(one.kernel, Quick)]
         return cls(members, kernels) if len(kernels) == len(members) else None
 
-    def logits(self, Z: Array, begin: int = 0, end: int | None = None) -> Array:
-        """Return the logits of some of them, (m, n), of vectors (n, d)."""
-        ends, some = self._ends, range(len(self.members))[begin:end]
+    def logits(self, Z: Array) -> Array:
+        """Return the logits (m, n) of vectors (n, d)."""
         try:
-            sums = self._leaves.sum(Z, ends[some.start], ends[some.stop])
+            sums = np.split(self._leaves.sum(Z), self._ends, axis=1)
         except MissingValueError:
-            return np.array([self.members[i].logit(Z) for i in some])
-        first = ends[some.start]
-        said = [self.kernels[i].said(sums[:, ends[i] - first : ends[i + 1] - first]) for i in some]
-        return self.members[0].linked(np.array(said).reshape(len(some), len(Z)))
+            return np.array([one.logit(Z) for one in self.members])
+        said = [kernel.said(some) for kernel, some in zip(self.kernels, sums, strict=True)]
+        return self.members[0].linked(np.array(said)) if len(Z) else np.empty((len(said), 0))
 
     @cached_property
-    def _ends(self) -> list[int]:
-        return np.cumsum([0, *(len(one.leaves.sums) for one in self.kernels)]).tolist()  # type: ignore[no-any-return]
+    def _ends(self) -> Ints:
+        return np.cumsum([len(one.leaves.sums) for one in self.kernels])[:-1]
 
     @cached_property
     def _leaves(self) -> Leaves:
@@ -471,5 +383,5 @@ def mixed(space: ActionSpace, Z: Array, rng: np.random.Generator) -> Array:
     return np.where(mask[:, owner], Z, Z[other])
 
 
-def _same(a: Array, b: Array) -> Bools:
-    return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
+def _same(a: Array, b: Array) -> Any:
+    return (a == b) | (np.isnan(a) & np.isnan(b))

@@ -12,11 +12,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from reap._errors import InputError, said
-from reap.models.classifier import Classifier, Scorer, Smooth
+from reap.models.classifier import Classifier, Smooth
 from reap.models.declared import Carrying, OnVectors, TorchModel, is_module
-from reap.models.estimator import Estimator, Function, rows_at_random
+from reap.models.estimator import Estimator, Function, asked, ignored, rows_at_random
 from reap.models.gradients import TorchKernel, smooth
-from reap.models.wanted import asked, ignored
 from reap.scores import Output, Scale, Threshold
 from reap.space import ActionSpace
 from reap.space.encoding import SpaceEncoder
@@ -85,7 +84,7 @@ def wrap(
 
 
 def _scale_of(
-    kernel: Scorer | Smooth, space: ActionSpace, threshold: Threshold, unit: str, spread: float | None
+    kernel: Any, space: ActionSpace, threshold: Threshold, unit: str, spread: float | None
 ) -> Scale:
     """Return the scale of a model's scores: how far they spread over rows at random says what counts as one logit."""
     Scale(threshold, "score", unit)  # says what is wrong before the model is asked
@@ -104,7 +103,7 @@ def _scale_of(
     return Scale(threshold, "score", unit, spread or wide / _LOGITS, (float(shown[0]), float(shown[1])))
 
 
-def _kernel(model: Any, space: ActionSpace, target: Any, output: Output) -> Scorer | Smooth:
+def _kernel(model: Any, space: ActionSpace, target: Any, output: Output) -> Any:
     """Return the arithmetic of a model: of probabilities, or of its scores as they are."""
     scores = output == "score"
     if isinstance(model, type):
@@ -115,8 +114,7 @@ def _kernel(model: Any, space: ActionSpace, target: Any, output: Output) -> Scor
                 f"the torch module was declared to return a {model.output}, and output is {output!r}; let both agree"
             )
         kernel = TorchKernel(model, 1 if model.output == "score" else target)
-        # says now what is wrong, not in the middle of a dialogue
-        kernel.logit(np.zeros((2, space.dimension)))
+        kernel.logit(np.zeros((2, space.dimension)))  # says now what is wrong, not in the middle of a session
         return kernel
     vectors = space.encoded or isinstance(model, OnVectors)
     carried: dict[str, Any] = {}
@@ -143,8 +141,8 @@ def _kernel(model: Any, space: ActionSpace, target: Any, output: Output) -> Scor
 
 def _estimator(
     model: Any, space: ActionSpace, target: Any, vectors: bool, output: Output, carried: dict[str, Any]
-) -> Scorer | Smooth:
-    index = _score_index(model, target) if output == "score" else _target_index(model, target)
+) -> Any:
+    index = _index(model, target, output)
     if _starts_with(model, space):
         vectors, model = True, model[1:]
     names = asked(model)
@@ -168,38 +166,20 @@ def _estimator(
     return smooth(scorer) or scorer
 
 
-def _score_index(model: Any, target: Any) -> int:
-    """Return which way a model's scores point: 1 as they are; 0 for the first of two classes, against its margin."""
-    name = type(model).__name__
-    classes = _classes(model)
-    if classes is None:
-        if not hasattr(model, "predict"):
+def _index(model: Any, target: Any, output: Output) -> int:
+    """Return the target's place among the classes; of scores 1, or 0 where they count against the first of two classes."""
+    name, classes = type(model).__name__, _classes(model)
+    if output == "score":
+        if classes is None and not hasattr(model, "predict"):
             raise InputError(
                 f"{name} has no predict; give a fitted regressor, or a function that returns scores"
             )
-        return 1
-    if not hasattr(model, "decision_function") or len(classes) != 2:
-        raise InputError(
-            f"{name} is a classifier without a margin for two classes; use output='probability', or give a function that "
-            "returns its scores"
-        )
-    return _place(classes, target)
-
-
-def _classes(model: Any) -> Any:
-    """Return the classes of a fitted model; None where it has none."""
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        raise InputError(f"the model ({type(model).__name__}) is not fitted; call fit(X, y) first") from None
-    except (TypeError, AttributeError):  # not a scikit-learn estimator, but one that behaves like it
-        pass
-    return getattr(model, "classes_", None)
-
-
-def _target_index(model: Any, target: Any) -> int:
-    name = type(model).__name__
-    classes = _classes(model)
+        if classes is not None and (not hasattr(model, "decision_function") or len(classes) != 2):
+            raise InputError(
+                f"{name} is a classifier without a margin for two classes; use output='probability', or give a function that "
+                "returns its scores"
+            )
+        return 1 if classes is None else _place(classes, target)
     if not hasattr(model, "predict_proba"):
         if getattr(model, "refit", True) is False:
             raise InputError(
@@ -221,6 +201,17 @@ def _target_index(model: Any, target: Any) -> int:
             f"the model knows one class only ({said(next(iter(classes)))}); train it on accepted and rejected rows"
         )
     return _place(classes, target)
+
+
+def _classes(model: Any) -> Any:
+    """Return the classes of a fitted model; None where it has none."""
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise InputError(f"the model ({type(model).__name__}) is not fitted; call fit(X, y) first") from None
+    except (TypeError, AttributeError):  # not a scikit-learn estimator, but one that behaves like it
+        pass
+    return getattr(model, "classes_", None)
 
 
 def _place(classes: Any, target: Any) -> int:

@@ -22,8 +22,18 @@ from reap._errors import InputError, whole
 from reap._typing import Array, Frame
 from reap.language import _, localized
 from reap.models import Classifier
-from reap.models.agreement import SAMPLE, Spread, agreed, needed
-from reap.models.durable import accepting, differing, durable, given, retrained, trainable
+from reap.models.durable import (
+    SAMPLE,
+    Spread,
+    accepting,
+    agreed,
+    differing,
+    durable,
+    given,
+    needed,
+    retrained,
+    trainable,
+)
 from reap.models.trees import read
 from reap.plan import Plan
 from reap.recourse.advice import warned
@@ -213,7 +223,7 @@ class Acceptance:
     def likely(self, rows: Array) -> Array:
         """Return how likely one more update of the model accepts rows (n, d), (n,), by what those at hand say.
 
-        ``Φ((ū − ½) / (s̃ √(1 + 1/m)))`` with the mean and the deviation of ``reap.models.agreement``; of few the plain count. A
+        ``Φ((ū − ½) / (s̃ √(1 + 1/m)))`` with the mean and the deviation of ``reap.models.durable``; of few the plain count. A
         search finds rows where these m happen to agree, so that the count alone is too hopeful.
         """
         count = len(self.others)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -167,18 +166,6 @@ class Problem:
 
     def logits(self, places: Ints) -> Array:
         """Return the log-odds (n,) of places (n, f), each distinct row asked for once; −inf where time ran out before."""
-        return self._asked(places, self.score)
-
-    def judge(self, places: Ints) -> Array:
-        """Return the log-odds (n,) of places (n, f) that are accepted and legal; less than the goal of all others.
-
-        Many models that must agree know sooner that a row is refused than how high its score is.
-        """
-        return self.legal(
-            places, self._asked(places, lambda Z: self.classifier.from_least(self.then(Z), self.goal))
-        )
-
-    def _asked(self, places: Ints, ask: Callable[[Array], Array]) -> Array:
         if len(places) == 0:
             return np.empty(0)
         first, which = self.distinct(places)
@@ -186,9 +173,13 @@ class Problem:
         for begin in range(0, len(rows), _ROWS):
             if self.late:
                 break
-            scores[begin : begin + _ROWS] = ask(rows[begin : begin + _ROWS])
+            scores[begin : begin + _ROWS] = self.score(rows[begin : begin + _ROWS])
         self._saw(rows, scores)
         return np.asarray(scores[which])
+
+    def judge(self, places: Ints) -> Array:
+        """Return the log-odds (n,) of places (n, f) that are accepted and legal; less than the goal of all others."""
+        return self.legal(places, self.logits(places))
 
     def legal(self, places: Ints, scores: Array) -> Array:
         """Return log-odds (n,) of places (n, f) with −inf where an accepted one is illegal or a pretext for waiting."""
@@ -299,7 +290,7 @@ class Problem:
         """Return which rows (n, d) are accepted and legal, (n,)."""
         if len(Z) == 0:
             return np.zeros(0, dtype=bool)
-        fine = self.classifier.from_least(self.then(Z), self.goal) >= self.goal
+        fine = self.score(Z) >= self.goal
         fine[fine] = self._possible(Z[fine])
         return np.asarray(fine)
 

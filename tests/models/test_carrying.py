@@ -19,8 +19,8 @@ from reap import cli
 from reap.cli import _setup
 from reap.cli._options import DecisionOptions
 from reap.models import carrying, wanted, wrap
+from reap.models.estimator import ignored
 from reap.models.files import save_model
-from reap.models.wanted import ignored
 from reap.service.case import Case
 from reap.service.settings import Settings
 from tests.service.conftest import running

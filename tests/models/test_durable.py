@@ -1,30 +1,41 @@
-"""A row is accepted where the model and enough of its retrainings accept it."""
+"""A row is accepted where the model and enough of its retrainings accept it; the bound, against truths that are simulated."""
 
 from __future__ import annotations
 
-import warnings
-from itertools import pairwise
-
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import expit
+from scipy.special import expit, logit
+from scipy.stats import norm
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import reap
-from reap.models import Classifier, on_vectors, wrap
 from reap.models import durable as module
-from reap.models.agreement import needed, tolerance
-from reap.models.durable import accepting, durable, retrained
-from reap.models.gradients import Network
-from reap.models.trees import read
-from reap.scores import Scale
+from reap.models import on_vectors, wrap
+from reap.models.durable import (
+    Rule,
+    Spread,
+    accepting,
+    agreed,
+    differing,
+    durable,
+    enough,
+    needed,
+    retrained,
+    tolerance,
+    trainable,
+)
+from tests.models.test_gradients import slopes
+
+M, SHARE = 20, 0.95
 
 
 @pytest.fixture(scope="module")
@@ -39,17 +50,46 @@ def refits(table, logistic):
     return retrained(logistic, X, y, 9)
 
 
-@settings(deadline=None, max_examples=40)
-@given(share=st.floats(0, 1), seed=st.integers(0, 999))
-def test_accepted_is_what_the_model_and_enough_others_accept(logistic, refits, share, seed):
-    Z = np.random.default_rng(seed).random((50, logistic.space.dimension))
-    for others in (refits, refits[:5]):
-        count = needed(share, len(others))
-        enough = logistic.accepts(Z) & (accepting(others, Z) >= count)
-        if len(others) >= 8 and 0.5 <= share < 1:  # a sample
-            u = expit(np.array([one.logit(Z) for one in others]) / 4)
-            enough &= u.mean(axis=0) - tolerance(share, len(others)) * u.std(axis=0, ddof=1) > 0.5
-        assert np.array_equal(durable(logistic, others, share=share).accepts(Z), enough)
+# the rule ------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=12)
+@given(share=st.sampled_from([0.6, 0.8, 0.9, 0.95]), count=st.integers(8, 60), seed=st.integers(0, 99))
+def test_the_bound_is_below_the_share_s_quantile_as_often_as_said(share, count, seed):
+    sample = np.random.default_rng(seed).normal(3, 2, size=(20_000, count))
+    low = sample.mean(axis=1) - tolerance(share, count) * sample.std(axis=1, ddof=1)
+    said = np.mean(low <= 3 - 2 * norm.ppf(share))  # then at least the share of all to come is above
+    assert said == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 20_000))
+
+
+@settings(deadline=None, max_examples=30)
+@given(share=st.floats(0.5, 0.99), count=st.integers(8, 200))
+def test_more_retrainings_ask_for_less_and_a_higher_share_for_more(share, count):
+    assert tolerance(share, count) >= tolerance(share, count + 50) - 1e-9
+    assert tolerance(share, count) <= tolerance(min(share + 0.005, 0.995), count)
+    assert tolerance(share, count) >= norm.ppf(share) - 1e-6
+
+
+def test_rows_that_a_search_picks_hold_as_well():
+    """Linear models with normal weights: the easiest row of ≤ 3 changes that meets the rule, and the truth about it."""
+    rng = np.random.default_rng(0)
+    d, m, share = 6, 20, 0.95
+    rows = rng.uniform(0.05, 2.5, size=(6_000, d))
+    rows[rng.random((6_000, d)).argsort(axis=1) < d - rng.integers(1, 4, size=(6_000, 1))] = 0.0
+    order = np.argsort((rows**2).sum(axis=1))
+    rows = np.column_stack([rows[order], np.ones(6_000)])
+    held = []
+    for _ in range(60):
+        mean = np.append(rng.uniform(0.3, 1.2, d), -1.0)
+        root = 0.4 * (rng.normal(size=(d + 1, d + 1)) / np.sqrt(d + 1) + 0.5 * np.eye(d + 1))
+        retrainings = mean + rng.normal(size=(m, d + 1)) @ root.T
+        logits = np.vstack([rows @ mean, retrainings @ rows.T])
+        fine = Rule.of(share, m, 0.0, 0.0).least(logits) > 0
+        if fine.any():
+            row = rows[fine.argmax()]
+            held.append(norm.cdf(row @ mean / np.linalg.norm(root.T @ row)))
+    assert len(held) >= 50
+    assert np.mean(held) >= share
 
 
 @given(share=st.floats(0, 1), count=st.integers(0, 60))
@@ -60,15 +100,115 @@ def test_enough_is_what_exchangeability_asks_for(share, count):
     assert k == 0 or (k - 1) / of < share
 
 
+@settings(deadline=None, max_examples=40)
+@given(share=st.floats(0, 1), seed=st.integers(0, 999))
+def test_accepted_is_what_the_model_and_enough_others_accept(logistic, refits, share, seed):
+    Z = np.random.default_rng(seed).random((50, logistic.space.dimension))
+    for others in (refits, refits[:5]):
+        count = needed(share, len(others))
+        fine = logistic.accepts(Z) & (accepting(others, Z) >= count)
+        if (
+            len(others) >= 8 and 0.5 <= share < 1
+        ):  # a sample; of few, or for less than a half, only the count is asked for
+            u = expit(np.array([one.logit(Z) for one in others]) / 4)
+            fine &= u.mean(axis=0) - tolerance(share, len(others)) * u.std(axis=0, ddof=1) > 0.5
+        assert np.array_equal(durable(logistic, others, share=share).accepts(Z), fine)
+
+
+def test_a_member_that_is_very_sure_counts_as_sure_and_no_more():
+    assert agreed(np.array([3.0, 700.0]), 0.0) == pytest.approx([expit(0.75), 1.0])
+    assert 0 < Rule.of(0.9, 20, 0.0, 0.0).least(np.array([[2.0]] + [[3.0]] * 19 + [[700.0]])) <= 2
+
+
+@pytest.mark.parametrize("wrong", [{"share": 1.2}, {"share": "high"}, {"margin": 0.5}, {"margin": -0.1}])
+def test_wrong_settings_are_refused(logistic, wrong):
+    with pytest.raises(reap.InputError, match=r"durability is|margin is"):
+        durable(logistic, [], **wrong)
+
+
+# the usual spread ----------------------------------------------------------------------------------------
+
+
+def world(rng, rows, weight, slope=-15.0):
+    """Return true means (n,), true deviations (n,) and values u (M, n) of retrainings."""
+    mean = rng.uniform(0.2, 0.8, rows)
+    usual = 0.06**2 * np.exp(slope * (mean - 0.5) ** 2)
+    true = np.sqrt(usual * weight / rng.chisquare(weight, rows))
+    return mean, true, rng.normal(mean, true, (M, rows))
+
+
+def test_what_is_usual_is_found_again():
+    found = Spread.of(world(np.random.default_rng(0), 40_000, weight=12.0)[2])
+    assert np.exp(found.level / 2) == pytest.approx(0.06, rel=0.02)
+    assert found.slope == pytest.approx(-15, rel=0.05)
+    assert found.weight == pytest.approx(12, rel=0.15)
+    rng = np.random.default_rng(1)  # rows that are all alike count for ten times a row's own
+    assert Spread.of(rng.normal(0.5, 0.05, (M, 2_000))).weight == 10 * (M - 1)
+    assert Spread.of(rng.normal(0.5, 0.05, (M, 29))) is None  # too few rows that differ
+    assert Spread.of(np.full((M, 500), 0.7)) is None
+
+
+def test_a_deviation_that_was_picked_for_being_small_is_not_believed():
+    """The bound is as sure as it says whatever s was seen; without the usual spread it is wrong most of the time."""
+    rng = np.random.default_rng(3)
+    mean, true, u = world(rng, 200_000, weight=30.0)
+    usual, seen = Spread.of(u), u.std(axis=0, ddof=1)
+    expected = np.sqrt(np.exp(usual.level + usual.slope * (mean - 0.5) ** 2))
+    lucky = seen < np.quantile(seen / expected, 0.05) * expected
+
+    def kept(deviation, more):
+        low = u.mean(axis=0) - tolerance(SHARE, M, more) * deviation
+        return np.mean((low <= mean - norm.ppf(SHARE) * true)[lucky])
+
+    assert kept(usual.drawn(u.mean(axis=0), seen, M), usual.weight) == pytest.approx(SHARE, abs=0.015)
+    assert kept(seen, 0.0) < 0.7
+
+
+def test_fewer_wavering_rows_pass_and_more_that_hold():
+    """What a search among thousands of rows needs: the rule tells rows of a true share of .9 from rows of .995."""
+    rng = np.random.default_rng(4)
+    usual = Spread.of(world(rng, 1_000, weight=40.0, slope=0.0)[2])
+    passed = {}
+    for true_share in (0.9, 0.995):
+        true = world(rng, 100_000, weight=40.0, slope=0.0)[1]
+        mean = 0.5 + norm.ppf(true_share) * true
+        logits = 4 * logit(np.clip(np.vstack([mean, rng.normal(mean, true, (M, len(mean)))]), 1e-6, 1 - 1e-6))
+        for known in (None, usual):
+            passed[true_share, known] = np.mean(Rule.of(SHARE, M, 0.0, 0.0, known).least(logits) > 0)
+    assert passed[0.9, usual] < 0.5 * passed[0.9, None]
+    assert passed[0.995, usual] > 1.2 * passed[0.995, None]
+
+
+def test_trees_are_asked_for_it_and_smooth_models_are_not(table, vectors, logistic, refits):
+    X, y, space = table
+    model = HistGradientBoostingClassifier(max_iter=10, min_samples_leaf=5)
+    today = wrap(make_pipeline(space.encoder(), model).fit(X, y), space)
+    others = retrained(today, X, y, 9)
+    usual = differing(today, others, X)
+    assert usual.weight > 0
+    assert differing(today, others[:7], X) is None
+    u = agreed(np.stack([one.logit(vectors) for one in others]), 0.0)
+    deviation = usual.drawn(u.mean(axis=0), u.std(axis=0, ddof=1), 9)
+    fine = u.mean(axis=0) - tolerance(0.7, 9, usual.weight) * deviation > 0.5
+    fine &= today.accepts(vectors) & ((u > 0.5).sum(axis=0) >= 7)
+    careful = durable(today, others, share=0.7, usual=usual)
+    assert np.array_equal(careful.accepts(vectors), fine)
+    assert not np.array_equal(careful.logit(vectors), durable(today, others, share=0.7).logit(vectors))
+    assert differing(logistic, refits, X) is None
+    same = durable(logistic, refits, share=0.7, usual=usual)
+    assert np.array_equal(same.logit(vectors), durable(logistic, refits, share=0.7).logit(vectors))
+    engine = reap.Recourse(today.model, space, durability=reap.Durability(0.7, refits=9)).fit(X, y)
+    assert engine.acceptance_.usual.weight == pytest.approx(usual.weight)
+    assert reap.checks.engine(engine, X, people=2, matrices=1, for_people=False).ok
+
+
+# a model among models ------------------------------------------------------------------------------------
+
+
 def test_the_gradient_is_that_of_the_score(logistic, refits, vectors):
     both = durable(logistic, refits, share=0.6)
     assert both.has_gradient
-    eps = 1e-6
-    for j in range(vectors.shape[1]):
-        step = np.zeros(vectors.shape[1])
-        step[j] = eps
-        slope = (both.logit(vectors + step) - both.logit(vectors - step)) / (2 * eps)
-        assert np.allclose(slope, both.gradient(vectors)[:, j], atol=1e-4)
+    np.testing.assert_allclose(both.gradient(vectors), slopes(both, vectors), atol=1e-4)
 
 
 def test_members_without_a_gradient_are_scored_alike(table, logistic, refits, vectors):
@@ -77,9 +217,8 @@ def test_members_without_a_gradient_are_scored_alike(table, logistic, refits, ve
     mixed = durable(logistic, [*refits, wrap(on_vectors(forest), space)], share=1.0)
     assert not mixed.has_gradient
     lowest = np.min([one.probability(vectors) for one in (logistic, *refits)], axis=0)
-    assert np.allclose(
-        mixed.probability(vectors), np.minimum(lowest, forest.predict_proba(vectors)[:, 1]), atol=1e-12
-    )
+    lowest = np.minimum(lowest, forest.predict_proba(vectors)[:, 1])
+    assert np.allclose(mixed.probability(vectors), lowest, atol=1e-12)
 
 
 @pytest.mark.parametrize("smooth", [True, False])
@@ -93,43 +232,43 @@ def test_a_margin_is_kept_above_the_threshold(table, smooth, logistic, vectors):
     assert np.array_equal(careful.accepts(vectors)[clear], (p > 0.6)[clear])
 
 
+# retrainings ---------------------------------------------------------------------------------------------
+
+
 def test_retrainings_differ_and_repeat(table, logistic, refits, vectors):
-    X, y, _ = table
+    X, y, space = table
     again = retrained(logistic, X, y, 9)
     scores = np.stack([one.probability(vectors) for one in refits])
     assert np.array_equal(scores, [one.probability(vectors) for one in again])
     assert (np.ptp(scores, axis=0) > 0).all()
-
-
-def test_every_retraining_has_its_own_seed(table):
-    X, y, space = table
-    network = MLPClassifier((4,), max_iter=30, random_state=0)
-    model = make_pipeline(space.encoder(), network)
+    model = make_pipeline(space.encoder(), MLPClassifier((4,), max_iter=30, random_state=0))
     with pytest.warns(match="Maximum iterations"):
         model.fit(X, y)
     made = retrained(wrap(model, space), X, y, 3)  # says nothing of convergence: today's model did
-    assert len({one.model[-1].random_state for one in made}) == 3
+    assert len({one.model[-1].random_state for one in made}) == 3  # a seed of its own for each
+
+
+def test_a_linear_model_is_retrained_more_often(logistic, table):
+    X, y, space = table
+    assert [enough(logistic, rows) for rows in (2_000, 5_000, 100_000)] == [100, 40, 20]
+    tree = wrap(on_vectors(DecisionTreeClassifier().fit(space.encode(X), y)), space)
+    assert enough(tree, 2_000) == 20
 
 
 @pytest.mark.parametrize("kind", ["frame", "pipeline on arrays", "vectors", "named vectors", "search"])
-def test_the_estimator_gets_rows_as_it_was_trained(table, kind, vectors):
-    import pandas as pd
-    from sklearn.model_selection import GridSearchCV
-    from sklearn.preprocessing import StandardScaler
-
-    X, y, space = table
+def test_the_estimator_gets_rows_as_it_was_trained(table, kind):
+    X, y, _ = table
     X = X.drop(columns="housing")
     space = reap.ActionSpace.from_frame(X)
     Z = space.encode(X)
+    named = pd.DataFrame(Z, columns=list(space.columns))
     model = {
         "frame": lambda: DecisionTreeClassifier(max_depth=3).fit(X, y),
         "pipeline on arrays": lambda: on_vectors(
             make_pipeline(StandardScaler(), LogisticRegression()).fit(Z, y)
         ),
         "vectors": lambda: on_vectors(LogisticRegression().fit(Z, y)),
-        "named vectors": lambda: on_vectors(
-            LogisticRegression().fit(pd.DataFrame(Z, columns=list(space.columns)), y)
-        ),
+        "named vectors": lambda: on_vectors(LogisticRegression().fit(named, y)),
         "search": lambda: GridSearchCV(DecisionTreeClassifier(), {"max_depth": [2, 3]}, cv=2).fit(X, y),
     }[kind]()
     like = wrap(model, space)
@@ -140,6 +279,8 @@ def test_the_estimator_gets_rows_as_it_was_trained(table, kind, vectors):
 def test_what_cannot_be_retrained_is_told_what_to_do(table, logistic, monkeypatch):
     X, y, space = table
     function = wrap(lambda frame: np.full(len(frame), 0.4), space)
+    assert trainable(logistic.model)
+    assert not trainable(function.model)
     with pytest.raises(reap.InputError, match=r"models=.*margin="):
         retrained(function, X, y)
 
@@ -151,105 +292,10 @@ def test_what_cannot_be_retrained_is_told_what_to_do(table, logistic, monkeypatc
 
     with pytest.raises(reap.InputError, match=r"trained once.*models=.*margin="):
         retrained(wrap(on_vectors(Once().fit(space.encode(X), y)), space), X, y)
-    monkeypatch.setattr(module, "_DRAWS", 0)
-    with pytest.raises(reap.InputError, match=r"too few.*models="):
-        retrained(logistic, X, y)
-
-
-def test_labels_must_be_the_model_s(table, logistic):
-    X, y, _ = table
     with pytest.raises(reap.InputError, match=r"labels \['no', 'yes'\].*classes \[0, 1\]"):
         retrained(logistic, X, np.where(y, "yes", "no"))
     with pytest.raises(reap.InputError, match=r"one label for each of the 240 rows"):
         retrained(logistic, X, y[:5])
-
-
-@pytest.mark.parametrize("wrong", [{"share": 1.2}, {"share": "high"}, {"margin": 0.5}, {"margin": -0.1}])
-def test_wrong_settings_are_refused(logistic, wrong):
-    with pytest.raises(reap.InputError, match=r"durability is|margin is"):
-        durable(logistic, [], **wrong)
-
-
-@pytest.fixture(scope="module", params=["linear", "network", "trees", "asked one by one"])
-def members(request, table):
-    X, y, space = table
-    if request.param == "trees":
-        model = HistGradientBoostingClassifier(max_iter=8, random_state=0)
-    elif request.param == "network":
-        model = MLPClassifier((6,), max_iter=15, random_state=0)
-    else:
-        model = LogisticRegression()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        today = wrap(make_pipeline(space.encoder(), model).fit(X, y), space)
-    found = [today, *retrained(today, X, y, 12)]
-    if request.param == "trees":
-        found = [read(one, space, X).classifier for one in found]
-    if request.param == "asked one by one":
-        found = [wrap(on_vectors(one.probability), space) for one in found]
-    return found
-
-
-@settings(deadline=None, max_examples=30)
-@given(share=st.floats(0, 1), seed=st.integers(0, 999), count=st.integers(0, 200), least=st.floats(-1, 1))
-def test_what_reaches_the_least_has_its_logit_and_the_rest_has_less(members, share, seed, count, least):
-    both = durable(members[0], members[1:], share=share)
-    Z = np.random.default_rng(seed).random((count, both.space.dimension))
-    exact, found = both.logit(Z), both.from_least(Z, least)
-    near = 1e-9  # products of other sizes are rounded in another way
-    sure = np.abs(exact - least) > near
-    assert np.allclose(found[sure & (exact >= least)], exact[sure & (exact >= least)], atol=near)
-    assert (found[sure & (exact < least)] < least).all()
-
-
-def test_a_model_of_one_member_says_all_it_knows(members):
-    Z = np.random.default_rng(0).random((5, members[0].space.dimension))
-    assert np.array_equal(members[0].from_least(Z, 100.0), members[0].logit(Z))
-
-
-def test_the_last_members_are_asked_about_few_rows(table):
-    X, y, space = table
-    today = wrap(make_pipeline(space.encoder(), LogisticRegression()).fit(X, y), space)
-    asked = np.zeros(21, dtype=int)
-
-    def counting(i):
-        def probability(Z):
-            asked[i] += len(Z)
-            return today.probability(Z)
-
-        return wrap(on_vectors(probability), space)
-
-    both = durable(counting(0), [counting(i) for i in range(1, 21)], share=0.9)
-    Z = np.random.default_rng(1).random((300, space.dimension))
-    asked[:] = 0
-    accepted = both.from_least(Z, both.boundary) >= both.boundary
-    assert asked[0] == 300
-    assert (asked[1:] == today.accepts(Z).sum()).all()
-    assert 0 < accepted.sum() <= asked[-1] < 300
-
-
-@pytest.mark.parametrize("rows", [0, 1, 7, 600])  # 600: more than one block
-@pytest.mark.parametrize("activation", ["relu", "tanh", "logistic", "identity"])
-@pytest.mark.parametrize("hidden", [(), (5,), (3, 6, 2)])
-@pytest.mark.parametrize("output", ["probability", "score"])
-def test_networks_of_one_shape_say_together_what_each_says_alone(table, hidden, activation, rows, output):
-    rng, space = np.random.default_rng(0), table[2]
-    sizes, scale = (
-        [space.dimension, *hidden, 1],
-        Scale(0.5, output, spread=1.0 if output == "probability" else 3.0),
-    )
-    networks = [
-        Network(
-            [rng.normal(size=pair) for pair in pairwise(sizes)],
-            [rng.normal(size=n) for n in sizes[1:]],
-            activation,
-            i % 2,
-        )
-        for i in range(5)
-    ]
-    members = [Classifier(one, space, 1, 0.5, one, scale) for one in networks]
-    both, Z = durable(members[0], members[1:], share=0.6).kernel, rng.normal(size=(rows, space.dimension))
-    assert both._stack is not None
-    alone = np.array([one.logit(Z) for one in members])
-    assert np.allclose(both.logits(Z), alone, rtol=1e-12, atol=1e-12)
-    assert np.allclose(both.logits(Z, 1, 4), alone[1:4], rtol=1e-12, atol=1e-12)
+    monkeypatch.setattr(module, "_DRAWS", 0)
+    with pytest.raises(reap.InputError, match=r"too few.*models="):
+        retrained(logistic, X, y)

@@ -1,4 +1,4 @@
-"""Gradients are the slopes of the logit, whatever the model and whatever stands before it."""
+"""Gradients are the slopes of the logit, whatever the model and whatever stands before it; the pipelines themselves say so."""
 
 from __future__ import annotations
 
@@ -6,14 +6,27 @@ import numpy as np
 import pytest
 from scipy.special import logit
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
 
 import reap
 from reap.models import wrap
+from tests.models.ensembles import people
 
 
 def mlp(activation="relu", hidden=(8, 6)):
@@ -77,6 +90,7 @@ def test_gradient_equals_finite_differences_and_probability_the_models_own(name,
         (StandardScaler(),),
         (MinMaxScaler((-1, 2)), StandardScaler(with_mean=False)),
         ("passthrough", RobustScaler(), MaxAbsScaler()),
+        (make_pipeline(StandardScaler(), MinMaxScaler()),),
     ],
 )
 @pytest.mark.parametrize("frames", [False, True])
@@ -96,42 +110,166 @@ def test_scalers_between_encoder_and_model_are_part_of_the_gradient(scalers, fra
     )
 
 
-def test_nested_pipelines_are_looked_through(table):
-    X, y, space = table
-    model = make_pipeline(space.encoder(), make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
-    assert wrap(model, space).has_gradient
+class Hesitant(LogisticRegression):
+    """A model with probabilities of its own."""
+
+    def predict_proba(self, X):
+        return 0.5 + 0.5 * (super().predict_proba(X) - 0.5)
 
 
-def test_a_clipping_scaler_has_no_gradient_but_right_probabilities(table):
-    X, y, space = table
-    model = make_pipeline(space.encoder(), MinMaxScaler(clip=True), LogisticRegression()).fit(X, y)
-    classifier = wrap(model, space)
-    assert not classifier.has_gradient
-    np.testing.assert_array_equal(classifier.probability(space.encode(X)), model.predict_proba(X)[:, 1])
-
-
-def test_a_model_with_probabilities_of_its_own_is_believed(table):
-    class Hesitant(LogisticRegression):
-        def predict_proba(self, X):
-            return 0.5 + 0.5 * (super().predict_proba(X) - 0.5)
-
-    X, y, space = table
-    model = make_pipeline(space.encoder(), Hesitant()).fit(X, y)
-    classifier = wrap(model, space)
-    assert not classifier.has_gradient
-    np.testing.assert_array_equal(classifier.probability(space.encode(X)), model.predict_proba(X)[:, 1])
-
-
-def test_one_against_rest_probabilities_have_no_gradient_here(table):
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (MinMaxScaler(clip=True), LogisticRegression()),
+        (Hesitant(),),
+        (SGDClassifier(loss="log_loss", random_state=0),),  # one class against the rest
+    ],
+    ids=["clipped", "own probabilities", "many classes"],
+)
+def test_what_is_not_what_it_seems_has_no_gradient_but_right_probabilities(steps, table):
     X, _, space = table
-    model = make_pipeline(space.encoder(), SGDClassifier(loss="log_loss", random_state=0))
-    model.fit(X, labels("many classes", table))
-    classifier = wrap(model, space, target=2)
+    y = labels("many classes", table) if len(steps) == 1 else table[1]
+    model = make_pipeline(space.encoder(), *steps).fit(X, y)
+    classifier = wrap(model, space)
     assert not classifier.has_gradient
-    np.testing.assert_array_equal(classifier.probability(space.encode(X)), model.predict_proba(X)[:, 2])
+    np.testing.assert_array_equal(classifier.probability(space.encode(X)), model.predict_proba(X)[:, 1])
 
 
-def test_no_gradient_recommends_the_engine_that_needs_none(table, vectors):
-    space = table[2]
-    with pytest.raises(reap.InputError, match="which needs none"):
-        wrap(lambda X: np.full(len(X), 0.5), space).gradient(vectors)
+# behind preprocessing of raw frames ------------------------------------------------------------------------
+
+WORDS, NUMBERS = ["housing", "grade"], ["age", "income", "cards"]
+
+
+def network():
+    return MLPClassifier((8,), activation="tanh", max_iter=2000, random_state=0)
+
+
+def linear():
+    return LogisticRegression(max_iter=2000)
+
+
+def usual(*, onehot=True, drop=None):
+    words = (
+        OneHotEncoder(drop=drop)
+        if onehot
+        else OrdinalEncoder(categories=[["free", "own", "rent"], list("abcd")])
+    )
+    return make_column_transformer((words, WORDS), (StandardScaler(), NUMBERS), remainder="passthrough")
+
+
+PIPELINES = {
+    "logistic": lambda: make_pipeline(usual(), linear()),
+    "first level dropped": lambda: make_pipeline(usual(drop="first"), linear()),
+    "ordinal codes": lambda: make_pipeline(usual(onehot=False), network()),
+    "network": lambda: make_pipeline(usual(), network()),
+    "discriminant": lambda: make_pipeline(usual(drop="first"), LinearDiscriminantAnalysis()),
+    "scaled twice": lambda: make_pipeline(usual(), MinMaxScaler(), network()),
+    "voting": lambda: make_pipeline(
+        usual(), VotingClassifier([("a", linear()), ("b", network())], voting="soft", weights=[1, 3])
+    ),
+    "voting of pipelines": lambda: VotingClassifier(
+        [("a", make_pipeline(usual(), linear())), ("b", make_pipeline(usual(drop="first"), network()))],
+        voting="soft",
+    ),
+    "calibrated": lambda: make_pipeline(usual(), CalibratedClassifierCV(linear(), cv=3)),
+    "calibrated pipeline": lambda: CalibratedClassifierCV(make_pipeline(usual(), linear()), cv=3),
+}
+
+
+@pytest.fixture(scope="module")
+def raw():
+    X, y = people()
+    return X, y, reap.ActionSpace.from_frame(X)
+
+
+@pytest.mark.parametrize("target", [0, 1])
+@pytest.mark.parametrize("name", PIPELINES)
+def test_probabilities_and_gradients_are_those_of_the_pipeline(name, target, raw):
+    X, y, space = raw
+    model = PIPELINES[name]().fit(X, y)
+    classifier = wrap(model, space, target=target)
+    assert classifier.has_gradient
+    Z = space.encode(X)
+    np.testing.assert_allclose(
+        classifier.probability(Z), model.predict_proba(X)[:, target], rtol=0, atol=1e-9
+    )
+    slope = classifier.gradient(Z)
+    for column in NUMBERS:
+        low, high = space.feature(column).range
+        step = 1e-4 * (high - low)
+        ends = [model.predict_proba(X.assign(**{column: X[column] + d}))[:, target] for d in (step, -step)]
+        up, down = (np.log(p / (1 - p)) for p in ends)
+        numeric = (up - down) / 2e-4
+        np.testing.assert_allclose(slope[:, space.slices[column].start], numeric, rtol=2e-3, atol=1e-4)
+
+
+def test_categories_have_slopes_that_say_what_switching_does(raw):
+    X, y, space = raw
+    model = make_pipeline(usual(), linear()).fit(X, y)
+    classifier = wrap(model, space)
+    Z = space.encode(X)
+    block = space.slices["housing"]
+    own = Z[:, block].argmax(axis=1)
+    slope = classifier.gradient(Z)[:, block]
+    for level in range(3):
+        moved = Z.copy()
+        moved[:, block] = np.eye(3)[level]
+        rise = classifier.logit(moved) - classifier.logit(Z)
+        np.testing.assert_allclose(slope[:, level] - slope[np.arange(len(Z)), own], rise, atol=1e-9)
+
+
+def test_ordered_levels_that_are_one_hot_are_interpolated(raw):
+    X, y, space = raw
+    classifier = wrap(make_pipeline(usual(), linear()).fit(X, y), space)
+    j = space.slices["grade"].start
+    low = space.encode(X.iloc[:5])
+    low[:, j], high, middle = 1 / 3, low.copy(), low.copy()
+    high[:, j], middle[:, j] = 2 / 3, 0.5
+    rise = classifier.logit(high) - classifier.logit(low)
+    np.testing.assert_allclose(classifier.gradient(middle)[:, j] / 3, rise, atol=1e-9)
+
+
+def test_imputed_values_stand_for_missing_ones():
+    X, y = people()
+    X["income"] = X["income"].where(np.arange(len(X)) % 9 > 0)
+    X["housing"] = X["housing"].astype(object).where(np.arange(len(X)) % 11 > 0, None)
+    space = reap.ActionSpace.from_frame(X, missing=["income", "housing"])
+    pre = make_column_transformer(
+        (make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), NUMBERS),
+        (
+            make_pipeline(
+                SimpleImputer(strategy="constant", fill_value="none", missing_values=None), OneHotEncoder()
+            ),
+            ["housing"],
+        ),
+    )
+    model = make_pipeline(pre, linear()).fit(X, y)
+    classifier = wrap(model, space)
+    assert classifier.has_gradient
+    np.testing.assert_allclose(
+        classifier.probability(space.encode(X)), model.predict_proba(X)[:, 1], rtol=0, atol=1e-9
+    )
+    assert (classifier.gradient(space.encode(X))[X["income"].isna(), space.slices["income"].start] == 0).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(
+            make_column_transformer((QuantileTransformer(n_quantiles=20), ["income"])), LogisticRegression()
+        ),
+        make_pipeline(make_column_transformer((MinMaxScaler(clip=True), ["income"])), LogisticRegression()),
+        make_pipeline(usual(), RandomForestClassifier(5)),
+        make_pipeline(usual(), CalibratedClassifierCV(LogisticRegression(), method="isotonic", cv=2)),
+        make_pipeline(
+            usual(), VotingClassifier([("a", linear()), ("b", network())], voting="soft")
+        ).set_params(votingclassifier__b=RandomForestClassifier(5)),
+    ],
+    ids=["quantiles", "clipped", "forest", "isotonic", "voting with a forest"],
+)
+def test_what_is_not_smooth_or_not_affine_has_no_gradient(model, raw):
+    X, y, space = raw
+    classifier = wrap(model.fit(X, y), space)
+    assert not classifier.has_gradient
+    with pytest.raises(reap.InputError, match=r"has no gradient; .* which needs none"):
+        classifier.gradient(space.encode(X))

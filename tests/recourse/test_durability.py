@@ -15,8 +15,7 @@ import reap
 from reap.checks.judge import Judge
 from reap.checks.promises import Call, irreducible, legal
 from reap.models import wrap
-from reap.models.agreement import needed
-from reap.models.durable import accepting, retrained
+from reap.models.durable import accepting, needed, retrained
 from reap.recourse import advice
 
 

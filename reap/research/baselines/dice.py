@@ -114,7 +114,7 @@ class DiCE(RowBaseline):
         later = [c for c in blocks if c not in numbers]
         order = [j for c in (*numbers, *later) for j in range(blocks[c].start, blocks[c].stop)]
         return dice.Model(
-            model=Module(self.acceptance_.classifier.kernel, np.argsort(order)),  # type: ignore[arg-type]
+            model=Module(self.acceptance_.classifier.kernel, np.argsort(order)),
             backend="PYT",
             func="ohe-min-max",
         )
