@@ -30,7 +30,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "cli": (2_000, 11),
     "service": (6_240, 25),
     "doors": (872, 6),
-    "batch": (1_390, 5),
+    "batch": (1_300, 5),
     "checks": (2_520, 11),
     "auditing": (1_130, 6),
 }

@@ -53,17 +53,7 @@ class Given(NamedTuple):
 
 @dataclass
 class Answers:
-    """One person's answers and wishes.
-
-    Parameters
-    ----------
-    given : list of Given
-    limits : Limits
-    difficulties : dict
-        How hard they called features, 1 to 5.
-    scales : list of float, optional
-        Those of the person's own session.
-    """
+    """One person's answers and wishes: how hard they called features, 1 to 5, and the scales of their own session."""
 
     given: list[Given] = field(default_factory=list)
     limits: Limits = field(default_factory=Limits)

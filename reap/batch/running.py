@@ -5,8 +5,6 @@ What happens to a chunk of rows is in ``Planner``; who does it, and what follows
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import functools
 import itertools
 import json
@@ -26,15 +24,14 @@ import numpy as np
 import pandas as pd
 import threadpoolctl  # type: ignore[import-untyped]
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeRemainingColumn
-from rich.text import Text
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from reap import __version__
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
 from reap.batch import answers
 from reap.batch.answers import Answers
-from reap.batch.store import PlanStore, describe, digest, moments, pack, read_manifest, schema_of, statuses_of
+from reap.batch.store import PlanStore, describe, digest, moments, pack, schema_of, statuses_of
 from reap.batch.tables import ID, Chunk, chunks, open_table
 from reap.effort import identity, matrices
 from reap.plan import Plan
@@ -120,7 +117,7 @@ def run(
     provenance : mapping, optional
         More to write in the manifest, such as names of files.
     verbose : bool
-        Show rows, rate and time left.
+        Show how many rows are done and the time left.
 
     Returns
     -------
@@ -176,25 +173,26 @@ def run(
         ids = None if id_column is not None else first.rows.index
         scheme = schema_of(table.schema, space.encoding.table, ids, engine.classifier_.scale.output)
         store = PlanStore(output, manifest, scheme)
-        begun = store.begin(resume)
-        if begun is None:
-            return _result(store.output, read_manifest(store.output))
-        done = begun
+        if (finished_before := store.begin(resume)) is not None:
+            return _result(store.output, finished_before)
+        done = store.done
 
     def todo() -> Iterator[Chunk]:
         nonlocal total
         for chunk in chunks(table, space, chunk_size, id_column):
-            total = chunk.stop
+            total = chunk.start + len(chunk.rows)
             if chunk.number not in done:
                 keys = (answers.key(row_id) for row_id in chunk.rows.index) if people else ()
-                chunk.answers = {i: people[key] for i, key in enumerate(keys) if key in people}
-                yield chunk
+                yield chunk._replace(answers={i: people[key] for i, key in enumerate(keys) if key in people})
 
     jobs = joblib.effective_n_jobs(n_jobs)
     if table.count is not None:
         jobs = min(jobs, -(-table.count // chunk_size))
     made: dict[int, Frame] = {}
-    with _progress(table.count, len(done) * chunk_size, verbose) as advance:
+    columns = ("Plans", BarColumn(), MofNCompleteColumn(), "rows", TimeRemainingColumn())
+    console = Console(stderr=True)  # so that output can be piped
+    with Progress(*columns, console=console, speed_estimate_period=300, disable=not verbose) as bar:
+        task = bar.add_task("", total=table.count, completed=len(done) * chunk_size)
         for chunk, found in finished(Planner(engine, A, limits), todo, jobs, scheduler):
             frame = pd.concat([chunk.rest, found], axis=1)
             if store is None:
@@ -202,7 +200,7 @@ def run(
             else:
                 store.write(chunk.number, frame)
             done.add(chunk.number)
-            advance(len(found))
+            bar.advance(task, len(found))
     if store is not None:
         return _result(store.output, store.finish(total))
     whole = pd.concat([made[number] for number in sorted(made)])
@@ -214,60 +212,27 @@ def _result(path: Path, manifest: dict[str, Any]) -> Result:
     return Result(path, manifest["rows"], manifest["statuses"], manifest)
 
 
-class _Rate(ProgressColumn):
-    """Rows a second."""
-
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.0f} rows/s")
-
-
-@contextlib.contextmanager
-def _progress(total: int | None, done: int, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Show rows, rate and time left (on stderr, so that output can be piped), and yield what moves the bar on."""
-    columns = ("Plans", BarColumn(), MofNCompleteColumn(), "rows", _Rate(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, speed_estimate_period=300, disable=not shown) as bar:
-        task = bar.add_task("", total=total, completed=done)
-        yield lambda rows: bar.update(task, advance=rows)
-
-
 # what is done to a chunk -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Planner:
-    """A fitted engine and what holds for every row; called with a chunk, it returns the table of plans.
-
-    Parameters
-    ----------
-    engine : Engine, fitted
-    matrix : (d, d)
-        The effort matrix assumed for those who were not asked.
-    limits : Limits, optional
-        What nobody can do.
-    """
+    """A fitted engine, the matrix (d, d) of those who were not asked, and what nobody can do; makes the plans of a chunk."""
 
     engine: Any
     matrix: Array
     limits: Limits | None = None
 
-    def __call__(self, rows: Frame, answers: Mapping[int, Answers], unread: Mapping[int, str]) -> Frame:
-        """Return one line a row: the target's columns and the ``recourse_`` columns, index kept.
-
-        Parameters
-        ----------
-        rows : DataFrame (n, features), in units
-        answers : what the person in row i (0 … n − 1) answered, for those who were asked
-        unread : why row i could not be read, for those who could not
-        """
-        found: dict[int, Plan | Exception] = {i: InputError(why) for i, why in unread.items()}
-        found |= {i: self._asked(rows.iloc[[i]], said) for i, said in answers.items() if i not in found}
+    def __call__(self, chunk: Chunk) -> Frame:
+        """Return one line a row: the target's columns and the ``recourse_`` columns, index kept."""
+        rows, asked = chunk.rows, chunk.answers
+        found: dict[int, Plan | Exception] = {i: InputError(why) for i, why in chunk.unread.items()}
+        found |= {i: self._asked(rows.iloc[[i]], said) for i, said in asked.items() if i not in found}
         plain = [i for i in range(len(rows)) if i not in found]
         if plain:  # those whom nobody asked are handed over together
             planned = self.engine.plan_each(rows.iloc[plain], self.matrix, self.limits)
             found |= zip(plain, planned, strict=True)
-        told = [answers[i].told if i in answers else 0 for i in range(len(rows))]
+        told = [asked[i].told if i in asked else 0 for i in range(len(rows))]
         return self._table(rows, [found[i] for i in range(len(rows))], told)
 
     def _asked(self, row: Frame, answers: Answers) -> Plan | Exception:
@@ -324,62 +289,42 @@ def _failure(error: Exception) -> tuple[str, str]:
 # who does it -----------------------------------------------------------------------------------------
 
 Done = Iterator[tuple[Chunk, Frame]]
+Todo = Callable[[], Iterator[Chunk]]
 
 
-def finished(
-    planner: Planner, todo: Callable[[], Iterator[Chunk]], n_jobs: int, scheduler: str | None
-) -> Done:
+def finished(planner: Planner, todo: Todo, n_jobs: int, scheduler: str | None) -> Done:
     """Yield every chunk with its table as it is done, in any order; at most three for each worker are read ahead.
 
-    Parameters
-    ----------
-    planner : Planner
-    todo : function without arguments
-        Reads the chunks that are not done, from the beginning; asked again after the death of a worker.
-    n_jobs : int
-        Processes on this machine; 1 for none but this.
-    scheduler : str, optional
-        Address of a Dask scheduler instead.
+    ``todo()`` reads the chunks that are not done, from the beginning; it is asked again after the death of a worker.
     """
     if scheduler is not None:
         return _on_cluster(planner, todo(), scheduler)
     if n_jobs > 1:
         return _in_processes(planner, todo, n_jobs)
-    return ((chunk, planner(*_given(chunk))) for chunk in todo())
-
-
-def _given(chunk: Chunk) -> tuple[Frame, Mapping[int, Answers], Mapping[int, str]]:
-    """Return what a worker needs of a chunk."""
-    return chunk.rows, chunk.answers, chunk.unread
-
-
-def _work(planner: Planner, *given: Any) -> Frame:
-    """Plan for one chunk in a worker; linear algebra runs in one thread, because every core has a worker.
-
-    Freed memory goes back to the system, where it lets us: one hard row must not set the size of a worker for good.
-    """
-    with threadpoolctl.threadpool_limits(1):
-        table = planner(*given)
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
-    return table
+    return ((chunk, planner(chunk)) for chunk in todo())
 
 
 def _given_up(chunk: Chunk) -> ChildProcessError:
     return ChildProcessError(
-        f"workers died {_DEATHS} times on rows {chunk.start} to {chunk.stop - 1}; "
+        f"workers died {_DEATHS} times on rows {chunk.start} to {chunk.start + len(chunk.rows) - 1}; "
         "if they ran out of memory use fewer jobs; what is done is kept: run again with resume"
     )
 
 
-def _in_processes(planner: Planner, todo: Callable[[], Iterator[Chunk]], n_jobs: int) -> Done:
+def _work(planner: Planner, chunk: Chunk) -> Frame:
+    """Plan for one chunk in a worker; linear algebra runs in one thread, because every core has a worker."""
+    with threadpoolctl.threadpool_limits(1):
+        return planner(chunk)
+
+
+def _in_processes(planner: Planner, todo: Todo, n_jobs: int) -> Done:
     """Yield chunks done by processes of joblib, which stops when one of them dies: then what is not done is begun again."""
     deaths, sent = 0, dict[int, Chunk]()
 
     def tasks() -> Iterator[Any]:
         for chunk in todo():
             sent[chunk.number] = chunk
-            yield joblib.delayed(_work_for)(os.getpid(), chunk.number, planner, *_given(chunk))
+            yield joblib.delayed(_work_for)(os.getpid(), planner, chunk.to_plan())
 
     # Without max_nbytes=None joblib would lay large arrays of the engine down in files.
     crew = joblib.Parallel(
@@ -397,10 +342,10 @@ def _in_processes(planner: Planner, todo: Callable[[], Iterator[Chunk]], n_jobs:
                 raise _given_up(next(todo())) from error
 
 
-def _work_for(parent: int, number: int, planner: Planner, *given: Any) -> tuple[int, Frame]:
+def _work_for(parent: int, planner: Planner, chunk: Chunk) -> tuple[int, Frame]:
     if os.getpid() != parent:  # where joblib may start no process it works in this one
         _end_with(parent)
-    return number, _work(planner, *given)
+    return chunk.number, _work(planner, chunk)
 
 
 @functools.cache
@@ -434,20 +379,20 @@ def _on_cluster(planner: Planner, source: Iterator[Chunk], address: str) -> Done
         raise InputError(
             f"no Dask scheduler answers at {address!r} ({error}); start one with: dask scheduler"
         ) from None
+    sent, done = dict[Any, Chunk](), distributed.as_completed(loop=client.loop)
     with client:
-        sent, done = dict[Any, Chunk](), distributed.as_completed(loop=client.loop)
-
-        def send() -> None:
-            free = 2 * max(1, len(client.nthreads())) - len(sent)
-            for chunk in itertools.islice(source, max(0, free)):
-                future = client.submit(_work_packed, __version__, engine, *_given(chunk), pure=False)
-                sent[future] = chunk
-                done.add(future)
-
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sending large graph")  # once, and there is no smaller way
                 engine = client.submit(bytes, pack(planner), pure=False)
+
+            def send() -> None:
+                free = 2 * max(1, len(client.nthreads())) - len(sent)
+                for chunk in itertools.islice(source, max(0, free)):
+                    future = client.submit(_work_packed, __version__, engine, chunk.to_plan(), pure=False)
+                    sent[future] = chunk
+                    done.add(future)
+
             send()
             for future in done:
                 chunk = sent.pop(future)
@@ -466,9 +411,9 @@ def _on_cluster(planner: Planner, source: Iterator[Chunk], address: str) -> Done
             ) from error
 
 
-def _work_packed(version: str, packed: bytes, *given: Any) -> Frame:
+def _work_packed(version: str, packed: bytes, chunk: Chunk) -> Frame:
     if version != __version__:
         raise InputError(
             f"the worker has reap {__version__}, this run needs {version}; install the same release"
         )
-    return _work(pickle.loads(packed), *given)
+    return _work(pickle.loads(packed), chunk)

@@ -110,16 +110,7 @@ def moments(Z: Array) -> dict[str, Any] | None:
 
 
 class PlanStore:
-    """The output of one run.
-
-    Parameters
-    ----------
-    output : Path
-    manifest : dict
-        What the run is made from.
-    schema : pyarrow.Schema
-        Types of the columns, the same in every part.
-    """
+    """The output of one run: what it is made from, and the Arrow types of the columns, the same in every part."""
 
     def __init__(self, output: str | Path, manifest: dict[str, Any], schema: Any) -> None:
         self.output, self.manifest, self.schema = Path(output), manifest, schema
@@ -127,23 +118,27 @@ class PlanStore:
         self.folder = self.output.with_name(self.output.name + ".parts") if self.single else self.output
         self.parts: dict[str, dict[str, Any]] = {}
 
-    def begin(self, resume: bool) -> set[int] | None:
-        """Make the folder, or find the run to go on with; returns the numbers of the chunks done, None if all are."""
+    @property
+    def done(self) -> set[int]:
+        """The numbers of the chunks that are done."""
+        return {int(name.removeprefix("part-").removesuffix(".parquet")) for name in self.parts}
+
+    def begin(self, resume: bool) -> dict[str, Any] | None:
+        """Make the folder, or find the run to go on with; returns the manifest where nothing is left to do."""
         if self.single and self.output.exists():
             if not resume:
                 raise InputError(f"{str(self.output)!r} exists already; remove it, or choose another name")
-            self._same(read_manifest(self.output))
+            before = self._same(read_manifest(self.output))
             shutil.rmtree(self.folder, ignore_errors=True)
-            return None
+            return before
         self.folder.mkdir(parents=True, exist_ok=True)
-        before: dict[str, Any] = {}
+        before = {}
         if (self.folder / MANIFEST).exists():
             if not resume:
                 raise InputError(
                     f"{str(self.folder)!r} holds a run already; go on with it (resume=True, --resume), or remove it"
                 )
-            before = read_manifest(self.folder)
-            self._same(before)
+            before = self._same(read_manifest(self.folder))
         elif not all(path.match(_HALF) for path in self.folder.iterdir()):
             raise InputError(
                 f"the folder {str(self.folder)!r} is not empty and not a batch; choose another name"
@@ -157,17 +152,18 @@ class PlanStore:
             else:
                 path.unlink()
         if before.get("complete") and len(self.parts) == len(known):
-            return None
+            return before
         self._save()
-        return {int(name.removeprefix("part-").removesuffix(".parquet")) for name in self.parts}
+        return None
 
-    def _same(self, before: dict[str, Any]) -> None:
+    def _same(self, before: dict[str, Any]) -> dict[str, Any]:
         for name, said in _IDENTITY.items():
             if before.get(name) != self.manifest.get(name):
                 raise InputError(
                     f"{str(self.output)!r} was made with another {said} ({before.get(name)} instead of "
                     f"{self.manifest.get(name)}); resume with the same, or choose another output"
                 )
+        return before
 
     def write(self, number: int, table: Frame) -> None:
         """Write the part of a chunk; a reader sees all of it or nothing."""
@@ -184,10 +180,8 @@ class PlanStore:
         """Count, put the parts together where one file is wanted, and return the manifest."""
         import pyarrow.parquet as pq
 
-        statuses = Counter[str]()
-        for part in self.parts.values():
-            statuses.update(part["statuses"])
         self.parts = dict(sorted(self.parts.items()))
+        statuses = sum((Counter(part["statuses"]) for part in self.parts.values()), Counter[str]())
         self.manifest |= {"complete": True, "rows": rows, "statuses": dict(sorted(statuses.items()))}
         if not self.single:
             return self._save()
@@ -270,12 +264,7 @@ def read_plans(path: str | Path) -> tuple[Frame, dict[str, Any]]:
 def schema_of(source: Any, features: list[str], index: Any, output: str) -> Any:
     """Return the Arrow schema of the output.
 
-    Parameters
-    ----------
-    source : the input's schema
-    features : columns of the space
-    index : the ids of the first chunk, where they are not a column already; else None
-    output : what the model returns, "probability" or "score"
+    It has the columns of the source, the space's last; an index of ids where they are no column; the model's output.
     """
     import pyarrow as pa
 

@@ -11,9 +11,8 @@ import contextlib
 import csv
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -33,8 +32,7 @@ _MORE = "recourse_more"
 _BROKEN = "\N{REPLACEMENT CHARACTER}"
 
 
-@dataclass
-class Chunk:
+class Chunk(NamedTuple):
     """Some rows of the input, in their order.
 
     Parameters
@@ -51,12 +49,11 @@ class Chunk:
     rows: Frame
     rest: Frame
     unread: dict[int, str]
-    answers: dict[int, Answers] = field(default_factory=dict)
+    answers: dict[int, Answers]
 
-    @property
-    def stop(self) -> int:
-        """The position after the last row."""
-        return self.start + len(self.rows)
+    def to_plan(self) -> Self:
+        """Return what a worker needs of it."""
+        return self._replace(rest=self.rest.iloc[:, :0])
 
 
 class InMemory:
@@ -118,14 +115,17 @@ class ParquetFiles:
         """Yield frames across row groups and files; dictionaries as plain values, so that no level gets lost."""
         import pyarrow as pa
 
-        position, kept = 0, pa.Table.from_batches([], self.schema)
+        plain = pa.schema(
+            [(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type) for f in self.schema]
+        )
+        position, kept = 0, plain.empty_table()
         for batch in self._batches(size):
-            kept = pa.concat_tables([kept, pa.Table.from_batches([batch], self.schema)])
+            kept = pa.concat_tables([kept, pa.Table.from_batches([batch]).cast(plain)])
             while len(kept) >= size:
-                yield _frame(kept.slice(0, size), position)
+                yield _numbered(kept.slice(0, size).to_pandas(), position)
                 position, kept = position + size, kept.slice(size)
         if len(kept):
-            yield _frame(kept, position)
+            yield _numbered(kept.to_pandas(), position)
 
     def _batches(self, size: int) -> Iterator[Any]:
         import pyarrow.parquet as pq
@@ -139,13 +139,8 @@ class ParquetFiles:
                 yield from file.iter_batches(batch_size=size)
 
 
-def _frame(table: Any, position: int) -> Frame:
-    import pyarrow as pa
-
-    for i, column in enumerate(table.schema):
-        if pa.types.is_dictionary(column.type):
-            table = table.set_column(i, column.name, table.column(i).cast(column.type.value_type))
-    return table.to_pandas().set_axis(pd.RangeIndex(position, position + len(table), name=ID))
+def _numbered(frame: Frame, position: int) -> Frame:
+    return frame.set_axis(pd.RangeIndex(position, position + len(frame), name=ID))
 
 
 class CsvFile:
@@ -191,29 +186,22 @@ class CsvFile:
         with self._said(), reading as reader:
             reader.get_chunk(1)  # the header
             for frame in reader:
-                frame.index = pd.RangeIndex(position, position + len(frame), name=ID)
-                position += len(frame)
-                unread = _unread(frame, count)
-                del frame[_MORE]
+                made = _numbered(frame.drop(columns=_MORE), position)
+                position += len(made)
                 for name, feature in self.features.items():
-                    frame[name] = _typed(frame[name], feature)
-                frame.attrs["unread"] = unread
-                yield frame
+                    made[name] = _typed(made[name], feature)
+                made.attrs["unread"] = _unread(frame, count)
+                yield made
 
     def _read(self, **options: Any) -> Any:
-        reading = {"encoding": "utf-8-sig", "encoding_errors": "replace", "engine": "python"}
+        coding: Any = {"encoding": "utf-8-sig", "encoding_errors": "replace", "engine": "python"}
         return pd.read_csv(
-            self.path, dtype=object, keep_default_na=False, na_values=[""], **reading, **options
+            self.path, dtype=object, keep_default_na=False, na_values=[""], **coding, **options
         )
 
-    @contextlib.contextmanager
-    def _said(self) -> Iterator[None]:
-        unreadable = (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError, csv.Error)
-        with (
-            _readable(self.path, "is not a CSV file that can be read", *unreadable),
-            _readable(self.path, "is damaged", *CUT),
-        ):
-            yield
+    def _said(self) -> Any:
+        broken = (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError, csv.Error, *CUT)
+        return _readable(self.path, "is not a CSV file that can be read", *broken)
 
 
 @contextlib.contextmanager
@@ -305,7 +293,7 @@ def chunks(table: Table, space: ActionSpace, size: int, id_column: str | None) -
         unread = frame.attrs.pop("unread", {})
         if id_column is not None:
             frame = frame.set_axis(pd.Index(frame[id_column], name=id_column))
-        yield Chunk(number, start, frame[features], frame.drop(columns=features), unread)
+        yield Chunk(number, start, frame[features], frame.drop(columns=features), unread, {})
         start += len(frame)
 
 
