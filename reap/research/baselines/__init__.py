@@ -2,8 +2,7 @@
 
 from reap.research.baselines.dice import DiCE
 from reap.research.baselines.face import FACE
-from reap.research.baselines.pear import PEAR
-from reap.research.baselines.pear_cost import DAGS
+from reap.research.baselines.pear import DAGS, PEAR
 from reap.research.baselines.roar import ROAR
 from reap.research.baselines.wachter import Wachter
 
