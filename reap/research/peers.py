@@ -21,7 +21,7 @@ import pandas as pd
 from reap._typing import Array, Bools, Ints
 from reap.models import Classifier
 from reap.research.baselines import DiCE
-from reap.research.baselines.dice_rows import silence
+from reap.research.baselines.dice import silence
 from reap.research.choices import Respondent
 from reap.research.predicting import Predictor
 from reap.space import ActionSpace

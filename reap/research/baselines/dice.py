@@ -1,7 +1,11 @@
-"""Mothilal, Sharma and Tan, "DiCE" (2020), through the authors' own package ``dice-ml``."""
+"""Mothilal, Sharma and Tan, "DiCE" (2020), through the authors' own package ``dice-ml``, on our vectors as the rows it wants."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import random
+import warnings
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Literal, Self
@@ -15,15 +19,18 @@ from reap._typing import Array, Frame
 from reap.plan import Plan
 from reap.recourse import Subject
 from reap.research.baselines.baseline import RowBaseline
-from reap.research.baselines.dice_rows import DIGITS, DiceRows, package, silence
-from reap.space import Limits
+from reap.space import ActionSpace, Limits
 
 Method = Literal["auto", "gradient", "random", "genetic"]
 _METHODS = ("auto", "gradient", "random", "genetic")
+#: Weights of the gradient method: the package's own.
+_GRADIENT = {"proximity_weight": 0.5, "diversity_weight": 1.0}
 #: The column that dice-ml wants for the outcome.
 _OUTCOME = "reap_outcome"
 #: Rows of other people handed to dice-ml; it only learns ranges, levels and spreads from them.
 _ROWS = 2000
+#: Decimals of encoded numbers.
+_DIGITS = 3
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -39,8 +46,6 @@ class DiCE(RowBaseline):
         As in ``Baseline``; without constraints, any point of the unit box.
     method : {"auto", "gradient", "random", "genetic"}
         "auto": the gradient method where the model has a gradient and torch is installed, else "random".
-    proximity, diversity : float
-        Weights of the gradient method.
     max_iterations : int
         Steps of the gradient method at most.
 
@@ -53,8 +58,6 @@ class DiCE(RowBaseline):
     """
 
     method: Method = "auto"
-    proximity: float = 0.5
-    diversity: float = 1.0
     max_iterations: int = 5000
 
     def fit(self, X: Frame, y: Any = None) -> Self:
@@ -93,7 +96,7 @@ class DiCE(RowBaseline):
                 dataframe=self._table(),
                 continuous_features=numbers,
                 outcome_name=_OUTCOME,
-                continuous_features_precision=dict.fromkeys(numbers, DIGITS),
+                continuous_features_precision=dict.fromkeys(numbers, _DIGITS),
             )
             self._explainer = dice.Dice(data, self._dice_model(dice, data, numbers), method=self.method_)
         return self._explainer
@@ -144,8 +147,7 @@ class DiCE(RowBaseline):
         options: dict[str, Any] = {"total_CFs": 1, "desired_class": 1, "verbose": False}
         if self.method_ == "gradient":
             options |= {
-                "proximity_weight": self.proximity,
-                "diversity_weight": self.diversity,
+                **_GRADIENT,
                 "min_iter": min(500, self.max_iterations),
                 "max_iter": self.max_iterations,
                 "stopping_threshold": max(self.classifier_.threshold, 0.5),
@@ -176,7 +178,7 @@ class DiCE(RowBaseline):
         for i, feature in enumerate(self.space.features):
             columns = self.space.slices[feature.name]
             low, high = zero_missing(lower[columns]), zero_missing(upper[columns])
-            free = (high - low).max() > 10.0**-DIGITS and not np.isnan(subject.z[columns]).any()
+            free = (high - low).max() > 10.0**-_DIGITS and not np.isnan(subject.z[columns]).any()
             if free:
                 vary.append(f"f{i}")
             if columns.stop - columns.start == 1:  # dice-ml wants a range for every number, fixed or not
@@ -201,3 +203,87 @@ class _Frames:
     def predict(self, frame: Frame) -> Any:
         """Return 1 where the model accepts."""
         return (self.predict_proba(frame)[:, 1] > self.engine.classifier_.threshold).astype(int)
+
+
+class DiceRows:
+    """Vectors as dice-ml's rows, in columns f0, f1, …: numbers as they are, a category as the name of its level.
+
+    Examples
+    --------
+    >>> space = ActionSpace.from_frame(pd.DataFrame({"pay": [1, 2, 3], "job": ["cook", "nurse", "smith"]}))
+    >>> rows = DiceRows(space).frame(np.array([[0.5, 0.0, 1.0, 0.0]]))
+    >>> rows.to_dict("list")
+    {'f0': [0.5], 'f1': ['l001']}
+    >>> DiceRows(space).vectors(rows)
+    array([[0.5, 0. , 1. , 0. ]])
+    """
+
+    def __init__(self, space: ActionSpace) -> None:
+        self.dimension = space.dimension
+        self.blocks = [space.slices[feature.name] for feature in space.features]
+
+    def frame(self, Z: Array) -> Frame:
+        """Return vectors (n, d) as rows."""
+        columns: dict[str, Any] = {}
+        for i, place in enumerate(self.blocks):
+            block = Z[:, place]
+            wide = block.shape[1] > 1
+            columns[f"f{i}"] = (
+                [f"l{k:03d}" for k in block.argmax(axis=1)] if wide else block[:, 0].round(_DIGITS)
+            )
+        return pd.DataFrame(columns)
+
+    def vectors(self, frame: Frame) -> Array:
+        """Return rows as vectors (n, d)."""
+        Z = np.zeros((len(frame), self.dimension))
+        for i, place in enumerate(self.blocks):
+            if place.stop - place.start > 1:
+                levels = frame[f"f{i}"].astype(str).str.removeprefix("l").astype(int).to_numpy()
+                Z[np.arange(len(frame)), place.start + levels] = 1.0
+            else:
+                Z[:, place.start] = frame[f"f{i}"].astype(float)
+        return Z
+
+    def corners(self) -> Frame:
+        """Return rows in which every level occurs and every number is 0 and 1."""
+        widths = [place.stop - place.start for place in self.blocks]
+        rows = np.arange(max(*widths, 2))
+        Z = np.zeros((len(rows), self.dimension))
+        for place, width in zip(self.blocks, widths, strict=True):
+            if width > 1:
+                Z[rows, place.start + rows % width] = 1.0
+            else:
+                Z[:, place.start] = rows % 2
+        return self.frame(Z)
+
+
+def package() -> Any:
+    """Return dice-ml, or say what to install."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import dice_ml
+    except ImportError:
+        raise InputError(
+            "DiCE needs the package dice-ml; install it with: pip install 'reap-recourse[baselines]'"
+        ) from None
+    return dice_ml
+
+
+@contextlib.contextmanager
+def silence(seed: int) -> Any:
+    """Let dice-ml neither print nor warn, and draw its numbers, which it takes from global streams, from a seed."""
+    kept, numpy_kept = random.getstate(), np.random.get_state()  # noqa: NPY002
+    with (
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        random.seed(seed)
+        np.random.seed(seed)  # noqa: NPY002
+        try:
+            yield
+        finally:
+            random.setstate(kept)
+            np.random.set_state(numpy_kept)  # noqa: NPY002
