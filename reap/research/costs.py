@@ -11,12 +11,11 @@ from reap._errors import InputError, unknown
 from reap._typing import Array
 
 
-def lqr(Q: Array, R: Array, horizon: int | None = None) -> Array:
+def lqr(Q: Array, R: Array) -> Array:
     """Return the effort matrix `(d, d)` of the linear quadratic regulator `min Σ zᵀQz + uᵀRu`, `z ← z + u`.
 
     What is left to do from z, `zᵀAz`, solves `Q = A(R+A)⁻¹A`. In the basis `WᵀRW = I`, `WᵀQW = diag σ` this falls apart into
-    `x²/(1+x) = σ`, so `A = (RW) diag((σ + √(σ²+4σ))/2) (RW)ᵀ`, for singular Q too. With a finite horizon
-    `x ← σ + x/(1+x)` from 0, once for every step.
+    `x²/(1+x) = σ`, so `A = (RW) diag((σ + √(σ²+4σ))/2) (RW)ᵀ`, for singular Q too.
 
     Examples
     --------
@@ -26,18 +25,12 @@ def lqr(Q: Array, R: Array, horizon: int | None = None) -> Array:
     Q, R = semidefinite("Q", Q), semidefinite("R", R)
     if Q.shape != R.shape:
         raise InputError(f"Q has shape {Q.shape} and R {R.shape}; they must be equal.")
-    if horizon is not None and horizon < 1:
-        raise InputError(f"horizon is {horizon}; it must be at least 1.")
     try:
         sigma, W = eigh(Q, R)
     except LinAlgError:
         raise InputError("R is singular; it must be positive definite, so that no step is free.") from None
     sigma[sigma < 1e-14 * len(Q) * sigma[-1]] = 0.0  # rounding of a zero, of which a root would be taken
     x = (sigma + np.sqrt(sigma**2 + 4 * sigma)) / 2
-    if horizon is not None:
-        x = np.zeros_like(sigma)
-        for _ in range(horizon):
-            x = sigma + x / (1 + x)
     return unit((R @ W * x) @ (R @ W).T)
 
 

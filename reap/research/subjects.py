@@ -57,7 +57,6 @@ class Mahalanobis(Person):
         Q: Array,
         R: Array,
         *,
-        horizon: int | None = None,
         lapse: float = 0.0,
         noise: float | None = None,
         epsilon: float = 0.0,
@@ -65,24 +64,15 @@ class Mahalanobis(Person):
     ) -> Self:
         """Return a person who moves by steps u, at effort `uᵀRu` each, while being z away takes `zᵀQz` at every step.
 
-        The least effort of the way is `zᵀAz` with `Q = A(R+A)⁻¹A`; A is divided by its largest eigenvalue.
-
-        Parameters
-        ----------
-        Q, R : (d, d) arrays
-            Positive semidefinite, and positive definite.
-        horizon : int, optional
-            Number of steps there is time for; endless by default.
-        lapse, noise, epsilon, random_state
-            As in `Person`.
+        The least effort of the way is `zᵀAz` with `Q = A(R+A)⁻¹A`; A is divided by its largest eigenvalue. Q and R are
+        (d, d), positive semidefinite and positive definite.
 
         Examples
         --------
         >>> Mahalanobis.from_lqr([[4.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]).matrix.tolist()
         [[1.0, 0.0], [0.0, 0.0]]
         """
-        A = costs.lqr(Q, R, horizon)
-        return cls(A, lapse=lapse, noise=noise, epsilon=epsilon, random_state=random_state)
+        return cls(costs.lqr(Q, R), lapse=lapse, noise=noise, epsilon=epsilon, random_state=random_state)
 
     @classmethod
     def from_scm(
@@ -97,17 +87,9 @@ class Mahalanobis(Person):
     ) -> Self:
         """Return a person whose changes bring others with them: deviations follow `δ = Wδ + e`, `e ~ N(0, D)`.
 
-        An unlikely deviation is a hard one: `A = (I−W)ᵀD⁻¹(I−W)`, the precision of δ, divided by its largest
+        `W[i, j]` is the effect of column j on column i; D are the variances (d,), or the covariance (d, d), of changes made
+        on purpose. An unlikely deviation is a hard one: `A = (I−W)ᵀD⁻¹(I−W)`, the precision of δ, divided by its largest
         eigenvalue.
-
-        Parameters
-        ----------
-        W : (d, d) array
-            `W[i, j]` is the effect of column j on column i.
-        D : (d,) or (d, d) array
-            Variances, or the positive definite covariance, of the changes made on purpose.
-        lapse, noise, epsilon, random_state
-            As in `Person`.
 
         Examples
         --------
@@ -115,8 +97,7 @@ class Mahalanobis(Person):
         >>> person.effort([1.0, 1.0]) < person.effort([1.0, 0.0])
         True
         """
-        A = costs.scm(W, D)
-        return cls(A, lapse=lapse, noise=noise, epsilon=epsilon, random_state=random_state)
+        return cls(costs.scm(W, D), lapse=lapse, noise=noise, epsilon=epsilon, random_state=random_state)
 
     @classmethod
     def random(
@@ -129,21 +110,12 @@ class Mahalanobis(Person):
         noise: float | None = None,
         epsilon: float = 0.0,
     ) -> Self:
-        """Return a person drawn at random, with an effort matrix of largest eigenvalue 1.
+        """Return a person drawn at random, with an effort matrix of largest eigenvalue 1; answers have a stream of their own.
 
-        Parameters
-        ----------
-        dimension : int
-            Number of encoded columns d.
-        rng : int or Generator
-            What the person is drawn from; the answers draw from a stream of their own.
-        kind : str, default "gaussian"
-            "gaussian", the paper's: `A ∝ GGᵀ`, G `(d, d)` standard normal. "uniform": G uniform on (0, 1).
-            "rank-one": G one column of absolute normals. "diagonal": uniform on (0, 1). "lqr": `from_lqr` with Q and
-            R−I drawn as the paper's. "scm": `from_scm`, each earlier column of a random order acting on each later
-            one with chance ½ and normal strength, variances uniform on (½, 1½).
-        lapse, noise, epsilon
-            As in `Person`.
+        Kinds: "gaussian", the paper's: `A ∝ GGᵀ`, G `(d, d)` standard normal; "uniform": G uniform on (0, 1); "rank-one": G
+        one column of absolute normals; "diagonal": uniform on (0, 1); "lqr": `from_lqr` with Q and R−I drawn as the paper's;
+        "scm": `from_scm`, each earlier column of a random order acting on each later one with chance ½ and normal strength,
+        variances uniform on (½, 1½).
 
         Examples
         --------

@@ -15,19 +15,19 @@ from reap.research.experiments import paper, people
 from reap.research.experiments.bench import Bench, on_bench
 from reap.research.experiments.report import ReportTable, ordered, spread, table, verdict
 from reap.research.experiments.runner import Scope
-from reap.research.experiments.sessions import hold, hold_together, row_sessions
+from reap.research.experiments.sessions import hold_together, our_plans, row_sessions
 
 TITLE = "Gradient: effort and validity of one-step plans after 5 questions (no constraints)"
 NEEDS = ("gradient",)
-#: Methods in the order of the table; which of them the paper has.
-SHOWN = {
-    "DiCE": "DiCE",
-    "Wachter": "Wachter",
-    "Algorithm 1, nothing asked": None,
-    "ReAP (Algorithm 1, centre)": "ReAP",
-    "Algorithm 1, true matrix known": None,
-    "ours": None,
-}
+CENTRE = "ReAP (Algorithm 1, centre)"
+SHOWN = (
+    "DiCE",
+    "Wachter",
+    "Algorithm 1, nothing asked",
+    CENTRE,
+    "Algorithm 1, true matrix known",
+    "ours",
+)
 #: Subjects a data set for whom DiCE and our session are run: they take longest.
 DICE, OURS = 10, 50
 
@@ -63,17 +63,13 @@ def run(
         plans: dict[str, list[Plan]] = {
             "Wachter": made.engine("wachter").plans(x, truth),
             "Algorithm 1, nothing asked": together[:1] * matrices,
-            "ReAP (Algorithm 1, centre)": together[1 : matrices + 1],
+            CENTRE: together[1 : matrices + 1],
             "Algorithm 1, true matrix known": together[matrices + 1 :],
         }
         if dice:
             plans["DiCE"] = _dice(made, dice).plans(x, truth)
         if ours:
-            persons = [
-                people.person("gaussian", made.dimension, k, made.seed, subject=i) for k in range(matrices)
-            ]
-            asked: dict[str, Any] = {"at": [questions], "seed": made.seed}
-            plans["ours"] = [hold(made.engine("recourse"), x, p, **asked)[-1].plan for p in persons]
+            plans["ours"] = our_plans(made, i, matrices, questions)
         for method, found in plans.items():
             for k, plan in enumerate(found):
                 asks = effort.of_moves(truth[k], plan.moves) if plan.status == "ok" else np.nan
@@ -91,26 +87,20 @@ def _dice(made: Bench, steps: int) -> Any:
 def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return the table with the paper's figures."""
     frame = ordered(runs["gradient"], dataset=paper.GRADIENT, method=SHOWN)
-
-    def printed(part: Frame, which: int) -> str:
-        known = SHOWN[part["method"].iloc[0]]
-        figures = paper.GRADIENT[part["dataset"].iloc[0]].get(known) if known else None
-        return f"{figures[which]:.2f}" if figures else ""
-
     shown = table(
         frame,
         ["dataset", "method"],
         {
             "effort": lambda part: spread(part["effort"]),
-            "paper's effort": lambda part: printed(part, 0),
+            "paper's effort": lambda part: paper.printed(part, paper.GRADIENT, 0),
             "valid": lambda part: f"{part['valid'].mean():.2f}",
-            "paper's validity": lambda part: printed(part, 1),
+            "paper's validity": lambda part: paper.printed(part, paper.GRADIENT, 1),
             "valid as shown": lambda part: f"{part['shown'].mean():.2f}",
             "runs": len,
         },
     )
     mean = frame.pivot_table("effort", "dataset", "method", sort=False)
-    below = list(mean["ReAP (Algorithm 1, centre)"] < mean["Wachter"])
+    below = list(mean[CENTRE] < mean["Wachter"])
     said = [
         f"The claim, ReAP below Wachter, holds on {sum(below)} of {len(below)} data sets.",
         "Efforts are means over the runs that found something. Algorithm 1 stops at the first accepted point, as the authors' "

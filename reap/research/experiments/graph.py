@@ -15,24 +15,16 @@ from reap.plan import Plan
 from reap.research.experiments import paper, people
 from reap.research.experiments.bench import Bench, on_bench
 from reap.research.experiments.gradient import OURS
-from reap.research.experiments.measures import smaller, whole
+from reap.research.experiments.measures import below, whole
 from reap.research.experiments.report import ReportTable, number, ordered, spread, table, verdict
 from reap.research.experiments.runner import Scope
-from reap.research.experiments.sessions import hold, hold_together, row_sessions
+from reap.research.experiments.sessions import hold_together, our_plans, row_sessions
 
 TITLE = "Graph: path effort after 5 questions (no constraints)"
 LENGTHS, EPSILON = "Path length: centre against worst case", "Effect of ε on the path effort (German)"
 NEEDS = ("graph",)
-#: Methods in the order of the table; which of them the paper has.
-SHOWN = {
-    "FACE": "FACE",
-    "nothing asked": None,
-    "ReAP, centre": "ReAP",
-    "ReAP, worst case": None,
-    "ReAP, true centre of the same set": None,
-    "oracle": None,
-    "ours": None,
-}
+TRUE = "ReAP, true centre of the same set"
+SHOWN = ("FACE", "nothing asked", "ReAP, centre", "ReAP, worst case", TRUE, "oracle", "ours")
 
 
 def cells(scope: Scope) -> list[dict[str, Any]]:
@@ -75,12 +67,10 @@ def run(
             plans[_centre(epsilon)] = engine.plans(x, centers)
             if epsilon == epsilons[0]:
                 true = np.stack([s.center("chebyshev").matrix for s in sets])
-                plans["ReAP, true centre of the same set"] = engine.plans(x, true)
+                plans[TRUE] = engine.plans(x, true)
                 plans["ReAP, worst case"] = [engine.robust(x, s) for s in sets]
         if ours:
-            persons = [people.person("gaussian", made.dimension, k, seed, subject=i) for k in range(matrices)]
-            session: dict[str, Any] = {"at": [questions], "seed": seed}
-            plans["ours"] = [hold(made.engine("recourse"), x, p, **session)[-1].plan for p in persons]
+            plans["ours"] = our_plans(made, i, matrices, questions)
         for method, found in plans.items():
             for k, plan in enumerate(found):
                 there, along = plan.status == "ok", plan.status == "ok" and plan.along
@@ -102,23 +92,13 @@ def _centre(epsilon: float) -> str:
 def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return the table with the paper's figures; lengths of paths; what ε does."""
     frame = runs["graph"]
-    efforts = frame.pivot_table("effort", ["dataset", "subject"], "method", dropna=False)
-
-    def below_face(part: Frame) -> str:
-        mine = efforts.loc[part["dataset"].iloc[0]]
-        return number(smaller(mine[part["method"].iloc[0]], mine["FACE"]), ".2g")
-
-    def printed(part: Frame) -> str:
-        known = SHOWN[part["method"].iloc[0]]
-        return f"{paper.GRAPH[part['dataset'].iloc[0]][known]:.2f}" if known else ""
-
     shown = table(
         ordered(frame, dataset=paper.GRAPH, method=SHOWN),
         ["dataset", "method"],
         {
             "path effort": lambda part: spread(part["effort"]),
-            "paper": printed,
-            "below FACE, p": lambda part: below_face(part) if part["effort"].notna().any() else "–",
+            "paper": lambda part: paper.printed(part, paper.GRAPH),
+            "below FACE, p": below(frame, "FACE"),
             "whole change": lambda part: spread(part["whole"]),
             "steps": lambda part: number(part["steps"].mean()),
             "found": lambda part: f"{part['valid'].mean():.2f}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,21 @@ def jaccard(one: Plan, two: Plan) -> float:
         for plan in (one, two)
     )
     return 1 - len(a & b) / len(a | b) if a | b else 0.0
+
+
+def below(runs: Frame, other: str) -> Callable[[Frame], str]:
+    """Return a column of a table: the p-value that a method asks for less than another, paired by subject."""
+    efforts = runs.pivot_table("effort", ["dataset", "subject"], "method", dropna=False)
+
+    def p(part: Frame) -> str:
+        mine = efforts.loc[part["dataset"].iloc[0]]
+        return (
+            f"{smaller(mine[part['method'].iloc[0]], mine[other]):.2g}"
+            if part["effort"].notna().any()
+            else "–"
+        )
+
+    return p
 
 
 def smaller(ours: Any, theirs: Any) -> float:

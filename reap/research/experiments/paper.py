@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from reap._typing import Frame
+
+#: Methods of our tables by the names that the paper has for them.
+METHODS = {
+    "DiCE": "DiCE",
+    "Wachter": "Wachter",
+    "ReAP (Algorithm 1, centre)": "ReAP",
+    "FACE": "FACE",
+    "PEAR": "PEAR",
+    "ReAP, centre": "ReAP",
+}
 #: Accuracy and AUC of the networks.
 CLASSIFIERS = {
     "synthetic": (0.98, 0.99),
@@ -58,3 +72,9 @@ RANDOM = {
 }
 #: Relative gap of the heuristic to the exhaustive search at γ = 0.01.
 GAP = {"synthetic": 0.001, "german": 0.017, "bank": 0.021, "student": 0.029}
+
+
+def printed(part: Frame, figures: Mapping[str, Mapping[str, Any]], which: int | None = None) -> str:
+    """Return what the paper reports for a line of a table, which holds one data set and method; "" where it has nothing."""
+    found = figures[part["dataset"].iloc[0]].get(METHODS.get(part["method"].iloc[0], ""))
+    return "" if found is None else f"{found if which is None else found[which]:.2f}"

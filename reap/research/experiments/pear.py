@@ -11,7 +11,7 @@ from reap import effort
 from reap._typing import Array, Frame
 from reap.research.experiments import paper
 from reap.research.experiments.bench import Bench, on_bench
-from reap.research.experiments.measures import smaller, whole
+from reap.research.experiments.measures import below, whole
 from reap.research.experiments.report import ReportTable, number, spread, table, verdict
 from reap.research.experiments.runner import Scope
 from reap.research.experiments.sessions import RowSession, hold, hold_together
@@ -74,24 +74,13 @@ def _l1(before: Array, after: Array) -> Array:
 def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     """Return the table with the paper's figures."""
     frame = runs["pear"]
-    efforts = frame.pivot_table("effort", ["dataset", "subject"], "method", dropna=False)
-    known = {"PEAR": "PEAR", "ReAP, centre": "ReAP"}
-
-    def printed(part: Frame) -> str:
-        name = known.get(part["method"].iloc[0])
-        return f"{paper.PEAR[part['dataset'].iloc[0]][name]:.2f}" if name else ""
-
-    def below(part: Frame) -> str:
-        mine = efforts.loc[part["dataset"].iloc[0]]
-        return number(smaller(mine[part["method"].iloc[0]], mine["PEAR"]), ".2g")
-
     shown = table(
         frame,
         ["dataset", "method"],
         {
             "L1 path effort": lambda part: spread(part["effort"]),
-            "paper": printed,
-            "below PEAR, p": lambda part: below(part) if part["effort"].notna().any() else "–",
+            "paper": lambda part: paper.printed(part, paper.PEAR),
+            "below PEAR, p": below(frame, "PEAR"),
             "L1 whole change": lambda part: spread(part["whole"]),
             "steps": lambda part: number(part["steps"].mean()),
             "runs": len,

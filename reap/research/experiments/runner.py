@@ -1,4 +1,4 @@
-"""Runs the cells of tables: stored one by one, never run twice, in as many processes as wished.
+"""Runs the cells of tables: stored one by one, never run twice, all in one piece, in as many processes as wished.
 
 A table is a module of this package with a ``TITLE``, what it ``NEEDS`` and a ``summary`` of the runs. Where it has runs of its
 own, it also has ``cells(scope)``, the parameters of every piece, and ``run(out, **parameters)``, which returns a frame. The frame
@@ -19,7 +19,14 @@ from typing import Any
 
 import joblib
 import pandas as pd
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from reap import __version__
 from reap._errors import InputError, unknown
@@ -95,11 +102,6 @@ class Scope:
         size = {"rows": 400, "epochs": 60} if self.quick else {"rows": None, "epochs": 300}
         return {"dataset": dataset, "own": own, "seed": self.seed, **size}
 
-    def people(self, bench: dict[str, Any], most: int) -> int:
-        """Return how many rejected people of a bench to take, given how many the table wants."""
-        wanted = self.subjects or (2 if self.quick else most)
-        return min(wanted, len(make_bench(self.out, **bench).subjects))
-
     def cells(
         self,
         datasets: tuple[str, ...],
@@ -116,7 +118,8 @@ class Scope:
         """
         made = []
         for one in ({**self.bench(name, own), **bench} for name in self.over(datasets)):
-            count = self.people(one, subjects)
+            wanted = self.subjects or (2 if self.quick else subjects)
+            count = min(wanted, len(make_bench(self.out, **one).subjects))
             each = self.matrices or (2 if self.quick else max(matrices, -(-runs // max(count, 1))))
             chunks = [(begin, min(begin + CHUNK, count)) for begin in range(0, count, CHUNK)]
             made += [{**one, "subjects": chunk, "matrices": each} for chunk in chunks]
@@ -136,20 +139,20 @@ class TableCell:
         digest = hashlib.sha256(said.encode()).hexdigest()[:12]
         return out / "runs" / self.table / f"{self.params.get('dataset', 'all')}-{digest}.parquet"
 
-    def run(self, out: Path) -> None:
-        """Make the file of the result, unless it is there."""
+    def run(self, out: Path) -> str:
+        """Make the file of the result, unless it is there; return the name of the table."""
         place = self.place(out)
-        if place.exists():
-            return
-        frame: Frame = module(self.table).run(out, **self.params)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        half = place.with_suffix(".part")
-        frame.to_parquet(half, index=False)
-        half.replace(place)
+        if not place.exists():
+            frame: Frame = module(self.table).run(out, **self.params)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            half = place.with_suffix(".part")
+            frame.to_parquet(half, index=False)
+            half.replace(place)
+        return self.table
 
 
-def run(cells: Sequence[TableCell], out: Path, jobs: int = 1, title: str = "", quiet: bool = False) -> Frame:
-    """Return the results of all cells, one below the other, in their order.
+def run(cells: Sequence[TableCell], out: Path, jobs: int = 1, quiet: bool = False) -> dict[str, Frame]:
+    """Return the results of all cells by table, one below the other, in their order.
 
     Parameters
     ----------
@@ -158,8 +161,6 @@ def run(cells: Sequence[TableCell], out: Path, jobs: int = 1, title: str = "", q
         Where results are kept.
     jobs : int
         Processes.
-    title : str
-        Beside the progress bar.
     quiet : bool
         No progress bar.
     """
@@ -170,27 +171,36 @@ def run(cells: Sequence[TableCell], out: Path, jobs: int = 1, title: str = "", q
             "runs are kept as Parquet files, which need pyarrow; install it with: pip install 'reap-recourse[cluster]'"
         ) from None
     todo = [cell for cell in cells if not cell.place(out).exists()]
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, disable=quiet or not todo) as bar:
-        task = bar.add_task(title, total=len(cells), completed=len(cells) - len(todo))
-        for _ in _finished(todo, out, jobs):
-            bar.advance(task)
-    frames = [pd.read_parquet(cell.place(out)) for cell in cells]
-    frames = [frame for frame in frames if len(frame)]
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    columns = (
+        TextColumn("{task.description:<11}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, disable=quiet or not todo, speed_estimate_period=600) as bar:
+        task = bar.add_task("", total=len(cells), completed=len(cells) - len(todo))
+        for name in _finished(todo, out, jobs):
+            bar.update(task, advance=1, description=name)
+    found: dict[str, list[Frame]] = {cell.table: [] for cell in cells}
+    for cell in cells:
+        if len(frame := pd.read_parquet(cell.place(out))):
+            found[cell.table].append(frame)
+    return {
+        name: pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+        for name, frames in found.items()
+    }
 
 
-def _finished(cells: Sequence[TableCell], out: Path, jobs: int) -> Iterator[None]:
-    """Yield once for each cell when it is done."""
+def _finished(cells: Sequence[TableCell], out: Path, jobs: int) -> Iterator[str]:
+    """Yield the name of its table for each cell when it is done."""
     if jobs == 1 or len(cells) < 2:
-        for cell in cells:
-            cell.run(out)
-            yield
+        yield from (cell.run(out) for cell in cells)
         return
     with joblib.parallel_config("loky", inner_max_num_threads=1), warnings.catch_warnings():
         # joblib renews workers that grew; no work is lost
         warnings.filterwarnings("ignore", "A worker stopped")
-        work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+        work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
         yield from work(joblib.delayed(TableCell.run)(cell, out) for cell in cells)
 
 
@@ -205,10 +215,8 @@ def reproduce(names: Sequence[str], scope: Scope, quiet: bool = False) -> dict[s
     """Run tables (all where none is named) and return the results of those that have runs; what was run before is read again."""
     wanted = {name: module(name) for name in (names or NAMES)}
     needed = [name for name in NAMES if any(name in made.NEEDS for made in wanted.values())]
-    runs: dict[str, Frame] = {}
-    for name in needed:
-        cells = [TableCell(name, params) for params in module(name).cells(scope)]
-        runs[name] = run(cells, scope.out, scope.jobs, name, quiet)
+    cells = [TableCell(name, params) for name in needed for params in module(name).cells(scope)]
+    runs = dict.fromkeys(needed, pd.DataFrame()) | run(cells, scope.out, scope.jobs, quiet)
     results = {
         name: made.summary(runs)
         for name, made in wanted.items()

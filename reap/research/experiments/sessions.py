@@ -61,6 +61,20 @@ def hold(
     return outcomes
 
 
+def our_plans(made: Bench, i: int, matrices: int, questions: int) -> list[Plan]:
+    """Return what our session recommends to each of the Gaussian people in the place of a subject."""
+    return [
+        hold(
+            made.engine("recourse"),
+            made.x(i),
+            person("gaussian", made.dimension, k, made.seed, subject=i),
+            at=[questions],
+            seed=made.seed,
+        )[-1].plan
+        for k in range(matrices)
+    ]
+
+
 def rows_of(question: Question) -> int:
     """Return in how many features the options of a question differ; the time it takes is not one."""
     return sum(difference.now != "" for difference in question.differences)
