@@ -37,7 +37,6 @@ from reap.research.subjects import Person
 from reap.space import ActionSpace
 
 TITLE = "Asking, beside BoTorch: excess over the best of the same plans, each data set weighing the same"
-EACH = "The same, data set by data set"
 ANSWERS = "Answers of real people, beside BoTorch: log loss of those held out"
 FREE = "Rows for a random forest, where anything may become anything"
 RULED = "The same in the data sets' own action spaces"
@@ -289,7 +288,7 @@ def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     said += [f"Not asked: {peer.package}, which {_is(why)}." for peer, why in used.items() if why]
     tables = []
     if "asking" in parts:
-        tables += _asking_tables(parts["asking"], said)
+        tables.append(_asking_table(parts["asking"], said))
     if "answers" in parts:
         tables.append(_answers_table(parts["answers"]))
     if "plans" in parts:
@@ -303,7 +302,7 @@ def _is(why: str) -> str:
     return why if why.startswith("needs") else f"is {why}"
 
 
-def _asking_tables(frame: Frame, said: list[str]) -> list[ReportTable]:
+def _asking_table(frame: Frame, said: list[str]) -> ReportTable:
     frame = ordered(same_oracle(frame), who=KINDS, dataset=ASKED, method=ASKING)
     usual = frame.groupby("dataset")["oracle"].transform("mean")  # so that each data set weighs the same
     even = frame.assign(
@@ -330,11 +329,7 @@ def _asking_tables(frame: Frame, said: list[str]) -> list[ReportTable]:
         "Processor time counts choosing, fitting and recommending, not the making of the plans.",
         *said,
     ]
-    each = {name: made for name, made in columns.items() if name != "ms a question"}
-    return [
-        ReportTable(TITLE, table(even, ["who", "method"], columns), remarks=remarks),
-        ReportTable(EACH, table(frame, ["who", "dataset", "method"], each)),
-    ]
+    return ReportTable(TITLE, table(even, ["who", "method"], columns), remarks=remarks)
 
 
 def _answers_table(frame: Frame) -> ReportTable:
@@ -367,12 +362,10 @@ def _plans_table(frame: Frame, free: bool) -> ReportTable:
     frame["usable"] = frame["valid"] if free else frame["legal"] & frame["stands"]
     peer = next((name for name in MAKERS if free and name in set(frame["method"])), OURS)
     base = frame[frame["method"] == peer].set_index("who")
-    own = frame[frame["method"] == OURS].set_index("who")
+    usual = base.loc[base["usable"], "effort"]
 
     def share(name: str) -> Callable[[Frame], str]:
         return lambda part: f"{part[name].sum():.0f}"
-
-    usual = base.loc[base["usable"], "effort"]
 
     def both(part: Frame) -> Frame:
         made = part[part["usable"]].assign(oracle=part["who"].map(usual), subject=part["who"])
@@ -390,10 +383,6 @@ def _plans_table(frame: Frame, free: bool) -> ReportTable:
         ratios = both(part)["effort"] / both(part)["oracle"]
         return f"{ratios.median():.2f}, {ratios.max():.2f}" if len(ratios) else "–"
 
-    def slower(part: Frame) -> str:
-        times = part.set_index("who")["seconds"] / own["seconds"]
-        return f"{np.exp(np.log(times.dropna()).mean()):.2g}×"
-
     columns: dict[str, Any] = {"people": len, "found": share("found"), "accepted": share("valid")}
     if free:
         columns["proven"] = share("proven")
@@ -402,12 +391,11 @@ def _plans_table(frame: Frame, free: bool) -> ReportTable:
     columns["changes"] = lambda part: number(part.loc[part["found"], "changes"].mean(), ".1f")
     columns[f"effort beside {peer.split(',')[0]}"] = ratio
     columns["the same person by person: middle, worst"] = each
-    columns["time beside ours"] = slower
     columns["ms, middle"] = lambda part: f"{1000 * part['seconds'].median():.0f}"
     remarks = [
         f"A forest of {TREES} trees of depth {DEPTH}; numbers of people, not shares. Effort is the sum of squared changes, 1 for "
         "another category; ratio of sums over people for whom both rows can be used (how many), 95 % bootstrap interval. "
-        "Times are of the processor, without what is prepared once for a model; the ratio is a geometric mean. CFNOW stops "
+        "Times are of the processor, without what is prepared once for a model. CFNOW stops "
         f"after {peers.POLISHING} s (120 by default), OCEAN after {peers.PATIENCE}.",
     ]
     if not free:

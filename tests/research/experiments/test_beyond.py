@@ -22,21 +22,6 @@ def runs(who, dataset, efforts, options=2):
 # quality --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("who", "options", "asked"),
-    [
-        ("10 % lapses", 2, (0.07, 0.04)),
-        ("10 % lapses", 4, (0.03, 0.01)),
-        ("SCM", 2, (0.08, 0.04)),
-        ("L1", 4, (0.03, 0.01)),
-        ("rank-one", 2, None),
-        ("20 % lapses", 2, None),
-    ],
-)
-def test_the_targets_are_those_of_the_design(who, options, asked):
-    assert quality.targets(who, options) == asked
-
-
 def test_every_kind_meets_every_data_set_often_enough(tmp_path):
     made = quality.cells(Scope(tmp_path, datasets=("synthetic",)))
     for who in quality.PEOPLE:

@@ -40,23 +40,23 @@ def test_unknown_table():
 
 def test_finished_cells_are_not_run_again(scope):
     todo = cells(scope)
-    first = runner.run(todo, scope.out, quiet=True)
+    first = runner.run(todo, scope.out, quiet=True)["gap"]
     places = [cell.place(scope.out) for cell in todo]
     assert all(place.exists() for place in places)
     marked = pd.read_parquet(places[0]).assign(heuristic=-1.0)
     marked.to_parquet(places[0], index=False)
-    again = runner.run(todo, scope.out, quiet=True)
+    again = runner.run(todo, scope.out, quiet=True)["gap"]
     assert (again["heuristic"] == -1.0).any()
     assert len(again) == len(first)
 
 
 def test_same_seed_same_numbers_in_any_number_of_processes(scope, tmp_path):
-    one = runner.run(cells(scope, "rank"), scope.out, jobs=1, quiet=True)
+    one = runner.run(cells(scope, "rank"), scope.out, jobs=1, quiet=True)["rank"]
     other = Scope(tmp_path / "b", GERMAN, quick=True)
-    two = runner.run(cells(other, "rank"), other.out, jobs=2, quiet=True)
+    two = runner.run(cells(other, "rank"), other.out, jobs=2, quiet=True)["rank"]
     pd.testing.assert_frame_equal(one, two)
     third = Scope(tmp_path / "c", GERMAN, quick=True, seed=1)
-    assert not one["rank"].equals(runner.run(cells(third, "rank"), third.out, quiet=True)["rank"])
+    assert not one.equals(runner.run(cells(third, "rank"), third.out, quiet=True)["rank"])
 
 
 def test_a_cell_that_breaks_leaves_no_file(scope):
@@ -114,7 +114,7 @@ def test_quick_makes_everything(words, tmp_path, capsys):
     for entry in verdicts:
         assert f"## {entry['title']}" in text
     pictures = [line for line in text.splitlines() if line.startswith("![")]
-    assert len(pictures) >= 8
+    assert len(pictures) >= 5
     for line in pictures:
         assert (tmp_path / line.rpartition("(")[2].rstrip(")")).stat().st_size > 5000
 
