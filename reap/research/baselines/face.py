@@ -32,17 +32,13 @@ class FACE(PathBaseline):
         As in ``GraphRecourse``.
     min_neighbors : int
         The density condition; 0 keeps every row.
-    random_state : int
-        Not used: nothing here is random.
 
     Examples
     --------
     >>> import numpy as np, pandas as pd, reap
-    >>> rng = np.random.default_rng(0)
-    >>> X = pd.DataFrame({"income": rng.integers(10, 60, 80) * 100, "debts": rng.integers(0, 6, 80)})
-    >>> space = reap.ActionSpace.from_frame(X)
+    >>> X = pd.DataFrame({"income": np.arange(10, 60) * 100, "debts": np.arange(50) % 6})
     >>> model = lambda rows: 1 / (1 + np.exp(4 - rows["income"] / 1000 + rows["debts"]))
-    >>> engine = FACE(model, space).fit(X)
+    >>> engine = FACE(model, reap.ActionSpace.from_frame(X)).fit(X)
     >>> engine.plans(pd.Series({"income": 2000, "debts": 2}), np.eye(2)[None])[0].valid
     True
     """

@@ -47,13 +47,9 @@ class ROAR(RowBaseline):
     Examples
     --------
     >>> import numpy as np, pandas as pd, reap
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> rng = np.random.default_rng(0)
-    >>> X = pd.DataFrame({"income": rng.integers(10, 60, 80) * 100, "debts": rng.integers(0, 6, 80)})
-    >>> space = reap.ActionSpace.from_frame(X)
-    >>> model = make_pipeline(space.encoder(), LogisticRegression()).fit(X, X["income"] > 1000 * X["debts"] + 1000)
-    >>> engine = ROAR(model, space, target=True).fit(X)
+    >>> X = pd.DataFrame({"income": np.arange(10, 60) * 100, "debts": np.arange(50) % 6})
+    >>> model = lambda rows: 1 / (1 + np.exp(4 - rows["income"] / 1000 + rows["debts"]))
+    >>> engine = ROAR(model, reap.ActionSpace.from_frame(X)).fit(X)
     >>> engine.plans(pd.Series({"income": 2000, "debts": 3}), np.eye(2))[0].valid
     True
     """

@@ -72,15 +72,10 @@ def cells(scope: Scope) -> list[dict[str, Any]]:
 
 def _people(scope: Scope, dataset: str) -> dict[str, int]:
     """Return for how many people each method is run."""
-    found = {}
-    for method in methods([]):
-        most = PEOPLE["German"] if dataset == "german" else PEOPLE["others"]
-        if method in (EDGE, PROMISED):
-            most = max(most, PEOPLE["today, .95"])
-        if method.startswith("DiCE"):
-            most = PEOPLE["DiCE"]
-        found[method] = scope.subjects or (2 if scope.quick else most)
-    return found
+    most = dict.fromkeys(methods([]), PEOPLE["German"] if dataset == "german" else PEOPLE["others"])
+    most |= {name: max(most[name], PEOPLE["today, .95"]) for name in (EDGE, PROMISED)}
+    most |= {name: PEOPLE["DiCE"] for name in most if name.startswith("DiCE")}
+    return {name: scope.subjects or (2 if scope.quick else count) for name, count in most.items()}
 
 
 def run(
@@ -157,13 +152,8 @@ def _model(kind: str, space: Any, epochs: int, seed: int) -> Any:
 
     if kind == "network":
         return network(space, epochs, seed)
-    linear = kind == "logistic"
-    made = LogisticRegression(max_iter=1000) if linear else HistGradientBoostingClassifier(random_state=seed)
-    return make_pipeline(space.encoder(), made)
-
-
-def _mean(name: str, part: Frame) -> str:
-    return number(part[name].mean(), ".3f")
+    logistic, boosting = LogisticRegression(max_iter=1000), HistGradientBoostingClassifier(random_state=seed)
+    return make_pipeline(space.encoder(), logistic if kind == "logistic" else boosting)
 
 
 def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
@@ -181,19 +171,19 @@ def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
         both = own.index.intersection(edges.index)
         return number(own[both].sum() / edges[both].sum()) if len(both) else "–"
 
-    shown = table(
-        frame,
-        ["dataset", "model", "method"],
-        {
-            "people": len,
-            "valid today": lambda part: f"{part['valid'].mean():.2f}",
-            **{said: partial(_mean, name) for name, said in LATER.items()},
-            "fresh, 95 % interval": interval,
-            "effort, median": lambda part: number(part.loc[part["valid"], "effort"].median(), ".3f"),
-            "× the edge": against_edge,
-            "seconds, median": lambda part: f"{part['seconds'].median():.3f}",
-        },
-    )
+    later: dict[str, Any] = {
+        said: lambda part, name=name: number(part[name].mean(), ".3f") for name, said in LATER.items()
+    }
+    columns = {
+        "people": len,
+        "valid today": lambda part: f"{part['valid'].mean():.2f}",
+        **later,
+        "fresh, 95 % interval": interval,
+        "effort, median": lambda part: number(part.loc[part["valid"], "effort"].median(), ".3f"),
+        "× the edge": against_edge,
+        "seconds, median": lambda part: f"{part['seconds'].median():.3f}",
+    }
+    shown = table(frame, ["dataset", "model", "method"], columns)
     kept = (
         frame[frame["method"] == PROMISED].groupby(["dataset", "model"], sort=False)["fresh"].mean().dropna()
     )

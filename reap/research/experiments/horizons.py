@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from scipy.stats import binomtest
 
 from reap import effort
 from reap._typing import Frame
@@ -33,7 +34,14 @@ def cells(scope: Scope) -> list[dict[str, Any]]:
 @on_bench
 def run(made: Bench, subjects: range, *, matrices: int) -> Iterator[dict[str, Any]]:
     """Yield one row a subject and number of months: whether there is a plan, and how long it really takes."""
-    far = until(made.space, MONTHS[-1])
+    space = made.space
+    far = ActionSpace(
+        space.features,
+        rules=space.rules,
+        max_changes=space.max_changes,
+        horizon=MONTHS[-1],
+        title=space.title,
+    )
     engine = Recourse(made.model, far).fit(made.train)
     alike = effort.identity(far.dimension)
     for i in subjects:
@@ -55,13 +63,6 @@ def run(made: Bench, subjects: range, *, matrices: int) -> Iterator[dict[str, An
                 "waits": found and plan.months > acting,
                 "effort": plan.effort,
             }
-
-
-def until(space: ActionSpace, horizon: int) -> ActionSpace:
-    """Return a space with another horizon."""
-    return ActionSpace(
-        space.features, rules=space.rules, max_changes=space.max_changes, horizon=horizon, title=space.title
-    )
 
 
 def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
@@ -94,15 +95,14 @@ def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
         "Clocks disagree, too late: plans whose row cannot occur, or that end after the months given. Both must be 0.",
         f"The network is trained on at most {ROWS * 4 // 5:,} rows; the people are from the other fifth.",
     ]
-    lines = {str(name): _line(part) for name, part in frame.groupby("dataset", sort=False)}
+    lines: Any = {str(name): _line(part) for name, part in frame.groupby("dataset", sort=False)}
     plot = Plot({"people with a plan": lines}, "months they give it", "share of rejected people")
     return [ReportTable(TITLE, shown, remarks=said, plot=plot)]
 
 
-def _line(part: Frame) -> tuple[list[float], list[float], list[float], list[float]]:
+def _line(part: Frame) -> tuple[list[float], ...]:
     """Return the months, and the share of people with a plan with its 95 % interval (Wilson)."""
     by = part.groupby("within")["found"]
-    p, n, z = by.mean(), by.size(), 1.96
-    middle, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    low, high = ((middle + side) / (1 + z * z / n) for side in (-half, half))
-    return [float(m) for m in p.index], list(p), list(low), list(high)
+    shares = [binomtest(int(found.sum()), len(found)).proportion_ci(method="wilson") for _, found in by]
+    months = [float(m) for m in by.groups]
+    return months, list(by.mean()), [one.low for one in shares], [one.high for one in shares]

@@ -20,11 +20,7 @@ _DRAWS = 2000
 def excess(runs: Frame) -> dict[str, float]:
     """Return the excess over the oracle: ``Σ effort / Σ oracle − 1``, its 95 % interval, median and 90th percentile.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        One row a run, with the columns subject, effort, oracle. The interval is a bootstrap over subjects, each with
-        all their runs.
+    The runs have the columns subject, effort and oracle; the interval is a bootstrap over subjects, each with all their runs.
 
     Examples
     --------
@@ -67,10 +63,7 @@ def crossed(votes: Bools) -> tuple[float, float]:
     (0.25, 1.0)
     """
     rng, (n, m) = np.random.default_rng(0), votes.shape
-    people, models = (
-        rng.multinomial(n, np.full(n, 1 / n), _DRAWS),
-        rng.multinomial(m, np.full(m, 1 / m), _DRAWS),
-    )
+    people, models = (rng.multinomial(k, np.full(k, 1 / k), _DRAWS) for k in (n, m))
     drawn = ((people @ votes) * models).sum(axis=1) / (n * m)
     low, high = np.quantile(drawn, [0.025, 0.975])
     return float(low), float(high)
@@ -106,13 +99,8 @@ def same_oracle(runs: Frame) -> Frame:
 def mean_rank(moves: Array, truth: Array, estimate: Array, top: int = 5) -> float:
     """Return the paper's mean rank: how good, by the true effort, are the rows that look best.
 
-    Ranks 1 … N by true effort; the K rows of least estimated effort; ``(Σ ranks − K(K+1)/2) / ((2N−K+1)K/2)``.
-
-    Parameters
-    ----------
-    moves : (N, d) changes of the candidates
-    truth, estimate : (d, d)
-    top : int, K
+    Ranks 1 … N by true effort; the K rows of least estimated effort; ``(Σ ranks − K(K+1)/2) / ((2N−K+1)K/2)``, for the
+    changes (N, d) of candidates and two matrices (d, d).
 
     Examples
     --------
