@@ -103,10 +103,7 @@ def _plan(engine: Engine, z0: Array, start: dict[str, Any], stages: Stages) -> P
 def answers_of(session: Elicitation, row_id: Any) -> Frame:
     """Return a session's answers and wishes as lines of the table that ``run(…, preferences=…)`` reads.
 
-    Parameters
-    ----------
-    session : Elicitation
-    row_id : the subject's id in the table that will be run
+    ``row_id`` is the subject's id in the table that will be run.
 
     Examples
     --------
@@ -130,13 +127,19 @@ def answers_of(session: Elicitation, row_id: Any) -> Frame:
     minded = session.belief.dimension > session.space.dimension
     sizes = session.pool.sizes  # none yet: no plan was looked for
     scales = {"scales": json.dumps([] if sizes is None else sizes.tolist()) if minded else None}
-    lines = []
-    for k, (question, choice, _impossible) in enumerate(session.history):
-        then = session.space.values(question.options[0].path[0])
-        options = _text([_stages(plan) for plan in question.options])
-        line = {"row_id": row_id, "round": k, "options": options, "answer": str(choice)}
-        parts = {"parts": None if question.whole else "true"}
-        lines.append(line | wishes | scales | parts | {"start": _text(_differing(then, here))})
+    lines = [
+        {
+            "row_id": row_id,
+            "round": k,
+            "options": _text([_stages(plan) for plan in question.options]),
+            "answer": str(choice),
+            "parts": None if question.whole else "true",
+            "start": _text(_differing(session.space.values(question.options[0].path[0]), here)),
+        }
+        | wishes
+        | scales
+        for k, (question, choice, _impossible) in enumerate(session.history)
+    ]
     if not lines and any(wishes.values()):
         lines = [{"row_id": row_id, "round": 0, "answer": "skip"} | wishes | scales]
     return pd.DataFrame(lines, columns=[*COLUMNS, *WISHES])
@@ -169,12 +172,11 @@ def read(source: Frame | str | Path | None, space: ActionSpace) -> dict[str, Ans
     if source is None:
         return {}
     table = source if isinstance(source, pd.DataFrame) else _read_file(Path(source))
-    for name in COLUMNS:
-        if name not in table.columns:
-            raise InputError(
-                f"the answers lack the column {name!r}; needed are {', '.join(COLUMNS)}, and {', '.join(WISHES)} "
-                "where there are any"
-            )
+    if lacking := [name for name in COLUMNS if name not in table.columns]:
+        raise InputError(
+            f"the answers lack the column {lacking[0]!r}; needed are {', '.join(COLUMNS)}, and {', '.join(WISHES)} "
+            "where there are any"
+        )
     people: dict[str, Answers] = {}
     for line, said in table.sort_values("round", kind="stable").iterrows():
         person = people.setdefault(key(said["row_id"]), Answers())

@@ -219,17 +219,14 @@ def statuses_of(table: Frame) -> dict[str, int]:
     return {str(k): int(n) for k, n in table["recourse_status"].value_counts().sort_index().items()}
 
 
-def read_manifest(path: str | Path) -> dict[str, Any]:
+def read_manifest(path: Path) -> dict[str, Any]:
     """Return what a batch result was made from: hashes of model, data and space, and the version."""
-    path = Path(path)
+    import pyarrow.parquet as pq
+
     try:
         if path.is_dir():
-            text: Any = (path / MANIFEST).read_text(encoding="utf-8")
-        else:
-            import pyarrow.parquet as pq
-
-            text = pq.read_schema(path).metadata[b"reap"]
-        return dict(json.loads(text))
+            return dict(json.loads((path / MANIFEST).read_text(encoding="utf-8")))
+        return dict(json.loads(pq.read_schema(path).metadata[b"reap"]))
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{str(path)!r} is not the result of a batch: {error}") from None
 
