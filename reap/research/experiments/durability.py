@@ -37,7 +37,7 @@ ROWS, FRESH, REPLACED = 2_000, 20, 10
 #: Rows of the first file of a data set whose second file is from a later time.
 EARLIER = {"bank": 2_260}
 #: People a method is run for: on German, which published figures are of, and elsewhere.
-PEOPLE = {"German": 200, "today, .95": 150, "others": 40, "DiCE": 10}
+PEOPLE = {"German": 50, "today, .95": 50, "others": 25, "DiCE": 10}
 EDGE, PROMISED = "today's model alone", "durability .95"
 #: What judges a plan: columns of the runs, and of the table.
 LATER = {"fresh": "fresh retrainings", "replaced": "a tenth replaced", "shifted": "later file"}

@@ -232,7 +232,7 @@ def _facts(scope: Scope, command: str) -> list[str]:
         f"Command: `{command}`",
         f"Release {__version__}, seed {scope.seed}; split 80/20, stratified, seed 42.",
         f"Subjects: {scope.subjects or 'rejected people of the test part, up to the number of the table'}; "
-        f"matrices: {scope.matrices or 'those of the table, 10 for the paper’s'}.",
+        f"matrices: {scope.matrices or 'those of the table'}.",
     ]
     return facts + ["Made with --quick: tiny, to see that it runs, not to read figures from."] * scope.quick
 
