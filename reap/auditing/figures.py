@@ -100,13 +100,7 @@ def summary(
 
 @dataclass(frozen=True)
 class GroupComparison:
-    """Whether groups differ by more than chance would make them.
-
-    Parameters
-    ----------
-    name : how it was tested
-    statistic, p : float; NaN where there is nothing to compare
-    """
+    """How it was tested whether groups differ by more than chance, and what came out: NaN where there is nothing to compare."""
 
     name: str
     statistic: float

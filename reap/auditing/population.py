@@ -25,48 +25,20 @@ _VALUES = 12
 
 @dataclass(frozen=True)
 class RejectedPeople:
-    """The rejected people of a batch.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Their rows of the result.
-    space : ActionSpace
-    Z : (n, d)
-        Where they start.
-    planned : (n,)
-        Who has a valid plan.
-    V : (p, d)
-        The whole changes of the plans.
-    changes : (n,)
-        Actions of each person's plan; 0 where there is none.
-    accepted : dict
-        Moments of the accepted people.
-    manifest : dict
-    unread : int
-        Rows that could not be read.
-    """
+    """The rejected people of a batch: their rows of the result, and what an audit counts of them."""
 
     frame: Frame
     space: ActionSpace
-    Z: Array
-    planned: Bools
-    V: Array
-    changes: Ints
-    accepted: dict[str, Any]
+    Z: Array  # where they start, (n, d)
+    planned: Bools  # who has a valid plan, (n,)
+    V: Array  # the whole changes of the plans, (p, d)
+    changes: Ints  # actions of each person's plan, (n,); 0 where there is none
+    accepted: dict[str, Any]  # moments of the accepted people
     manifest: dict[str, Any]
-    unread: int
+    unread: int  # rows that could not be read
 
     def __len__(self) -> int:
         return len(self.Z)
-
-    @cached_property
-    def movable(self) -> Bools:
-        """Which encoded columns people can act on, (d,)."""
-        free = np.zeros(self.space.dimension, dtype=bool)
-        for feature in self.space.features:
-            free[self.space.slices[feature.name]] = feature.is_action
-        return free
 
     @cached_property
     def matrix(self) -> Array:
@@ -86,7 +58,10 @@ class RejectedPeople:
             raise InputError("nobody in the table was rejected, so there is nothing to audit")
         a, r = np.array(self.accepted["mean"]), np.array(own["mean"])
         S = np.array(self.accepted["second"]) + np.array(own["second"]) - np.outer(a, r) - np.outer(r, a)
-        return np.asarray(np.where(np.outer(self.movable, self.movable), S, 0.0))
+        free = np.zeros(self.space.dimension, dtype=bool)
+        for feature in self.space.features:
+            free[self.space.slices[feature.name]] = feature.is_action
+        return np.asarray(np.where(np.outer(free, free), S, 0.0))
 
     def unit(self, A: Array) -> float:
         """Return the unit of effort ``⟨A, S⟩`` under a matrix."""

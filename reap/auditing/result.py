@@ -18,37 +18,25 @@ from reap.language import _, ngettext
 
 @dataclass(frozen=True)
 class Grouping:
-    """One way to divide people, and what differs.
+    """One way to divide people, by a column or by several joined by " · ", and what differs.
 
-    Parameters
-    ----------
-    name : str
-        The column, or several joined by " · ".
-    table : DataFrame
-        One line a group: ``people, without_plan, share`` (with its interval), ``median`` effort (with its interval),
-        ``way`` (median, as a share of the typical span), ``mean, p90, changes`` (actions of a plan, on average).
-    compared : list of str
-        Groups large enough to be told about; of the others only the number of people is, the rest is NaN.
-    share_comparison, effort_comparison : Comparison
-    features : DataFrame (groups, features)
-        Share of the group's effort that each feature carries; rows sum to 1.
-    relative : DataFrame (matrices, groups)
-        The group's median effort over everybody's, under effort matrices of people nobody has asked.
-    efforts : dict
-        The efforts of each group that is compared.
-    whole : float
-        The median effort of everybody.
+    ``table`` has one line a group: ``people, without_plan, share`` (with its interval), ``median`` effort (with its interval),
+    ``way`` (median, as a share of the typical span), ``mean, p90, changes`` (actions of a plan, on average).
     """
 
     name: str
     table: Frame
-    compared: list[str]
+    compared: list[
+        str
+    ]  # groups large enough to be told about; of others only the number of people is, the rest is NaN
     share_comparison: GroupComparison
     effort_comparison: GroupComparison
-    features: Frame
-    relative: Frame
-    efforts: dict[str, Array]
-    whole: float
+    features: Frame  # share of each group's effort that each feature carries; rows sum to 1
+    relative: (
+        Frame  # (matrices, groups): median effort over everybody's, under matrices of people nobody has asked
+    )
+    efforts: dict[str, Array]  # of each group that is compared
+    whole: float  # the median effort of everybody
 
     def sensitivity(self) -> Frame:
         """Return one line a group: the range of its relative effort over matrices, and how often it is above 1."""
@@ -73,18 +61,7 @@ class Grouping:
 
 @dataclass(frozen=True)
 class ModelCliff:
-    """A number at which plans stand on a cliff of the model.
-
-    Parameters
-    ----------
-    feature, label : str
-    plans : int
-        Plans that stand on such a cliff.
-    share : float
-        Of all plans.
-    example : str
-        The widest jump of the score, in words.
-    """
+    """A number at which plans stand on a cliff of the model: how many, their share, the widest jump of the score in words."""
 
     feature: str
     label: str
@@ -185,11 +162,8 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        plain = {
-            k: v
-            for k, v in vars(self).items()
-            if k not in ("groupings", "features", "changed", "manifest", "cliffs")
-        }
+        tables = ("groupings", "features", "changed", "manifest", "cliffs")
+        plain = {name: value for name, value in vars(self).items() if name not in tables}
         shown = ("reap", "engine", "model", "space", "data", "preferences", "rows", "statuses", "provenance")
         return {
             "format": "reap.audit",
