@@ -41,7 +41,6 @@ TESTS: dict[str, tuple[int, int]] = {
     "batch": (1_251, 8),
     "auditing": (366, 3),
     "checks": (1_065, 7),
-    "research": (6_700, 43),
     "questions": (800, 7),
     "elicitation": (1_780, 12),
 }

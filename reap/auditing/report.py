@@ -124,8 +124,8 @@ def _features(audit: Audit, labels: dict[str, str]) -> str:
 
 
 def _grouping(audit: Audit, g: Grouping, labels: dict[str, str]) -> str:
-    head = ("group", "people", "without plan", "share", "interval", "median effort", "interval", "of a span")
-    head += ("mean", "90th %", "changes")
+    measured = ("median effort", "interval", "of a span", "mean", "90th %", "changes")
+    head = ("group", "people", "without plan", "share", "interval", *measured)
     rows = [
         (
             name + ("" if name in g.compared else " *"),
