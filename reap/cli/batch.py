@@ -125,7 +125,7 @@ def _known(
     decision: DecisionOptions, space: ActionSpace, input: Path, data: Path | None
 ) -> tuple[Frame, Series | None]:
     """Return rows of other people, and the decisions on them where they are named."""
-    from reap.datasets.dataset import binary_label
+    from reap.datasets.loading import binary_label
 
     rows, label = _others(data or input, space, sample=data is None), decision.label
     people = rows[space.encoding.table]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from reap.datasets.catalogue import CatalogueEntry, available, names
-from reap.datasets.dataset import Dataset, from_csv, read_csv
-from reap.datasets.loading import load
+from reap.datasets.loading import Dataset, from_csv, load, read_csv
 
 __all__ = ["CatalogueEntry", "Dataset", "available", "from_csv", "load", "names", "read_csv"]

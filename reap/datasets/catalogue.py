@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reap._errors import unknown
+from reap.datasets import german
 
 #: The folder with the tables that do not ship inside the package.
 FOLDER = "REAP_DATA"
@@ -92,18 +93,7 @@ _ENTRIES = (
         licence=_CC_BY,
         description="Loan applications at a German bank in the 1970s; favourable: the loan was good.",
         paper=("status", "duration", "amount", "personal_status", "age"),
-        default=(
-            "status",
-            "duration",
-            "amount",
-            "savings",
-            "employment",
-            "personal_status",
-            "guarantor",
-            "age",
-            "other_plans",
-            "housing",
-        ),
+        default=tuple(german.FAMILIAR.split()),
     ),
     CatalogueEntry(
         "bank",
@@ -173,13 +163,7 @@ _ENTRIES = (
 
 
 def names() -> tuple[str, ...]:
-    """Return the names ``load`` knows.
-
-    Examples
-    --------
-    >>> names()[:3]
-    ('synthetic', 'german', 'bank')
-    """
+    """Return the names ``load`` knows."""
     return tuple(entry.name for entry in _ENTRIES)
 
 

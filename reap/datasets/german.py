@@ -18,29 +18,13 @@ from reap._typing import Frame
 #: sha256 of the file of the UCI repository.
 SHA256 = "b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871"
 
-_COLUMNS = [
-    "status",
-    "duration",
-    "history",
-    "purpose",
-    "amount",
-    "savings",
-    "employment",
-    "installment_rate",
-    "personal_status",
-    "guarantor",
-    "residence_since",
-    "property",
-    "age",
-    "other_plans",
-    "housing",
-    "existing_credits",
-    "job",
-    "dependents",
-    "telephone",
-    "foreign_worker",
-    "label",
-]
+_COLUMNS = (
+    "status duration history purpose amount savings employment installment_rate personal_status guarantor residence_since "
+    "property age other_plans housing existing_credits job dependents telephone foreign_worker label"
+)
+
+#: The columns that a layman understands.
+FAMILIAR = "status duration amount savings employment personal_status guarantor age other_plans housing"
 
 _CODES = {
     "A11": "below 0 DM",
@@ -115,7 +99,7 @@ def table() -> Frame:
     >>> table().loc[1, ["status", "duration", "amount", "label"]].to_dict()
     {'status': '0 to 200 DM', 'duration': 48, 'amount': 5951, 'label': 0}
     """
-    frame = pd.read_csv(io.BytesIO(raw()), sep=" ", header=None, names=_COLUMNS)
+    frame = pd.read_csv(io.BytesIO(raw()), sep=" ", header=None, names=_COLUMNS.split())
     coded = [c for c in frame.columns if not pd.api.types.is_numeric_dtype(frame[c])]
     frame[coded] = frame[coded].apply(lambda column: column.map(_CODES))
     return frame.assign(label=(frame["label"] == 1).astype("int64"))

@@ -15,25 +15,7 @@ from reap._errors import InputError
 from reap._typing import Frame
 from reap.datasets.catalogue import CatalogueEntry
 
-_BANK = [
-    "age",
-    "job",
-    "marital",
-    "education",
-    "default",
-    "balance",
-    "housing",
-    "loan",
-    "contact",
-    "day",
-    "month",
-    "duration",
-    "campaign",
-    "pdays",
-    "previous",
-    "poutcome",
-    "label",
-]
+_BANK = "age job marital education default balance housing loan contact day month duration campaign pdays previous poutcome label"
 _SPECIALISTS = ("Adm-clerical", "Exec-managerial", "Prof-specialty", "Tech-support")
 
 
@@ -58,7 +40,7 @@ def convert(name: str, frame: Frame) -> Frame:
 
 
 def _bank(frame: Frame) -> Frame:
-    frame = frame.set_axis(_BANK, axis=1)  # OpenML calls them V1 … V16, Class
+    frame = frame.set_axis(_BANK.split(), axis=1)  # OpenML calls them V1 … V16, Class
     keep = ["age", "education", "balance", "housing", "loan", "campaign", "previous", "poutcome"]
     return _plain(frame[keep]).assign(label=(frame["label"].astype(str) == "2").astype("int64"))
 

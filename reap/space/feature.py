@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -88,10 +88,10 @@ def key_of(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-# checking ---------------------------------------------------------------------------------------------
+# phrases and translations -----------------------------------------------------------------------------
 
 
-def check_phrases(name: str, phrases: Any, levels: Sequence[Any] = (), paced: bool = True) -> None:
+def _check_phrases(name: str, phrases: Any, levels: Sequence[Any], paced: bool) -> None:
     """Refuse a phrase that could not be said, in a sentence that names the feature and what is allowed.
 
     Without ``levels`` it is a number, whose values may have words of their own. What is not ``paced`` takes no time that a
@@ -110,23 +110,12 @@ def check_phrases(name: str, phrases: Any, levels: Sequence[Any] = (), paced: bo
                 if not _names_value(value, own):
                     raise unknown(f"name for {name!r}", value, own or ("a number",))
                 _check_name(name, said)
-            continue
-        if not _names_value(key, own) and key not in (known := (*PHRASES, *NAMES, OWN_NAMES, *own)):
+        elif not _names_value(key, own) and key not in (known := (*PHRASES, *NAMES, OWN_NAMES, *own)):
             raise unknown(f"phrase for {name!r}", key, known)
-        if key in NAMES:
+        elif key in NAMES:
             _check_name(name, phrase)
-        for word, spec, conversion in _fields(name, phrase):
-            if word == "months" and not paced:
-                raise InputError(
-                    f"the phrase {phrase!r} of {name!r} mentions {{months}}; give {name!r} a pace, or leave them out"
-                )
-            plural = spec.count("|") == 1 and not set(spec) & set("{}")
-            if word not in FIELDS or conversion or not (spec in ("", "%") or plural):
-                shown = word + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
-                raise InputError(
-                    f"the phrase {phrase!r} of {name!r} mentions {{{shown}}}; allowed are {_ALLOWED}, and "
-                    "plurals such as {after:month|months}"
-                )
+        else:
+            _check_phrase(name, phrase, paced)
 
 
 def _names_value(key: Any, levels: Sequence[str]) -> bool:
@@ -146,6 +135,21 @@ def _check_name(name: str, said: Any) -> None:
         )
 
 
+def _check_phrase(name: str, phrase: Any, paced: bool) -> None:
+    for word, spec, conversion in _fields(name, phrase):
+        if word == "months" and not paced:
+            raise InputError(
+                f"the phrase {phrase!r} of {name!r} mentions {{months}}; give {name!r} a pace, or leave them out"
+            )
+        plural = spec.count("|") == 1 and not set(spec) & set("{}")
+        if word not in FIELDS or conversion or not (spec in ("", "%") or plural):
+            shown = word + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
+            raise InputError(
+                f"the phrase {phrase!r} of {name!r} mentions {{{shown}}}; allowed are {_ALLOWED}, and "
+                "plurals such as {after:month|months}"
+            )
+
+
 def _fields(name: str, phrase: Any) -> list[tuple[str, str, str | None]]:
     """Return the fields that a phrase mentions, with what follows their names."""
     try:
@@ -157,13 +161,11 @@ def _fields(name: str, phrase: Any) -> list[tuple[str, str, str | None]]:
     return [(word, spec or "", conversion) for _, word, spec, conversion in parts if word is not None]
 
 
-def check_translations(
-    name: str, levels: tuple[Any, ...], given: Any, paced: bool = True
-) -> dict[str, dict[str, Any]]:
-    """Return translations in a plain form, or refuse what cannot be said, in a sentence."""
+def _checked_translations(name: str, levels: tuple[Any, ...], given: Any, paced: bool) -> dict[str, Any]:
+    """Return translations in a plain form, the levels' words by the levels as text, or refuse them in a sentence."""
     if not isinstance(given, Mapping):
         raise InputError(f"translations of {name!r} is {given!r}; give a table for each language")
-    made: dict[str, dict[str, Any]] = {}
+    made = {}
     for language, words in given.items():
         if language not in LANGUAGES:
             raise unknown(f"language for {name!r}", language, LANGUAGES)
@@ -174,7 +176,7 @@ def check_translations(
                 raise unknown(f"word in [features.{name}.{language}]", word, WORDS)
             if word in ("label", "unit") and (not isinstance(said, str) or not said):
                 raise InputError(f"{word} of {name!r} in {language!r} is {said!r}; it must be text")
-        check_phrases(name, words.get("phrases", {}), levels, paced)
+        _check_phrases(name, words.get("phrases", {}), levels, paced)
         whole = {**words, **({"levels": _levels(name, language, levels, words)} if levels else {})}
         made[language] = {word: said for word, said in whole.items() if said}  # a file holds no empty table
     return made
@@ -191,9 +193,8 @@ def _levels(name: str, language: str, levels: tuple[Any, ...], words: Mapping[st
         said = dict(zip(known, said, strict=True))
     if not isinstance(said, Mapping) or not all(isinstance(word, str) for word in said.values()):
         raise InputError(f"levels of {name!r} in {language!r} are {said!r}; give a text for each level")
-    for level in said:
-        if level not in known:
-            raise unknown(f"level of {name!r}", level, sorted(set(known)))
+    if unheard := [level for level in said if level not in known]:
+        raise unknown(f"level of {name!r}", unheard[0], sorted(set(known)))
     return dict(said)
 
 
@@ -381,11 +382,8 @@ class Feature:
         Words for people: "Loan amount", "DM".
     missing : bool
         Whether the value may be missing; it is then left as it is.
-    derived : str or callable, optional
-        A formula of other features ("debt / income"), recomputed after every change; or a function that takes
-        a mapping from feature names to arrays (n,) (numbers in units, levels as numbers where they are
-        numbers and as their index otherwise) and returns an array (n,). A space that is to be pickled needs
-        a function with a name of its own, and one that is to be written to a file a formula.
+    derived : str, optional
+        A formula of other features, recomputed after every change: "debt / income".
     effect : str, optional
         A formula of what moves it along: "0.2 * income" moves it by 0.2 of income's move, from where the person stands, and
         what the person does about it themselves comes on top. "only 0.2 * income": nobody does anything about it, it only
@@ -432,7 +430,7 @@ class Feature:
     label: str = spoken()
     unit: str = spoken()
     missing: bool = False
-    derived: str | Callable[[Any], Any] | None = None
+    derived: str | None = None
     effect: str | None = None
     forbidden: tuple[tuple[Any, Any], ...] = ()
     includes: tuple[tuple[Any, Any], ...] = ()
@@ -543,8 +541,7 @@ class Feature:
     def describe(self) -> str:
         """Return what the feature is and may do, in plain words, for a lender who reads the space back."""
         if self.derived is not None:
-            formula = self.derived if isinstance(self.derived, str) else "a function of other features"
-            return f"follows from the others: {formula}"
+            return f"follows from the others: {self.derived}"
         parts = [self._values()]
         if self.effect is not None:
             only = "only moves" if self.only_moved else "also moves"
@@ -600,168 +597,165 @@ def plain(value: Any) -> Any:
 
 # checking ---------------------------------------------------------------------------------------------
 
+#: What may be said in one of a few words; None where nothing is said.
+_CHOICES: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "kind": ("kind of feature", get_args(Kind)),
+    "direction": ("direction for", get_args(Direction)),
+    "advice": ("advice on", get_args(Advice)),
+    "clock": ("unit for the clock", (*get_args(Clock), None)),
+    "when": ("value of when for", ("application", None)),
+}
+
 
 def _settle(feature: Feature) -> None:
     """Bring what was declared into one form, or refuse it in one sentence."""
-    said = vars(feature)  # as it was declared, whatever language is in use
+    said, name = vars(feature), feature.name  # as it was declared, whatever language is in use
 
-    def put(name: str, value: Any) -> None:
-        object.__setattr__(feature, name, value)
+    def put(key: str, value: Any) -> None:
+        object.__setattr__(feature, key, value)
 
-    if feature.kind not in get_args(Kind):
-        raise unknown("kind of feature", feature.kind, get_args(Kind))
-    if feature.direction not in get_args(Direction):
-        raise unknown(f"direction for {feature.name!r}", feature.direction, get_args(Direction))
-    if feature.advice not in get_args(Advice):
-        raise unknown(f"advice on {feature.name!r}", feature.advice, get_args(Advice))
-    if not isinstance(feature.name, str) or not feature.name:
-        raise InputError(f"the name of a feature is {feature.name!r}; it must be text")
+    def bad(key: str, wanted: str) -> InputError:
+        return InputError(f"{key} of {name!r} is {said[key]!r}; {wanted}")
+
+    if not isinstance(name, str) or not name:
+        raise InputError(f"the name of a feature is {name!r}; it must be text")
+    for key, (what, allowed) in _CHOICES.items():
+        if said[key] not in allowed:
+            what = what if key == "kind" else f"{what} {name!r}"
+            raise unknown(what, said[key], [one for one in allowed if one])
     for key in ("levels", "columns", *_PAIRS):
         if isinstance(said[key], str) or not hasattr(said[key], "__iter__"):
-            raise _bad(feature, key, "give a list")
+            raise bad(key, "give a list")
     put("levels", tuple(plain(level) for level in feature.levels))
     put("columns", tuple(feature.columns))
     for key, pair in _PAIRS.items():
         if any(isinstance(one, str) or np.size(np.asarray(one, dtype=object)) != 2 for one in said[key]):
-            raise _bad(feature, key, f"give pairs {pair}")
+            raise bad(key, f"give pairs {pair}")
         put(key, tuple((plain(a), plain(b)) for a, b in said[key]))
-    if feature.includes and feature.kind != "categorical":
-        raise _odd(feature, f"is {feature.kind}, and its values have an order; includes is for categories")
-    put("label", said["label"] or feature.name)
+    put("label", said["label"] or name)
+    for flag in ("actionable", "missing"):
+        if not isinstance(said[flag], bool | np.bool_):
+            raise bad(flag, "it must be true or false")
+    for word, example in (("label", "it must be text"), ("unit", "it must be text"), ("deed", _DEED)):
+        if not isinstance(said[word], str):
+            raise bad(word, example)
+    if not (feature.derived is None or isinstance(feature.derived, str)):
+        raise bad("derived", "write a formula, such as 'debt / income'")
+    if feature.effect is not None and (
+        not isinstance(feature.effect, str) or not feature.effect.removeprefix(_ONLY).strip()
+    ):
+        raise bad("effect", "write a formula, such as '0.2 * income'")
+    if not all(isinstance(column, str) for column in feature.columns):
+        raise bad("columns", "give names of columns")
+    if not _known_dtype(feature.dtype):
+        raise bad("dtype", "give one that pandas knows, such as 'int64'")
     paced = feature.pace is not None
-    put("translations", check_translations(feature.name, feature.levels, feature.translations, paced))
-    _check_words(feature)
-    if feature.max_change is not None:
-        if feature.kind in ("categorical", "binary") or feature.derived is not None:
-            raise _odd(feature, "has no distance to limit; max_change is for numbers and ordered levels")
-        put("max_change", _positive(feature, "max_change"))
+    _check_phrases(name, feature.phrases, feature.levels, paced)
+    put("translations", _checked_translations(name, feature.levels, feature.translations, paced))
+    for wrong, sentence in _contradictions(feature):
+        if wrong:
+            raise InputError(f"{name!r} {sentence}")
     if feature.is_number:
-        _check_number(feature)
+        for key in ("range", "span", "bounds"):
+            if key == "range" or said[key] is not None:
+                put(key, _pair(name, key, said[key]))
+        if feature.span is not None and feature.span[0] == feature.span[1]:
+            raise InputError(f"the span of {name!r} is {feature.span!r}; give two different numbers")
+        if feature.kind == "integer" and feature.step is None:
+            put("step", 1.0)
+        if feature.step is not None and not _positive(feature.step):
+            raise InputError(f"the step of {name!r} is {feature.step!r}; it must be a positive number")
+        if feature.kind == "integer" and feature.step != round(float(feature.step or 1)):
+            raise InputError(f"the step of {name!r} is {feature.step!r}; a whole number needs a whole step")
     else:
         _check_levels(feature)
-    _check_time(feature)
+    for key in ("step", "max_change", "notice"):
+        if said[key] is not None:
+            if not _positive(said[key]):
+                raise bad(key, "give a number above 0")
+            put(key, float(said[key]))
     if feature.pace is not None:
-        put("pace", read_pace(feature.name, feature.pace, feature.is_number))
+        put("pace", read_pace(name, feature.pace, feature.is_number))
     if feature.clock is not None:
         put("actionable", False)  # nobody does it
 
 
-def _odd(feature: Feature, said: str) -> InputError:
-    return InputError(f"{feature.name!r} {said}")
+_DEED = 'give text, such as "pay on time"'
 
 
-def _bad(feature: Feature, key: str, wanted: str) -> InputError:
-    return InputError(f"{key} of {feature.name!r} is {vars(feature)[key]!r}; {wanted}")
-
-
-def _positive(feature: Feature, key: str) -> float:
-    value = vars(feature)[key]
+def _positive(value: Any) -> bool:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not 0 < value < math.inf:
-        raise _bad(feature, key, "give a number above 0")
-    return float(value)
+    return number and 0 < value < math.inf
 
 
-def _check_words(feature: Feature) -> None:
-    said = vars(feature)
-    for flag in ("actionable", "missing"):
-        if not isinstance(said[flag], bool | np.bool_):
-            raise _bad(feature, flag, "it must be true or false")
-    for word in ("label", "unit"):
-        if not isinstance(said[word], str):
-            raise _bad(feature, word, "it must be text")
-    if not isinstance(feature.deed, str):
-        raise _bad(feature, "deed", 'give text, such as "pay on time"')
-    if feature.derived is not None and not isinstance(feature.derived, str) and not callable(feature.derived):
-        raise _bad(feature, "derived", "write a formula, such as 'debt / income'")
-    if feature.effect is not None:
-        _check_effect(feature)
-    if not all(isinstance(column, str) for column in feature.columns):
-        raise _bad(feature, "columns", "give names of columns")
+def _known_dtype(dtype: Any) -> bool:
     try:
-        if feature.dtype is not None and not str(feature.dtype).startswith("category"):
-            pandas_dtype(feature.dtype)
-        known = feature.dtype is None or isinstance(feature.dtype, str)
+        if dtype is not None and not str(dtype).startswith("category"):
+            pandas_dtype(dtype)
+        return dtype is None or isinstance(dtype, str)
     except TypeError:
-        known = False
-    if not known:
-        raise _bad(feature, "dtype", "give one that pandas knows, such as 'int64'")
-    check_phrases(feature.name, feature.phrases, feature.levels, feature.pace is not None)
+        return False
 
 
-def _check_effect(feature: Feature) -> None:
-    if not isinstance(feature.effect, str) or not (feature.moved_by or "").strip():
-        raise _bad(feature, "effect", "write a formula, such as '0.2 * income'")
-    if feature.derived is not None:
-        raise _odd(
-            feature, "is derived and follows exactly, so no effect can move it beside; keep one of the two"
+def _contradictions(feature: Feature) -> Iterator[tuple[bool, str]]:
+    """Yield what cannot be said together: whether it was, and the sentence about it behind the feature's name."""
+    kind, number, ordered = feature.kind, feature.is_number, feature.kind not in ("categorical", "binary")
+    derived, clock, timed = feature.derived is not None, feature.clock is not None, feature.pace is not None
+    chosen, limited = feature.when is not None, feature.max_change is not None
+    one_way = feature.direction in ("up", "down")
+    includes = bool(feature.includes) and kind != "categorical"
+    yield includes, f"is {kind}, and its values have an order; includes is for categories"
+    yield (
+        limited and (derived or not ordered),
+        "has no distance to limit; max_change is for numbers and ordered levels",
+    )
+    yield timed and chosen, "is chosen on the day of the application and has a pace; keep one of them"
+    if feature.effect is not None:
+        yield (
+            derived,
+            "is derived and follows exactly, so no effect can move it beside; keep one of the two",
         )
-    if not feature.is_number:
-        raise _odd(
-            feature, f"is {feature.kind}; only a number can move along with others, so leave out effect"
-        )
-    if feature.clock is not None:
-        raise _odd(feature, "is a clock and goes by itself; leave out its effect")
-    if not feature.actionable:
-        raise _odd(
-            feature,
+        yield not number, f"is {kind}; only a number can move along with others, so leave out effect"
+        yield clock, "is a clock and goes by itself; leave out its effect"
+        yield (
+            not feature.actionable,
             "is fixed and has an effect; leave out actionable = false, and write "
             f'effect = "{_ONLY}{feature.moved_by}" where nobody does anything about it',
         )
-    own = (feature.pace, feature.when, feature.max_change)
-    if feature.only_moved and (own != (None, None, None) or feature.direction in ("up", "down")):
-        raise _odd(
-            feature,
+        yield (
+            feature.only_moved and (timed or chosen or limited or one_way),
             "only moves along with others, and nobody does it; leave out pace, when, max_change and direction",
         )
-
-
-def _check_time(feature: Feature) -> None:
-    if feature.when not in (None, "application"):
-        raise unknown(f"value of when for {feature.name!r}", feature.when, ("application",))
-    if feature.pace is not None and feature.when is not None:
-        raise _odd(feature, "is chosen on the day of the application and has a pace; keep one of them")
-    if feature.clock is None:
-        return
-    if feature.clock not in get_args(Clock):
-        raise unknown(f"unit for the clock {feature.name!r}", feature.clock, get_args(Clock))
-    if not feature.is_number or feature.derived is not None:
-        raise _odd(feature, "cannot be a clock; a clock is a number that goes by itself")
-    if feature.pace is not None or feature.when is not None or feature.max_change is not None:
-        raise _odd(
-            feature, "is a clock and goes by itself; leave out pace, when and max_change, and set the horizon"
+    if clock:
+        yield not number or derived, "cannot be a clock; a clock is a number that goes by itself"
+        yield (
+            timed or chosen or limited,
+            "is a clock and goes by itself; leave out pace, when and max_change, and set the horizon",
         )
-    if feature.direction == "down":
-        raise _odd(feature, "is a clock and goes up; leave out its direction")
-
-
-def _check_number(feature: Feature) -> None:
-    def put(name: str, value: Any) -> None:
-        object.__setattr__(feature, name, value)
-
-    put("range", _pair(feature.name, "range", feature.range))
-    if feature.bounds is not None:
-        put("bounds", _pair(feature.name, "bounds", feature.bounds))
-    step: Any = 1.0 if feature.kind == "integer" and feature.step is None else feature.step
-    if step is not None:
-        number = isinstance(step, int | float | np.number) and not isinstance(step, bool)
-        if not number or not 0 < step < math.inf:
-            raise InputError(f"the step of {feature.name!r} is {step!r}; it must be a positive number")
-        if feature.kind == "integer" and float(step) != round(float(step)):
-            raise InputError(f"the step of {feature.name!r} is {step!r}; a whole number needs a whole step")
-        put("step", float(step))
-    if feature.span is not None:
-        put("span", _pair(feature.name, "span", feature.span))
-    if feature.levels or feature.forbidden:
-        raise _odd(feature, "is a number and has no levels; give bounds, or make it ordinal or categorical")
-    if feature.columns:
-        raise _odd(feature, "is a number; only a categorical feature has several columns")
-    if feature.span is not None and feature.span[0] == feature.span[1]:
-        raise InputError(f"the span of {feature.name!r} is {feature.span!r}; give two different numbers")
-    if feature.notice is not None:
-        put("notice", _positive(feature, "notice"))
-    if feature.derived is not None and feature.bounds is not None:
-        raise _odd(feature, "follows from other features; give bounds to those, or write a rule with them")
+        yield feature.direction == "down", "is a clock and goes up; leave out its direction"
+    if number:
+        levelled = bool(feature.levels or feature.forbidden)
+        yield levelled, "is a number and has no levels; give bounds, or make it ordinal or categorical"
+        yield bool(feature.columns), "is a number; only a categorical feature has several columns"
+        yield (
+            derived and feature.bounds is not None,
+            "follows from other features; give bounds to those, or write a rule with them",
+        )
+        return
+    yield derived, f"is derived and must be a number, not {kind}"
+    yield (
+        kind == "categorical" and one_way,
+        "is categorical and has no direction; make it ordinal to give one",
+    )
+    yield (
+        any(vars(feature)[key] is not None for key in ("bounds", "range", "span", "step", "notice")),
+        "has levels, not numbers; range, span, bounds, step and notice do not apply to it",
+    )
+    count, columns = len(feature.levels), len(feature.columns)
+    yield (
+        columns > 0 and (kind != "categorical" or columns != count),
+        f"has {columns} columns and {count} levels; a one-hot group has one column a level and is categorical",
+    )
 
 
 def _check_levels(feature: Feature) -> None:
@@ -772,23 +766,9 @@ def _check_levels(feature: Feature) -> None:
     if any(level is None or level != level for level in levels):
         raise InputError(f"a missing value is no level of {name!r}; say missing=True instead")
     if len(set(levels)) != len(levels) or not levels:
-        raise _odd(feature, f"needs a list of different levels; given were {list(levels)!r}")
+        raise InputError(f"{name!r} needs a list of different levels; given were {list(levels)!r}")
     if feature.kind == "binary" and len(levels) != 2:
-        raise _odd(feature, f"is binary and needs two levels; given were {list(levels)!r}")
-    if feature.kind == "categorical" and feature.direction in ("up", "down"):
-        raise _odd(feature, "is categorical and has no direction; make it ordinal to give one")
-    if any(vars(feature)[key] is not None for key in ("bounds", "range", "span", "step", "notice")):
-        raise _odd(
-            feature, "has levels, not numbers; range, span, bounds, step and notice do not apply to it"
-        )
-    if feature.columns and (feature.kind != "categorical" or len(feature.columns) != len(levels)):
-        raise _odd(
-            feature,
-            f"has {len(feature.columns)} columns and {len(levels)} levels; a one-hot group has one column a level and is "
-            "categorical",
-        )
-    if feature.derived is not None:
-        raise _odd(feature, f"is derived and must be a number, not {feature.kind}")
+        raise InputError(f"{name!r} is binary and needs two levels; given were {list(levels)!r}")
     for level in (level for pair in (*feature.forbidden, *feature.includes) for level in pair):
         if level not in levels:
             raise unknown(f"level of {name!r}", level, levels)

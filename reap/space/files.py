@@ -144,10 +144,6 @@ def _comment(text: str) -> str:
 
 
 def _facts(feature: Feature, comments: bool) -> list[tuple[str, Any]]:
-    if callable(feature.derived):
-        raise InputError(
-            f"{feature.name!r} is derived by a Python function, which a file cannot hold; write it as a formula"
-        )
     shown = {"kind", "actionable", "label"} if comments else {"kind"}
     facts = []
     for key, spec in Feature.__dataclass_fields__.items():

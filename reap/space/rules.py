@@ -1,8 +1,8 @@
 """What must hold across features: formulas, linear inequalities, implications, and features that others move.
 
-A rule answers four questions: does a change obey it (``allows``), which alternatives would make it hold
-(``alternatives``, for the search of the nearest legal row), what changes only because of it (``entails``), and how does it
-read (``describe``). Rules are read from plain sentences: "if job changes then income is at least 900".
+A rule says whether a change obeys it (``allows``). An implication also says which alternatives would make it hold
+(``alternatives``, for the search of the nearest legal row) and what changes only because of it (``entails``). Rules are read
+from plain sentences: "if job changes then income is at least 900".
 """
 
 from __future__ import annotations
@@ -56,10 +56,6 @@ class LinearRule:
         size = sum(abs(weight) * np.abs(after[:, i]) for i, weight in self.weights)
         return np.asarray(~(total > self.limit + SAME * (1 + abs(self.limit) + size)))
 
-    def describe(self) -> str:
-        """Return the rule as a sentence."""
-        return f"always {self.text}"
-
 
 @dataclass(frozen=True)
 class RatioRule:
@@ -82,10 +78,6 @@ class RatioRule:
         """Return whether changes of codes (n, f) obey; who changes neither does, and unknown values are held against nobody."""
         first, then = before[:, self.top] * after[:, self.bottom], after[:, self.top] * before[:, self.bottom]
         return np.asarray(~(then > self.most * first + SAME * (1 + np.abs(first))))
-
-    def describe(self) -> str:
-        """Return the rule as a sentence."""
-        return self.text
 
 
 @dataclass(frozen=True)
@@ -193,10 +185,6 @@ class Implication:
                 found += [(condition.index, d) for d in condition.domains(start[condition.index], truth)]
         return [(i, d) for i, d in found if not d.empty]
 
-    def describe(self) -> str:
-        """Return the rule as a sentence."""
-        return self.text
-
 
 Rule = LinearRule | RatioRule | Implication
 
@@ -209,8 +197,8 @@ def parse(text: str, features: Sequence[Feature]) -> list[Rule]:
     Examples
     --------
     >>> ages = [Feature("age", "integer", range=(18, 80)), Feature("years", "integer", range=(0, 50))]
-    >>> parse("years <= age - 16", ages)[0].describe()
-    'always years <= age - 16'
+    >>> parse("years <= age - 16", ages)[0].weights
+    ((1, 1.0), (0, -1.0))
     """
     index = {feature.name: i for i, feature in enumerate(features)}
     sentence = " ".join(text.split())
@@ -491,14 +479,9 @@ class _Formula:
     """What one feature follows from: exactly (``derived``), or as far as others have moved (``effect``)."""
 
     index: int
-    compute: Callable[[Any], Any]
+    compute: Expression
     inputs: tuple[int, ...]
-    effect: bool = False
-
-    @property
-    def keys(self) -> tuple[Any, ...]:
-        """What an effect is computed of: features, and levels of features."""
-        return (*self.compute.names, *self.compute.levels) if isinstance(self.compute, Expression) else ()
+    effect: bool
 
 
 class Derived:
@@ -532,29 +515,23 @@ class Derived:
     def __init__(self, features: Sequence[Feature], scale: Array | None = None) -> None:
         self.features = features
         self.scale = np.ones(len(features)) if scale is None else scale
-        self._formulas: list[_Formula] = []
-        for i, feature in enumerate(features):
-            if callable(feature.derived):
-                inputs = [k for k, f in enumerate(features) if f.derived is None]
-                self._formulas.append(_Formula(i, feature.derived, tuple(inputs)))
-            elif (text := feature.derived or feature.moved_by) is not None:
-                formula = Expression(text)
-                inputs = self._inputs(feature, formula)
-                self._formulas.append(_Formula(i, formula, tuple(inputs), feature.derived is None))
-        if any(formula.effect for formula in self._formulas):
-            self._formulas = self._in_order()
+        index = {feature.name: i for i, feature in enumerate(features)}
+        self._formulas = self._in_order(
+            [
+                _Formula(
+                    i, formula := Expression(text), self._inputs(one, formula, index), one.derived is None
+                )
+                for i, one in enumerate(features)
+                if (text := one.derived or one.moved_by) is not None
+            ]
+        )
         self._derived = [formula for formula in self._formulas if not formula.effect]
         self._effects = [formula for formula in self._formulas if formula.effect]
         self._used = sorted({k for formula in self._formulas for k in formula.inputs})
-        levels = dict.fromkeys(
-            key for formula in self._formulas for key in formula.keys if isinstance(key, tuple)
-        )
+        levels = dict.fromkeys(key for formula in self._formulas for key in formula.compute.levels)
         #: The levels that formulas ask for: their features' places, their own places, and their keys.
         self._levels = [
-            (k, features[k].levels.index(key[1]), key)
-            for key in levels
-            for k in self._used
-            if features[k].name == key[0]
+            (index[name], features[index[name]].levels.index(level), (name, level)) for name, level in levels
         ]
         #: Of features that an effect moves: their places, and which of them nobody does anything about.
         self.moved = np.array([formula.index for formula in self._effects], dtype=np.intp)
@@ -564,49 +541,43 @@ class Derived:
         #: The places of all that follows, by whatever formula.
         self.follows = np.array([formula.index for formula in self._formulas], dtype=np.intp)
 
-    def _inputs(self, feature: Feature, formula: Expression) -> list[int]:
+    def _inputs(self, feature: Feature, formula: Expression, index: Mapping[str, int]) -> tuple[int, ...]:
         """Return the places of what a formula is of, or say what is wrong with it."""
-        names = [one.name for one in self.features]
         for name in (*formula.names, *(name for name, _ in formula.levels)):
-            if name not in names:
-                raise unknown("feature", name, names)
-        inputs = [names.index(name) for name in formula.names]
-        for source in (self.features[k] for k in inputs):
-            if feature.derived is not None and source.derived is not None and source.name not in self.names:
-                raise InputError(
-                    f"{feature.name!r} follows from {source.name!r}, which is derived itself; declare that one first"
-                )
+            if name not in index:
+                raise unknown("feature", name, index)
+        for source in (self.features[index[name]] for name in formula.names):
             if not _numeric(source):
                 raise InputError(
                     f"{feature.name!r} cannot be computed from {source.name!r}, whose levels are not numbers; write "
                     f"({written(source.name)} == {source.levels[0]!r}) for one of them"
                 )
         for name, level in formula.levels:
-            source = self.features[names.index(name)]
+            source = self.features[index[name]]
             if source.is_number:
                 raise InputError(
                     f"{name!r} is a number and has no levels; {formula.text!r} cannot ask for one"
                 )
             if level not in source.levels:
                 raise unknown(f"level of {name!r}", level, source.levels)
-            inputs.append(names.index(name))
-        if feature.effect is not None and not inputs:
+        names = dict.fromkeys((*formula.names, *(name for name, _ in formula.levels)))
+        if feature.effect is not None and not names:
             raise InputError(
                 f"the effect {formula.text!r} on {feature.name!r} says nothing of another feature; name one, as in "
                 "'0.2 * income'"
             )
-        return list(dict.fromkeys(inputs))
+        return tuple(index[name] for name in names)
 
-    def _in_order(self) -> list[_Formula]:
+    def _in_order(self, formulas: Sequence[_Formula]) -> list[_Formula]:
         """Return the formulas such that each comes after what it is of."""
-        of = {formula.index: formula for formula in self._formulas}
+        of = {formula.index: formula for formula in formulas}
         graph = {i: [k for k in formula.inputs if k in of] for i, formula in of.items()}
         try:
             return [of[i] for i in TopologicalSorter(graph).static_order()]
         except CycleError as error:
             # the sorter names each with what comes after it
             circle = " → ".join(repr(self.features[i].name) for i in error.args[1])
-            raise InputError(f"the effects go round in a circle: {circle}; leave one of them out") from None
+            raise InputError(f"the formulas go round in a circle: {circle}; leave one of them out") from None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -634,13 +605,10 @@ class Derived:
         for formula in formulas:
             i = formula.index
             if formula.effect:
-                codes[:, i] += self._brought(formula, (now, values), start, codes)
+                codes[:, i] += self._brought(formula, now, values, start, codes)
             else:
-                codes[:, i] = np.where(
-                    self._untouched(formula, codes, start),
-                    start[:, i],
-                    self._computed(formula, values, codes),
-                )
+                untouched, computed = self._untouched(formula, codes, start), self._computed(formula, values)
+                codes[:, i] = np.where(untouched, start[:, i], computed)
             values[self.features[i].name] = codes[:, i]
         return codes
 
@@ -648,9 +616,9 @@ class Derived:
         """Return codes (n, f) as the person alone does it, without what effects bring: undoes ``recompute``."""
         if not self._effects:
             return codes
-        out, values = codes.copy(), (self._values(start), self._values(codes))
+        out, now, values = codes.copy(), self._values(start), self._values(codes)
         for formula in self._effects:
-            out[:, formula.index] -= self._brought(formula, values, start, codes)
+            out[:, formula.index] -= self._brought(formula, now, values, start, codes)
         only = self.moved[self._only]
         out[:, only] = start[:, only]
         return self.recompute(out, start, effects=False)
@@ -663,24 +631,17 @@ class Derived:
         """
         for formula in self._effects:
             for k in formula.inputs:
-                feature = self.features[k]
-                step = 1e-4 * self.scale[k]
-                ends = (
-                    start[k] + np.array([-step, step])
-                    if feature.is_number
-                    else np.arange(len(feature.levels))
-                )
+                feature, step = self.features[k], 1e-4 * self.scale[k]
+                near = start[k] + np.array([-step, step])
+                ends = near if feature.is_number else np.arange(len(feature.levels))
                 rows = np.repeat(start[None], len(ends) + 1, axis=0)
                 rows[:-1, k] = ends
                 values = zero_missing(formula.compute(self._values(rows)) + np.zeros(len(rows)))
                 if feature.kind == "categorical":
                     yield formula.index, k, values[:-1] - values[-1]
                 else:
-                    yield (
-                        formula.index,
-                        k,
-                        (values[-2:-1] - values[:1]) / (2e-4 if feature.is_number else 1.0),
-                    )
+                    width = 2e-4 if feature.is_number else 1.0
+                    yield formula.index, k, (values[-2:-1] - values[:1]) / width
 
     def _values(self, codes: Array) -> dict[Any, Array]:
         """Return what formulas are computed of: numbers as people know them, and 1 where a feature has a level."""
@@ -699,17 +660,18 @@ class Derived:
     def _brought(
         self,
         formula: _Formula,
-        values: tuple[Mapping[Any, Array], Mapping[Any, Array]],
+        now: Mapping[Any, Array],
+        then: Mapping[Any, Array],
         start: Array,
         codes: Array,
     ) -> Array:
-        """Return by how much an effect moves its feature, (n,): whole numbers by whole ones; what is missing moves nothing.
+        """Return by how much an effect moves its feature, (n,), between the values at the start and ``then``.
 
-        ``values`` are those of where people start and of where they are then.
+        Whole numbers move by whole ones; what is missing moves nothing.
         """
-        now, then = values
         if any(self.features[k].missing for k in formula.inputs):
-            now, then = ({key: zero_missing(known[key]) for key in formula.keys} for known in values)
+            keys = (*formula.compute.names, *formula.compute.levels)
+            now, then = ({key: zero_missing(known[key]) for key in keys} for known in (now, then))
         brought = np.asarray(formula.compute(then) - formula.compute(now), dtype=float)
         if self.features[formula.index].kind == "integer":
             brought = np.floor(brought + 0.5 + 1e-6)  # a half goes up, whatever its last digit
@@ -717,19 +679,9 @@ class Derived:
             return brought
         return np.where(self._untouched(formula, codes, start), 0.0, brought)  # log(0) stays what it is
 
-    def _computed(self, formula: _Formula, values: Mapping[Any, Array], codes: Array) -> Array:
+    def _computed(self, formula: _Formula, values: Mapping[Any, Array]) -> Array:
         """Return a derived feature as its formula says, (n,) or one for all."""
-        feature = self.features[formula.index]
-        try:
-            new = np.asarray(formula.compute(values), dtype=float)
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"the function of {feature.name!r} gave no numbers ({error}); return one number a row"
-            ) from None
-        if new.shape not in ((), (1,), (len(codes),)):
-            raise InputError(
-                f"the function of {feature.name!r} gave shape {new.shape} for {len(codes)} rows; give one number a row"
-            )
+        feature, new = self.features[formula.index], np.asarray(formula.compute(values), dtype=float)
         if feature.step is not None:
             new = np.round(np.rint(new / feature.step) * feature.step, feature.decimals or 0)
         return new

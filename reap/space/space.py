@@ -221,7 +221,7 @@ class ActionSpace:
         >>> ActionSpace([plain]).digest == ActionSpace([Feature("age", range=(18, 90))]).digest
         False
         """
-        facts = [{key: _hashed(getattr(feature, key)) for key in _MEANING} for feature in self.features]
+        facts = [{key: getattr(feature, key) for key in _MEANING} for feature in self.features]
         for fact, feature in zip(facts, self.features, strict=True):
             fact |= {} if feature.effect is None else {"effect": feature.effect}
         said = [facts, list(self.rules), self.max_changes, self.horizon, self.encoded]
@@ -438,12 +438,3 @@ class ActionSpace:
     def __repr__(self) -> str:
         fixed = sum(not f.actionable for f in self.features)
         return f"ActionSpace({len(self.features)} features, {fixed} fixed, {len(self.rules)} rules, d={self.dimension})"
-
-
-def _hashed(value: Any) -> Any:
-    """Return a fact for the digest; a function by its name, since its address means nothing elsewhere."""
-    if not callable(value):
-        return value
-    value = getattr(value, "func", value)  # functools.partial
-    name = getattr(value, "__qualname__", type(value).__qualname__)
-    return f"{getattr(value, '__module__', '')}:{name}"

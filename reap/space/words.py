@@ -14,7 +14,7 @@ from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.language import LANGUAGES, _, current, listed, ngettext, number
 from reap.space.feature import Counted, Feature, united
-from reap.space.rules import SAME, RatioRule
+from reap.space.rules import SAME, LinearRule, RatioRule
 from reap.space.time import whole_months
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def table(space: ActionSpace) -> str:
     lines = [f"{title}: {len(space.features)} features, {space.dimension} encoded columns"]
     width = max(len(feature.label) for feature in space.features)
     lines += [f"  {feature.label:<{width}}  {feature.describe()}" for feature in space.features]
-    rules = list(dict.fromkeys(rule.describe() for rule in space.legal.rules))
+    rules = list(dict.fromkeys(f"{'always ' * isinstance(r, LinearRule)}{r.text}" for r in space.legal.rules))
     if space.max_changes is not None:
         rules.append(f"at most {space.max_changes} feature{'s' if space.max_changes != 1 else ''} may change")
     if space.timed:

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import reap
-from reap.datasets import available, german, load, names, synthetic
+from reap.datasets import available, german, load, names
 from reap.datasets.catalogue import find
-from reap.datasets.loading import curated
+from reap.datasets.loading import curated, synthetic
 from reap.language import LANGUAGES, speaking
 from reap.space import ActionSpace, Change
 from reap.space.feature import NAMES, OWN_NAMES, Counted
@@ -303,8 +303,8 @@ def test_german_equals_the_papers_files():
 
 
 def test_synthetic_follows_the_papers_rule_and_repeats():
-    table = synthetic.table()
-    pd.testing.assert_frame_equal(table, synthetic.table())
+    table = synthetic()
+    pd.testing.assert_frame_equal(table, synthetic())
     assert len(table) == 1000
     for x1, x2, label in table.head(50).itertuples(index=False):
         assert -2 <= x1 <= 4

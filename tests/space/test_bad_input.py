@@ -189,17 +189,6 @@ def test_a_bad_setting_of_the_space(settings, sentence):
     assert sentence in str(caught.value)
 
 
-def _text(values):
-    return np.array(["much"] * len(values["x"]))
-
-
-def test_a_function_that_returns_text():
-    X = pd.DataFrame({"x": [1.0, 2.5], "y": [1.0, 2.5]})
-    space = ActionSpace.from_frame(X, features={"y": {"derived": _text}})
-    with pytest.raises(InputError, match="the function of 'y' gave no numbers"):
-        space.project(space.encode(X), space.vector(X.iloc[0]))
-
-
 def test_one_name_may_stand_without_a_list():
     X = pd.DataFrame({"age": [20, 30], "x": [1, 2]})
     assert not ActionSpace.from_frame(X, immutable="age").feature("age").actionable

@@ -280,12 +280,12 @@ def test_a_contradiction_is_said_in_a_sentence():
         ([("a", {}), ("b", {"effect": "c"})], "there is no feature 'c'"),
         (
             [("a", {"effect": "b"}), ("b", {"effect": "a"})],
-            "the effects go round in a circle: .*leave one of them out",
+            "the formulas go round in a circle: .*leave one of them out",
         ),
-        ([("a", {}), ("b", {"effect": "b"})], "the effects go round in a circle: 'b' → 'b'"),
+        ([("a", {}), ("b", {"effect": "b"})], "the formulas go round in a circle: 'b' → 'b'"),
         (
             [("a", {"effect": "r"}), ("b", {}), ("r", {"derived": "a / b"})],
-            "the effects go round in a circle: .*'r'",
+            "the formulas go round in a circle: .*'r'",
         ),
         ([("a", {}), ("b", {"effect": "a", "actionable": False})], "'b' is fixed and has an effect.*only a"),
         ([("a", {}), ("b", {"effect": "a", "derived": "2 * a"})], "'b' is derived and follows exactly"),

@@ -137,7 +137,6 @@ def test_yes_and_no():
             "one of no, yes; not yes → no",
         ),
         (Feature("x", range=(0, 1), derived="a / b"), "follows from the others: a / b"),
-        (Feature("x", range=(0, 1), derived=max), "follows from the others: a function of other features"),
     ],
 )
 def test_describe(feature, words):

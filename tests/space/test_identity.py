@@ -16,10 +16,7 @@ from tests.space.generators import random_limits, random_space, seeds
 
 PROGRAM = """
 from reap.space import ActionSpace, Feature
-def double(values):
-    return 2 * values["a"]
-double.__module__ = "somewhere"
-space = ActionSpace([Feature("a", range=(0, 1)), Feature("b", range=(0, 2), derived=double)], rules=["a <= 1"])
+space = ActionSpace([Feature("a", range=(0, 1)), Feature("b", range=(0, 2), derived="2 * a")], rules=["a <= 1"])
 print(space.digest)
 """
 
