@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -65,7 +64,7 @@ def test_one_may_follow_from_another_whatever_their_order():
         z0 = space.vector(START | {"double": 5.0})
         got = space.values(space.project(space.vector(START | {"income": 25, "double": 5.0}), z0)[0])
         assert (got["ratio"], got["double"]) == (2.0, 4.0)
-    with pytest.raises(InputError, match="the formulas go round in a circle: .*leave one of them out"):
+    with pytest.raises(InputError, match=r"the formulas go round in a circle: .*leave one of them out"):
         ActionSpace([Feature("a", range=(0, 1), derived="b"), Feature("b", range=(0, 1), derived="a")])
 
 
