@@ -182,7 +182,7 @@ class Comparisons:
         if not space.rules:
             return np.zeros_like(self._differ)
         still = ~np.maximum.reduceat(np.abs(self._changes) > 1e-9, self._columns, axis=-1)
-        quiet = (still | space.legal.entailed(start, ends))[:, self._own]
+        quiet = (still | (space.legal.entailing(start, ends) >= 0))[:, self._own]
         return np.asarray(quiet[:, None] & quiet[None])
 
     def burden(

@@ -66,7 +66,7 @@ class Question:
         space, start = self.options[0].space, self.options[0].path[0]
         if not space.rules:
             return frozenset()
-        by_rule = space.legal.entailed(start, np.stack([option.done[-1] for option in self.options]))
+        by_rule = space.legal.entailing(start, np.stack([option.done[-1] for option in self.options])) >= 0
         moved = [{change.feature for change in option.changes} for option in self.options]
         return frozenset(
             feature.name

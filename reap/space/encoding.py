@@ -186,11 +186,19 @@ class Encoding:
 
     # codes and vectors --------------------------------------------------------------------------------
 
+    def units(self, Z: Array, which: Any) -> Array:
+        """Return the values in units, or the levels' places, of features that take one column, from vectors (…, d)."""
+        return np.asarray(self.origin[which] + Z[..., self.starts[which]] * self.scale[which])
+
+    def scaled(self, values: Any, which: Any) -> Array:
+        """Return values (…) of features as vectors hold them: undoes ``units``."""
+        return np.asarray((values - self.origin[which]) / self.scale[which])
+
     def vectors(self, codes: Array) -> Array:
         """Return the vectors (n, d) of codes (n, f)."""
         Z = np.zeros((len(codes), self.dimension))
         chosen, columns = self.single
-        Z[:, columns] = (codes[:, chosen] - self.origin[chosen]) / self.scale[chosen]
+        Z[:, columns] = self.scaled(codes[:, chosen], chosen)
         levels = codes[:, self._hot]
         row, which = (known := ~np.isnan(levels)).nonzero()
         Z[row, self._first[which] + levels[known].astype(np.intp)] = 1.0
@@ -200,7 +208,7 @@ class Encoding:
         """Return the codes (n, f) nearest to vectors (n, d); undoes ``vectors`` exactly."""
         codes = np.empty((len(Z), len(self.features)))
         chosen, columns = self.single
-        value = self.origin[chosen] + Z[:, columns] * self.scale[chosen]
+        value = self.units(Z, chosen)
         power, slack, first, last = self._rounding
         short = np.rint(value * power) / power
         value = np.where(np.abs(short - value) <= slack, short, value)
@@ -263,9 +271,9 @@ class Encoding:
         """
         chosen, columns = self.single
         step, power = self._grid
-        origin, scale, out = self.origin[chosen], self.scale[chosen], (Z := self.checked(Z)).copy()
-        value = np.rint((origin + Z[:, columns] * scale) / step) * step
-        snapped = (np.rint(value * power) / power - origin) / scale
+        out = (Z := self.checked(Z)).copy()
+        value = np.rint(self.units(Z, chosen) / step) * step
+        snapped = self.scaled(np.rint(value * power) / power, chosen)
         out[:, columns] = np.where(np.isnan(step), Z[:, columns], snapped)
         return out
 
@@ -299,55 +307,34 @@ class TableColumn:
 
     def read(self, column: Series) -> Array:
         """Return the codes (n,) of a column, or say in one sentence what is wrong with it."""
-        dtype = column.dtype
-        if self.feature.is_number and isinstance(dtype, np.dtype) and dtype.kind in "iuf":
-            values = column.to_numpy(dtype=float, copy=True)
-            return self._checked(values, self._absent(np.isnan(values), column))
-        if not self.feature.is_number:
-            found = self._positions(column)
-            missed = found < 0
-            if missed.any():
-                absent = self._absent(column.isna().to_numpy(), column)
-                if (missed & ~absent).any():
-                    given = plain(column[missed & ~absent].iloc[0])
-                    raise unknown(f"level of {self.feature.name!r}", given, self.feature.levels)
-                found[absent] = np.nan
-            return found
-        return self._strange_numbers(column)
-
-    def _absent(self, absent: Bools, column: Series) -> Bools:
+        name, absent = self.feature.name, column.isna().to_numpy()
         if absent.any() and not self.feature.missing:
             where = column.index[absent].tolist()[0]  # a plain value, not NumPy's
             raise InputError(
-                f"{self.feature.name!r} is missing in row {where!r}; fill it in, or declare the feature with "
-                "missing=True"
+                f"{name!r} is missing in row {where!r}; fill it in, or declare the feature with missing=True"
             )
-        return absent
-
-    def _checked(self, values: Array, absent: Bools) -> Array:
-        if np.isinf(values).any():
-            raise InputError(f"{self.feature.name!r} is infinite in a row; give a finite number")
-        if self.feature.kind == "integer":
-            broken = ~absent & (values != np.rint(values))
-            if broken.any():
-                raise InputError(f"{self.feature.name!r} is {values[broken][0]:g}; it must be a whole number")
-        return values
-
-    def _strange_numbers(self, column: Series) -> Array:
-        """Return numbers from a column of another dtype; text and dates are an error that quotes them."""
-        absent = self._absent(column.isna().to_numpy(), column)
+        if not self.feature.is_number:
+            found = self._positions(column)
+            strange = column[(found < 0) & ~absent]
+            if len(strange):
+                raise unknown(f"level of {name!r}", plain(strange.iloc[0]), self.feature.levels)
+            found[absent] = np.nan
+            return found
         dated = column.dtype.kind in "mMc"
         if dated or not pd.api.types.is_numeric_dtype(column.dtype):
-            known = column[~absent]
-            strange = [v for v in known if dated or not isinstance(v, int | float | np.number | Decimal)]
-            if strange:
-                raise InputError(
-                    f"{self.feature.name!r} is {strange[0]!r} in the table, a {type(strange[0]).__name__}; it must "
-                    "be a number"
-                )
+            for value in column[~absent]:
+                if dated or not isinstance(value, int | float | np.number | Decimal):
+                    raise InputError(
+                        f"{name!r} is {value!r} in the table, a {type(value).__name__}; it must be a number"
+                    )
         values = np.full(len(column), np.nan)
         values[~absent] = column[~absent].to_numpy(dtype=float)
-        return self._checked(values, absent)
+        if np.isinf(values).any():
+            raise InputError(f"{name!r} is infinite in a row; give a finite number")
+        broken = ~absent & (values != np.rint(values)) & (self.feature.kind == "integer")
+        if broken.any():
+            raise InputError(f"{name!r} is {values[broken][0]:g}; it must be a whole number")
+        return values
 
     def _positions(self, column: Series) -> Array:
         """Return the index of each value among the levels, −1 where it is none."""

@@ -34,18 +34,7 @@ _SHARES = (1.0, 0.9, 0.75, 0.6, 0.45, 0.3, 0.15, 0.05, 0.0)
 
 
 class Legal:
-    """What may be done within a space and a person's limits: ``space.legal``.
-
-    Parameters
-    ----------
-    encoding : Encoding
-    rules : sequence of Rule
-    derived : Derived
-    clocks : Clocks
-    limits : Limits
-    max_changes : int, optional
-        The space's own; the person's is in the limits.
-    """
+    """What may be done within a space and a person's limits: ``space.legal``. ``max_changes`` is the space's own."""
 
     def __init__(
         self,
@@ -141,11 +130,12 @@ class Legal:
         inside &= (value >= self._hard[:, 0] - slack) & (value <= self._hard[:, 1] + slack)
         return np.asarray((inside | np.isnan(own)).all(axis=1))
 
-    def entailed(self, z0: Array, Z: Array) -> Bools:
-        """Return which features of vectors (n, d) change only because a rule asks for it, and just as far as it asks; (n, f).
+    def entailing(self, z0: Array, Z: Array) -> Ints:
+        """Return, of features of vectors (n, d) that change only because a rule asks for it, whose change asks, (n, f).
 
-        Whoever takes an offer talks to the bank: the talk is nothing to think about beside the offer. Where two changes ask
-        for each other, the one named first in the rules stays.
+        That is the place of the other feature; −1 for all that does not change, or changes farther than it is asked to. Whoever
+        takes an offer talks to the bank: the talk is nothing to think about beside the offer. Where two changes ask for each
+        other, the one named first in the rules stays.
 
         Examples
         --------
@@ -154,13 +144,9 @@ class Legal:
         >>> rule = "if offer becomes yes then talks is at least 1"
         >>> space = reap.ActionSpace.from_frame(X, rules=[rule])
         >>> ends = space.encode(pd.DataFrame({"offer": ["yes", "yes", "no"], "talks": [1, 2, 1]}))
-        >>> space.legal.entailed(space.encode(X)[0], ends).tolist()
-        [[False, True], [False, False], [False, False]]
+        >>> space.legal.entailing(space.encode(X)[0], ends).tolist()
+        [[-1, 0], [-1, -1], [-1, -1]]
         """
-        return self.entailing(z0, Z) >= 0
-
-    def entailing(self, z0: Array, Z: Array) -> Ints:
-        """Return, for what is ``entailed``, the place of the feature whose change asks for it, (n, f); −1 for all else."""
         old, new = self.encoding.nearest(z0), self.encoding.nearest(Z)
         found = np.full((len(new), len(self.features)), -1)
         asking = np.zeros(found.shape, dtype=bool)
@@ -173,10 +159,9 @@ class Legal:
         return found
 
     def derives(self, z0: Array, Z: Array) -> Bools:
-        """Return whether derived features of vectors (n, d) are known and what the rest of each row says, (n,).
+        """Return whether what vectors (n, d) of what a person does lead to is known and within its bounds, (n,).
 
-        Of rows of what a person does, put together from the grid by ``follow``, that is all that ``allows`` has to say of where
-        they lead, but for rules and counts.
+        Of rows put together from the grid by ``follow`` that is all that ``allows`` says, but for rules and counts.
         """
         if not self.derived.names:
             return np.ones(len(Z), dtype=bool)
@@ -331,8 +316,7 @@ class Legal:
         Z, some = np.array(Z), self.derived.follows
         stays = (new[:, some] == old[:, some]) | (np.isnan(new[:, some]) & np.isnan(old[:, some]))
         columns = self.encoding.starts[some]
-        there = (new[:, some] - self.encoding.origin[some]) / self.encoding.scale[some]
-        Z[:, columns] = np.where(stays, Z[:, columns], there)
+        Z[:, columns] = np.where(stays, Z[:, columns], self.encoding.scaled(new[:, some], some))
         return Z
 
     # rows put together from the grid ------------------------------------------------------------------
@@ -353,7 +337,7 @@ class Legal:
         exact = self.derived.exact
         if self.clocks.on and len(which) and not (waiting and exact):
             clocks = person.clocks_after(Z, waiting)
-            Z[:, encoding.starts[which]] = (clocks - encoding.origin[which]) / encoding.scale[which]
+            Z[:, encoding.starts[which]] = encoding.scaled(clocks, which)
             if not exact:
                 return Z
             codes = encoding.codes_of(Z)
@@ -363,7 +347,7 @@ class Legal:
         codes = self.derived.recompute(codes, person.start[None], effects=False)
         codes = np.where(np.isfinite(codes), codes, person.start)
         some = encoding.owner[self.following]
-        Z[:, self.following] = (codes[:, some] - encoding.origin[some]) / encoding.scale[some]
+        Z[:, self.following] = encoding.scaled(codes[:, some], some)
         return Z
 
     def lengths(self, z0: Array, Z: Array, *, waiting: bool = True) -> Array:
@@ -441,7 +425,6 @@ class Reach:
         self.numbers = np.array([i for i in self.free if self.features[i].is_number], dtype=np.intp)
         self.graded = [i for i in self.free if not self.features[i].is_number]
         self.tables = {i: _transitions(self.features[i], limits, months) for i in self.graded}
-        self._lookup()
         numbers = [self.features[i] for i in self.numbers]
         self.scale = encoding.scale[self.numbers]
         self.tolerance = SAME * self.scale
@@ -458,20 +441,6 @@ class Reach:
         self.step = np.array([f.step or 1.0 for f in numbers])
         self._power = 10.0 ** np.array([f.decimals or 0 for f in numbers], dtype=float)
 
-    def _lookup(self) -> None:
-        """Lay every transition table, with one more level for "missing", end to end for one look-up."""
-        parts, offsets, sizes, start = [np.zeros(0, dtype=bool)], [], [], 0
-        for table in self.tables.values():
-            size = len(table) + 1
-            wide = np.zeros((size, size), dtype=bool)
-            wide[:-1, :-1], wide[-1, -1] = table, True  # what is missing stays missing
-            parts.append(wide.ravel())
-            offsets.append(start)
-            sizes.append(size)
-            start += size * size
-        self._flat = np.concatenate(parts)
-        self._offsets, self._sizes = np.array(offsets, dtype=np.intp), np.array(sizes, dtype=np.intp)
-
     # many changes -------------------------------------------------------------------------------------
 
     def allows(self, before: Array, after: Array) -> Bools:
@@ -479,11 +448,10 @@ class Reach:
         legal = np.ones(len(after), dtype=bool)
         if len(self.numbers):
             legal &= self._numbers_allow(before[:, self.numbers], after[:, self.numbers]).all(axis=1)
-        if self.graded:
-            last = self._sizes - 1.0
-            old, new = before[:, self.graded], after[:, self.graded]
-            old, new = np.where(np.isnan(old), last, old), np.where(np.isnan(new), last, new)
-            legal &= self._flat[self._offsets + (old * self._sizes + new).astype(np.intp)].all(axis=1)
+        for i, table in self.tables.items():
+            old, new = zero_missing(before[:, i]).astype(np.intp), zero_missing(after[:, i]).astype(np.intp)
+            missing = np.isnan(before[:, i]), np.isnan(after[:, i])
+            legal &= np.where(missing[0] | missing[1], missing[0] & missing[1], table[old, new])
         return legal
 
     def _numbers_allow(self, old: Array, new: Array) -> Bools:
@@ -597,39 +565,10 @@ class Numbers:
     base: Array
     scale: Array
 
-    @cached_property
-    def step(self) -> Array:
-        """The encoded distance of two grid points."""
-        return self.unit / self.scale
-
-    @cached_property
-    def lower(self) -> Array:
-        """The least encoded value."""
-        return self.encoded(self.first)
-
-    @cached_property
-    def upper(self) -> Array:
-        """The greatest encoded value."""
-        return self.encoded(self.last)
-
     def encoded(self, place: Array, of: Ints | slice = slice(None)) -> Array:
         """Return the encoded values of grid points, whose last axis is that of the m columns, or of those named by ``of``."""
         units = np.rint(place * self.unit[of] * self.power[of]) / self.power[of]
         return (units - self.base[of]) / self.scale[of]
-
-    def snap(self, U: Array, of: Ints | slice = slice(None)) -> Array:
-        """Return values moved to the nearest grid point; the start counts as one.
-
-        ``U`` ends with the axis of the m columns, or with that of the columns named by ``of``.
-        """
-        start, value = self.start[of], self.on_grid(U, of)
-        keep = self.stays[of] & (np.abs(U - start) <= np.abs(U - value) + 1e-12)
-        return np.where(keep, start, value)
-
-    def on_grid(self, U: Array, of: Ints | slice = slice(None)) -> Array:
-        """Return values moved to the nearest grid point."""
-        place = np.rint((U * self.scale[of] + self.base[of]) / self.unit[of])
-        return self.encoded(np.clip(place, self.first[of], self.last[of]), of)
 
     def values(self, j: int) -> Array:
         """Return all encoded values of one column."""
@@ -648,52 +587,6 @@ class Levels:
     columns: Ints
     options: Array
     own: int  # which option is the subject's own; −1 where limits exclude it
-
-
-def grid(
-    encoding: Encoding, room: Room, z0: Array, lower: Array, upper: Array
-) -> tuple[Numbers, list[Levels]]:
-    """Return what a person (d,) may become: numbers and ordered levels on ladders, other levels as they are.
-
-    Parameters
-    ----------
-    encoding : Encoding
-    room : Room
-        What is open to every feature.
-    z0 : (d,)
-    lower, upper : (d,)
-        The person's box.
-    """
-    rows: list[tuple[float, ...]] = []
-    choices = []
-    for i, feature in enumerate(encoding.features):
-        start, width = int(encoding.starts[i]), feature.width
-        columns = np.arange(start, start + width)
-        known = not np.isnan(z0[start]) and (feature.kind != "categorical" or z0[columns].any())
-        if feature.derived is not None or feature.only_moved or not known:
-            continue
-        if feature.is_number:
-            layout = encoding.origin[i], encoding.scale[i]
-            row = _grid(feature, lower[start], upper[start], z0[start], *layout)
-            if row is not None:
-                rows.append((start, i, z0[start], *row))
-            continue
-        levels = room.open[i].tolist()
-        even = levels == list(range(levels[0], levels[-1] + 1))
-        if feature.kind == "ordinal" and even and len(levels) > 1:
-            top = len(feature.levels) - 1
-            stays = round(z0[start] * top) in levels
-            rows.append((start, i, z0[start], stays, levels[0], levels[-1], 1, 1, 0, top))
-            continue
-        count = len(feature.levels)
-        table = np.eye(count) if feature.kind == "categorical" else np.linspace(0.0, 1.0, count)[:, None]
-        options = table[levels]
-        own = np.flatnonzero((np.abs(options - z0[columns]) < 1e-9).all(axis=1))
-        if len(levels) > 1 or len(own) == 0:
-            choices.append(Levels(i, columns, options, int(own[0]) if len(own) else -1))
-    column, index, begin, kept, *ends = np.array(rows, dtype=float).reshape(-1, 10).T
-    numbers = Numbers(column.astype(np.intp), index.astype(np.intp), begin, kept.astype(bool), *ends)
-    return numbers, choices
 
 
 def _grid(
@@ -729,17 +622,9 @@ def shown_step(feature: Feature) -> float:
 
 
 class OnePerson:
-    """The legal rows of one person, and the nearest of them to any vector.
+    """The legal rows of one person with vector ``z0`` (d,), and the nearest of them to any vector.
 
     Made once for each person and kept: engines ask it hundreds of times a second.
-
-    Parameters
-    ----------
-    reach : Reach
-    rules : sequence of Rule
-    max_changes : int, optional
-    clocks : Clocks
-    z0 : (d,) the person's vector
     """
 
     def __init__(
@@ -758,8 +643,31 @@ class OnePerson:
 
     @cached_property
     def grid(self) -> tuple[Numbers, list[Levels]]:
-        """What this person may become on the one grid."""
-        return grid(self.reach.encoding, self.room, self.z0, *self.box)
+        """What this person may become: numbers and ordered levels on ladders, other levels as they are."""
+        encoding, z0, (lower, upper) = self.reach.encoding, self.z0, self.box
+        rows, choices = list[tuple[float, ...]](), list[Levels]()
+        for i, feature in enumerate(encoding.features):
+            columns = np.arange(start := int(encoding.starts[i]), start + feature.width)
+            if feature.derived is not None or feature.only_moved or np.isnan(self.start[i]):
+                continue
+            if feature.is_number:
+                layout = encoding.origin[i], encoding.scale[i]
+                row = _grid(feature, lower[start], upper[start], z0[start], *layout)
+                if row is not None:
+                    rows.append((start, i, z0[start], *row))
+                continue
+            levels, own, top = self.room.open[i], int(self.start[i]), len(feature.levels) - 1
+            even = len(levels) > 1 and levels[-1] - levels[0] == len(levels) - 1
+            if feature.kind == "ordinal" and even:
+                rows.append((start, i, z0[start], own in levels, levels[0], levels[-1], 1, 1, 0, top))
+            elif len(levels) > 1 or own not in levels:
+                nominal = feature.kind == "categorical"
+                table = np.eye(top + 1) if nominal else np.linspace(0.0, 1.0, top + 1)[:, None]
+                place = levels.tolist().index(own) if own in levels else -1
+                choices.append(Levels(i, columns, table[levels], place))
+        column, index, begin, kept, *ends = np.array(rows, dtype=float).reshape(-1, 10).T
+        numbers = Numbers(column.astype(np.intp), index.astype(np.intp), begin, kept.astype(bool), *ends)
+        return numbers, choices
 
     # the nearest legal row ----------------------------------------------------------------------------
 
@@ -829,7 +737,7 @@ class OnePerson:
         if self.leading is None:
             return np.zeros(len(Z))
         encoding, which = self.reach.encoding, self.clocks.which
-        shown = encoding.origin[which] + Z[:, encoding.starts[which]] * encoding.scale[which]
+        shown = encoding.units(Z, which)
         agreed = self.clocks.agreed(self.start[None, which], shown, np.zeros(len(Z)))
         if np.isnan(agreed).any():
             asked = self.clocks.waited(self.start, shown[:, self.leading[0]])
@@ -901,7 +809,7 @@ class OnePerson:
         distance = np.zeros_like(codes)
         numbers = self.reach.numbers
         if len(numbers):
-            wanted = self.wanted(Z)
+            wanted = self.reach.encoding.units(Z, numbers)
             value = self._nearest_numbers(wanted, room)
             known = ~np.isnan(self.start[numbers])
             codes[:, numbers] = np.where(known, value, np.nan)
@@ -911,11 +819,6 @@ class OnePerson:
             if not np.isnan(self.start[i]):
                 codes[:, i], distance[:, i] = self._nearest_level(i, Z, room)
         return codes, distance
-
-    def wanted(self, Z: Array) -> Array:
-        """Return what vectors (n, d) ask of the numbers, (n, m), in units."""
-        encoding, numbers = self.reach.encoding, self.reach.numbers
-        return np.asarray(encoding.origin[numbers] + Z[:, encoding.starts[numbers]] * encoding.scale[numbers])
 
     def _nearest_numbers(self, wanted: Array, room: Room) -> Array:
         reach, own = self.reach, self.start[self.reach.numbers]
@@ -928,18 +831,9 @@ class OnePerson:
 
     def ends(self, room: Room) -> tuple[Array, Array, Array, Array, Array]:
         """Return where moves of the numbers may end, (m,) each: low, high, first and last step, and who may stay."""
-        return self._own_ends if room is self.room else self._ends(room)
-
-    @cached_property
-    def _own_ends(self) -> tuple[Array, Array, Array, Array, Array]:
-        return self._ends(self.room)
-
-    def _ends(self, room: Room) -> tuple[Array, Array, Array, Array, Array]:
         reach, numbers = self.reach, self.reach.numbers
-        low, high = (
-            np.maximum(self._moves[0], room.low[numbers]),
-            np.minimum(self._moves[1], room.high[numbers]),
-        )
+        low, high = self._moves
+        low, high = np.maximum(low, room.low[numbers]), np.minimum(high, room.high[numbers])
         first = np.ceil((low - reach.tolerance) / reach.step)
         last = np.floor((high + reach.tolerance) / reach.step)
         own = self.start[numbers]
@@ -981,7 +875,7 @@ class OnePerson:
                 continue
             if levels is None:
                 ends = np.array([self.room.low[i], self.room.high[i]])
-                lower[columns], upper[columns] = (ends - encoding.origin[i]) / encoding.scale[i]
+                lower[columns], upper[columns] = encoding.scaled(ends, i)
             elif reach.features[i].kind == "categorical":
                 lower[columns], upper[columns] = 0.0, levels
             else:
@@ -989,7 +883,7 @@ class OnePerson:
         if self.leading is not None:
             _, i, column = self.leading
             ends = self.clocks.advance(self.start[None], np.array([self.first, self.last]))[:, i]
-            lower[column], upper[column] = (ends - encoding.origin[i]) / encoding.scale[i]
+            lower[column], upper[column] = encoding.scaled(ends, i)
         return lower, upper
 
     def relax(self, Z: Array) -> Array:
@@ -1016,7 +910,7 @@ class OnePerson:
             months = np.maximum(months, moved * clocks.pace(i))
         for k, i in enumerate(clocks.which):
             to = encoding.starts[i]
-            stop = (clocks.stop[k] - encoding.origin[i]) / encoding.scale[i]
+            stop = encoding.scaled(clocks.stop[k], i)
             Z[:, to] = np.maximum(z0[to], np.minimum(z0[to] + months * flow[k], stop))
 
 
@@ -1056,14 +950,7 @@ class _Branch:
 
 
 class NearestRow:
-    """Search for the legal row nearest to a wanted one, for one person.
-
-    Parameters
-    ----------
-    person : what is legal for one person
-    rules : sequence of Rule
-    max_changes : int, optional
-    """
+    """Search for the legal row nearest to a wanted one, for one person: branch and bound over what is open."""
 
     def __init__(self, person: OnePerson, rules: Sequence[Rule], max_changes: int | None) -> None:
         self.person, self.max_changes = person, max_changes
@@ -1118,17 +1005,13 @@ class NearestRow:
         if np.isinf(distance).any():
             return None
         if self.tied:
-            codes[self.tied] = wanted = self._wanted(z)
+            wanted = self.reach.encoding.units(z, self.tied)
             values = self._project(node, wanted)
             if values is None:
                 return None
             codes[self.tied] = values
             distance[self.tied] = ((values - wanted) / self._scale) ** 2
         return float(distance.sum()), codes
-
-    def _wanted(self, z: Array) -> Array:
-        encoding = self.reach.encoding
-        return np.asarray(encoding.origin[self.tied] + z[encoding.starts[self.tied]] * self._scale)
 
     def _project(self, node: _Branch, wanted: Array) -> Array | None:
         """Project the tied features on their intervals and the linear rules, in encoded units."""
@@ -1168,9 +1051,7 @@ class NearestRow:
         return (min(low, own), max(high, own)) if stays else (low, high)
 
     def _value(self, i: int, steps: float) -> float:
-        grid = np.zeros(len(self.reach.numbers))
-        grid[self._place[i]] = steps
-        return float(self.reach.tidy(grid)[self._place[i]])
+        return float(self.reach.tidy(np.full(len(self.reach.numbers), steps))[self._place[i]])
 
     # branch -------------------------------------------------------------------------------------------
 
@@ -1219,18 +1100,17 @@ class NearestRow:
 
     def _split_step(self, node: _Branch, i: int, value: float) -> list[_Branch]:
         """Return children below and above a value that cannot be; the person's own may lie between two steps."""
-        if node.room.levels[i] is not None:
-            whole = np.arange(len(self.reach.features[i].levels))
-            sides = [Domain(levels=frozenset(whole[whole <= value].tolist()))]
-            sides.append(Domain(levels=frozenset(whole[whole > value].tolist())))
-            return [_Branch(node.room.meet(i, side), node.moving) for side in sides]
         step = self.reach.features[i].step
-        below = above = value
-        if step is not None:
-            below, above = self._value(i, np.floor(value / step)), self._value(i, np.ceil(value / step))
-        sides = [Domain(high=below), Domain(low=above)]
-        if below < self.start[i] < above:
-            sides.append(Domain(self.start[i], self.start[i]))
+        if node.room.levels[i] is not None:
+            whole = range(len(self.reach.features[i].levels))
+            parts = [k for k in whole if k <= value], [k for k in whole if k > value]
+            sides = [Domain(levels=frozenset(part)) for part in parts]
+        else:
+            below = above = value
+            if step is not None:
+                below, above = self._value(i, np.floor(value / step)), self._value(i, np.ceil(value / step))
+            sides = [Domain(high=below), Domain(low=above)]
+            sides += [self._here(i)] if below < self.start[i] < above else []
         return [_Branch(node.room.meet(i, side), node.moving) for side in sides]
 
     def _split_count(self, node: _Branch, changed: list[int], codes: Array) -> list[_Branch]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -51,49 +51,38 @@ class Limits:
 
         So a person can correct what they said. ``meet`` never loosens.
         """
-        exclude = dict(self.exclude)
-        for name, levels in other.exclude.items():
-            exclude[name] = tuple(dict.fromkeys((*exclude.get(name, ()), *levels)))
+        known = {**self.exclude, **other.exclude}
+        both = {name: (*self.exclude.get(name, ()), *other.exclude.get(name, ())) for name in known}
 
-        def least(ours: int | None, theirs: int | None) -> int | None:
-            return min((k for k in (ours, theirs) if k is not None), default=None)
+        def least(*given: int | None) -> int | None:
+            return min((k for k in given if k is not None), default=None)
 
         return Limits(
             fixed=tuple(dict.fromkeys((*self.fixed, *other.fixed))),
             at_least={**self.at_least, **other.at_least},
             at_most={**self.at_most, **other.at_most},
-            exclude=exclude,
+            exclude={name: tuple(dict.fromkeys(levels)) for name, levels in both.items()},
             max_changes=least(self.max_changes, other.max_changes),
             within_months=least(self.within_months, other.within_months),
         )
 
     def meet(self, other: Limits, features: Sequence[Feature]) -> Limits:
         """Return both limits together, the tighter bound where both name a feature."""
-        by_name = {feature.name: feature for feature in features}
-
-        def tighter(ours: Mapping[str, Any], theirs: Mapping[str, Any], pick: Callable[..., Any]) -> Any:
-            both = {**ours, **theirs}
-            for name in set(ours) & set(theirs):
-                levels = by_name[name].levels
-                both[name] = pick(ours[name], theirs[name], key=levels.index if levels else None)
-            return both
-
-        return replace(
-            self.merge(other),
-            at_least=tighter(self.at_least, other.at_least, max),
-            at_most=tighter(self.at_most, other.at_most, min),
-        )
+        place = {f.name: f.levels.index if f.levels else float for f in features}
+        both = self.merge(other)
+        least = {n: max(self.at_least.get(n, v), v, key=place[n]) for n, v in both.at_least.items()}
+        most = {n: min(self.at_most.get(n, v), v, key=place[n]) for n, v in both.at_most.items()}
+        return replace(both, at_least=least, at_most=most)
 
     def without(self, name: str) -> Limits:
         """Return the limits with everything about one feature lifted; "max_changes", "within_months" lift those."""
-        return Limits(
-            fixed=tuple(n for n in self.fixed if n != name),
-            at_least={n: v for n, v in self.at_least.items() if n != name},
-            at_most={n: v for n, v in self.at_most.items() if n != name},
-            exclude={n: v for n, v in self.exclude.items() if n != name},
-            max_changes=None if name == "max_changes" else self.max_changes,
-            within_months=None if name == "within_months" else self.within_months,
-        )
+        mappings = ("at_least", "at_most", "exclude")
+        kept: dict[str, Any] = {
+            key: {n: v for n, v in getattr(self, key).items() if n != name} for key in mappings
+        }
+        if name in ("max_changes", "within_months"):
+            kept[name] = None
+        return replace(self, fixed=tuple(n for n in self.fixed if n != name), **kept)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -138,14 +127,9 @@ class Limits:
         for name in data:
             if name not in cls.__dataclass_fields__:
                 raise unknown("limit", name, cls.__dataclass_fields__)
-        return cls(
-            fixed=tuple(data.get("fixed", ())),
-            at_least=dict(data.get("at_least", {})),
-            at_most=dict(data.get("at_most", {})),
-            exclude={name: tuple(levels) for name, levels in data.get("exclude", {}).items()},
-            max_changes=data.get("max_changes"),
-            within_months=data.get("within_months"),
-        )
+        bounds = {key: dict(data.get(key, {})) for key in ("at_least", "at_most")}
+        exclude = {name: tuple(levels) for name, levels in data.get("exclude", {}).items()}
+        return cls(**{**data, **bounds, "fixed": tuple(data.get("fixed", ())), "exclude": exclude})
 
 
 def checked(limits: Limits, features: Sequence[Feature]) -> Limits:

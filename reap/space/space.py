@@ -64,6 +64,10 @@ class ActionSpace:
 
     Attributes
     ----------
+    dimension, columns, slices : int, tuple of str, dict
+        The number d of encoded columns, their names, and which of them belong to each feature.
+    timed : bool
+        Whether some action takes time; otherwise nothing is dated and clocks stay as they are.
     encoding : Encoding
         Rows ⇄ vectors: columns, scales, codes.
     legal : Legal
@@ -118,7 +122,10 @@ class ActionSpace:
         self.encoded, self.names = bool(encoded), tuple(names)
         parsed = [rule for text in self.rules for rule in parse(text, self.features)]
         self.encoding = Encoding(self.features, self.encoded)
+        self.dimension, self.columns = self.encoding.dimension, self.encoding.columns
+        self.slices = self.encoding.slices
         self.time = Clocks(self.encoding, self.horizon)
+        self.timed = self.time.on
         derived = Derived(self.features, self.encoding.scale)
         self.legal = Legal(self.encoding, parsed, derived, self.time, limits, self.max_changes)
 
@@ -251,27 +258,11 @@ class ActionSpace:
 
     # rows and vectors --------------------------------------------------------------------------------
 
-    @property
-    def dimension(self) -> int:
-        """Number of encoded columns, d."""
-        return self.encoding.dimension
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the encoded columns, d of them."""
-        return self.encoding.columns
-
-    @property
-    def slices(self) -> dict[str, slice]:
-        """Which encoded columns belong to each feature."""
-        return self.encoding.slices
-
     def feature(self, name: str) -> Feature:
         """Return one feature; a misspelt name suggests the right one."""
-        for feature in self.features:
-            if feature.name == name:
-                return feature
-        raise unknown("feature", name, self.names)
+        if name not in self.names:
+            raise unknown("feature", name, self.names)
+        return self.features[self.names.index(name)]
 
     def encoder(self) -> SpaceEncoder:
         """Return a scikit-learn transformer from rows to vectors."""
@@ -367,10 +358,7 @@ class ActionSpace:
         return made
 
     def allows(self, before: Any, after: Any) -> Bools:
-        """Return whether each change is legal, (n,): frames, or vectors (d,) or (n, d); one side may serve all.
-
-        A vector that is not the vector of a row (half a step, two halves of a one-hot group) is not legal.
-        """
+        """Return whether each change is legal, (n,): frames, or vectors (d,) or (n, d); see ``Legal.allows``."""
         return self.legal.allows(before, after)
 
     def project(self, Z: Array, z0: Array, *, exact: bool = True) -> Array:
@@ -382,11 +370,6 @@ class ActionSpace:
         old, new = self.values(before), self.values(after)
         differs = zip(self.features, self.encoding.changed(before, after)[0], strict=True)
         return [Change.of(f, old[f.name], new[f.name]) for f, moved in differs if moved]
-
-    @property
-    def timed(self) -> bool:
-        """Whether some action takes time; otherwise nothing is dated and clocks stay as they are."""
-        return self.time.on
 
     def months(self, z0: Any, Z: Any) -> Array:
         """Return the whole months (n,) that changes from ``z0`` to ``Z`` take: frames, or vectors (d,) or (n, d).

@@ -103,11 +103,7 @@ class Clocks:
         return {f.name: int(months[i]) for i, f in enumerate(self.features) if moved[i] and f.is_action}
 
     def months(self, z0: Any, Z: Any) -> Array:
-        """Return the whole months (n,) that changes from ``z0`` to ``Z`` take: frames, or vectors (d,) or (n, d).
-
-        The largest of the actions' times, or longer where the clocks say that the person waits; 0 for what has no pace;
-        NaN where the clocks of a row disagree.
-        """
+        """Return the whole months (n,) that changes take, see ``ActionSpace.months``; effects are left out by the caller."""
         old, new = self._encoding.nearest(z0), self._encoding.nearest(Z)
         return self._months(np.broadcast_to(old, new.shape), new)
 

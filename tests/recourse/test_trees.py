@@ -23,7 +23,9 @@ def every_row(space, z, most):
     """All legal rows of at most so many changes, (n, d), by the space's own grid."""
     numbers, choices = space.legal.grid(z)
     base = z.copy()
-    base[numbers.columns] = numbers.snap(numbers.start)
+    for j in np.flatnonzero(~numbers.stays):
+        values = numbers.values(j)
+        base[numbers.columns[j]] = values[np.abs(values - numbers.start[j]).argmin()]
     for choice in choices:
         if choice.own < 0:
             base[choice.columns] = choice.options[0]

@@ -169,7 +169,7 @@ def test_without_exact_rules_are_not_searched():
 def test_what_a_rule_entails(rules, change, named):
     space = ActionSpace(FEATURES[:-1], rules=rules)
     start = {name: value for name, value in START.items() if name != "ratio"}
-    found = space.legal.entailed(space.vector(start), space.vector(start | change)[None])[0]
+    found = space.legal.entailing(space.vector(start), space.vector(start | change)[None])[0] >= 0
     assert [f.name for f, yes in zip(space.features, found, strict=True) if yes] == named
 
 
