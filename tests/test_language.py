@@ -10,7 +10,7 @@ import pytest
 import reap
 from reap import language
 from reap.language import LANGUAGES, speaking
-from reap.space.time import date_in_words
+from reap.space import Clocks
 from scripts import messages
 
 FOREIGN = [code for code in LANGUAGES if code != "en"]
@@ -131,7 +131,7 @@ def test_deadlines():
     said = {}
     for code in LANGUAGES:
         with speaking(code):
-            said[code] = date_in_words(3, date(2026, 12, 5))
+            said[code] = Clocks.when(3, date(2026, 12, 5))
     assert said == {"en": "by March 2027", "de": "bis März 2027", "es": "para marzo de 2027"}
 
 

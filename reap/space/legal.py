@@ -686,7 +686,8 @@ class OnePerson:
         """Return codes (n, f) with the clocks where the actions' time, or the wait that vectors (n, d) ask, puts them."""
         which = self.clocks.which
         if self.clocks.on and len(which):
-            months = np.maximum(self.clocks.needed(self.start[None], codes), self._waits(Z))
+            paced = self.clocks.paced
+            months = np.maximum(self.clocks.longest(codes[:, paced] - self.start[paced]), self._waits(Z))
             there = self.clocks.advance(self.start[None], np.clip(months, self.first, self.last))
             codes[:, which] = there[:, which]
         return codes

@@ -38,12 +38,6 @@ _SLACK = 1e-6
 class Clocks:
     """The time that changes of codes (n, f) take, and the codes of the clocks after it: ``space.time``.
 
-    Parameters
-    ----------
-    encoding : Encoding
-    horizon : int
-        Months within which plans must be done.
-
     Examples
     --------
     >>> import pandas as pd
@@ -86,10 +80,6 @@ class Clocks:
 
     # actions ------------------------------------------------------------------------------------------
 
-    def needed(self, before: Array, after: Array) -> Array:
-        """Return the whole months (n,) that the actions between codes (n or 1, f) and (n, f) take."""
-        return self.longest(after[:, self.paced] - before[:, self.paced])
-
     def each(self, z0: Any, Z: Any) -> Array:
         """Return the whole months (n, f) that each action from a vector (d,) to others (n, d) takes; 0 where it has no pace."""
         before, after = self._encoding.nearest(z0), self._encoding.nearest(Z)
@@ -131,7 +121,7 @@ class Clocks:
 
         NaN where no number of months puts every clock where the row has it.
         """
-        took = self.needed(before, after)
+        took = self.longest(after[:, self.paced] - before[:, self.paced])
         if not len(self.which):
             return took
         return self.agreed(before[:, self.which], after[:, self.which], took)
@@ -148,8 +138,25 @@ class Clocks:
 
     @staticmethod
     def when(months: float, start: Any = None) -> str:
-        """Return a time in words: "in month 5", or "by March 2027" where the day to count from is given."""
-        return date_in_words(months, start)
+        """Return a time in words: "in month 5", or "by March 2027" where the day to count from is given.
+
+        Examples
+        --------
+        >>> Clocks.when(5), Clocks.when(5, start="2026-10-16"), Clocks.when(0)
+        ('in month 5', 'by March 2027', 'at once')
+        """
+        if not months >= 0 or months != int(months):
+            raise InputError(f"the time is {months!r} months; give a whole number of months, 0 or more")
+        if months == 0:
+            return _("at once")
+        if start is None:
+            return _("in month {number}").format(number=int(months))
+        try:
+            day = date.fromisoformat(start) if isinstance(start, str) else start
+            year, month = divmod(day.year * 12 + day.month - 1 + int(months), 12)
+        except (AttributeError, ValueError):
+            raise InputError(f"the start is {start!r}; give a day, such as 2026-11-16") from None
+        return _("by {month}").format(month=month_of(year, month + 1))
 
     # clocks -------------------------------------------------------------------------------------------
 
@@ -244,25 +251,3 @@ def months_per_code(feature: Feature) -> float:
     """Return the months that a unit or a level of a feature with a pace takes."""
     pace = float(feature.pace or np.inf)
     return 1.0 / pace if feature.is_number else pace
-
-
-def date_in_words(months: float, start: Any = None) -> str:
-    """Return a time in words: "in month 5", or "by March 2027" where the day to count from is given.
-
-    Examples
-    --------
-    >>> date_in_words(5), date_in_words(5, start="2026-10-16"), date_in_words(0)
-    ('in month 5', 'by March 2027', 'at once')
-    """
-    if not months >= 0 or months != int(months):
-        raise InputError(f"the time is {months!r} months; give a whole number of months, 0 or more")
-    if months == 0:
-        return _("at once")
-    if start is None:
-        return _("in month {number}").format(number=int(months))
-    try:
-        day = date.fromisoformat(start) if isinstance(start, str) else start
-        year, month = divmod(day.year * 12 + day.month - 1 + int(months), 12)
-    except (AttributeError, ValueError):
-        raise InputError(f"the start is {start!r}; give a day, such as 2026-11-16") from None
-    return _("by {month}").format(month=month_of(year, month + 1))

@@ -189,3 +189,16 @@ def all_rows(space: ActionSpace, start: dict[str, Any]) -> Any:
 def legal(space: ActionSpace, limits: Limits | None, start: dict[str, Any], row: dict[str, Any]) -> bool:
     """Return whether one row may follow from a start, by the judge of ``reap.checks``, which shares no code with the space."""
     return not violations(space, start, row, limits)
+
+
+def world(rng: np.random.Generator, limited: bool, timed: bool = False) -> tuple[Any, ...]:
+    """Return a space within limits, a person's vector, every row of the space encoded, and which of them are legal."""
+    space, X = random_space(rng, timed=timed)
+    limits = random_limits(rng, space) if limited else Limits()
+    if limited and timed and space.timed and rng.random() < 0.5:
+        limits = limits.merge(Limits(within_months=int(rng.integers(0, 9))))
+    z0 = space.encode(X.iloc[[0]])[0]
+    start = space.values(z0)
+    rows = all_rows(space, start)
+    fine = np.array([legal(space, limits, start, row) for row in rows.to_dict("records")])
+    return space.tighten(limits), z0, space.encode(rows), fine

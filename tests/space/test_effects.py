@@ -274,64 +274,6 @@ def test_a_contradiction_is_said_in_a_sentence():
 # bad input ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("features", "said"),
-    [
-        ([("a", {}), ("b", {"effect": "c"})], "there is no feature 'c'"),
-        (
-            [("a", {"effect": "b"}), ("b", {"effect": "a"})],
-            "the formulas go round in a circle: .*leave one of them out",
-        ),
-        ([("a", {}), ("b", {"effect": "b"})], "the formulas go round in a circle: 'b' → 'b'"),
-        (
-            [("a", {"effect": "r"}), ("b", {}), ("r", {"derived": "a / b"})],
-            "the formulas go round in a circle: .*'r'",
-        ),
-        ([("a", {}), ("b", {"effect": "a", "actionable": False})], "'b' is fixed and has an effect.*only a"),
-        ([("a", {}), ("b", {"effect": "a", "derived": "2 * a"})], "'b' is derived and follows exactly"),
-        ([("a", {}), ("b", {"effect": "a", "clock": "years"})], "'b' is a clock and goes by itself"),
-        ([("a", {}), ("b", {"effect": "only a", "pace": "1 a month"})], "'b' only moves along with others"),
-        (
-            [("a", {}), ("b", {"effect": "only a", "direction": "up"})],
-            "leave out pace, when, max_change and direction",
-        ),
-        ([("a", {}), ("b", {"effect": "3"})], "says nothing of another feature; name one"),
-        ([("a", {}), ("b", {"effect": ""})], "effect of 'b' is ''; write a formula"),
-        ([("a", {}), ("b", {"effect": 3})], "effect of 'b' is 3; write a formula"),
-        ([("a", {}), ("b", {"effect": "only "})], "effect of 'b' is 'only '; write a formula"),
-        ([("a", {}), ("b", {"effect": "a +"})], "the formula 'a \\+' cannot be read"),
-        (
-            [("a", {}), ("b", {"effect": "__import__('os')"})],
-            "there is no function '__import__'|may hold only",
-        ),
-        ([("a", {}), ("b", {"effect": "(a == 3)"})], "'a' is a number and has no levels"),
-        (
-            [("j", {"levels": JOBS}), ("b", {"effect": "(j == 'bos')"})],
-            "there is no level of 'j' 'bos'.*boss",
-        ),
-        ([("j", {"levels": JOBS}), ("b", {"effect": "2 * j"})], "write \\(j == 'none'\\) for one of them"),
-        (
-            [("b", {}), ("j", {"levels": JOBS, "effect": "b"})],
-            "'j' is categorical; only a number can move along",
-        ),
-    ],
-)
-def test_bad_effects_get_one_sentence(features, said):
-    def made(name, facts):
-        if "levels" in facts:
-            return Feature(name, "categorical", **facts)
-        return Feature(name, range=(0, 9), **facts)
-
-    with pytest.raises(InputError, match=said) as caught:
-        ActionSpace([made(name, facts) for name, facts in features])
-    assert "\n" not in str(caught.value)
-
-
-def test_nobody_limits_their_own_doing_of_what_nobody_does():
-    with pytest.raises(InputError, match="'score' follows from other features"):
-        household().limits(fixed=["score"])
-
-
 # words ---------------------------------------------------------------------------------------------------
 
 
@@ -449,26 +391,6 @@ def test_a_graph_of_networkx_is_taken_and_the_lines_are_those_of_a_file():
     text += "[features.age]\nrange = [-9000, 9000]\n"
     text += fitted.to_toml().replace("effect =", "range = [-9000, 9000]\neffect =")
     assert ActionSpace.from_toml(text).feature("score").effect == fitted.formulas["score"]
-
-
-@pytest.mark.parametrize(
-    ("graph", "said"),
-    [
-        ([("pay", "savings")], "there is no column 'pay'"),
-        ([("age", "job")], "'job' has levels; only a number can move along"),
-        ([("income", "savings"), ("savings", "income")], "the graph goes round in a circle"),
-        ([], "the graph has no arrows"),
-        ("income", "the graph is 'income'; give pairs"),
-        ([("age",)], "is no arrow of the graph"),
-        ([("twin", "savings"), ("income", "savings")], "the causes of 'savings' cannot be told apart"),
-    ],
-)
-def test_bad_graphs_get_one_sentence(graph, said):
-    X = people(50).assign(twin=lambda rows: 2 * rows["income"])
-    with pytest.raises(InputError, match=said):
-        effects(X, graph)
-    with pytest.raises(InputError, match="too few"):
-        effects(X.iloc[:3], [("age", "income"), ("savings", "income")])
 
 
 # an outsider -----------------------------------------------------------------------------------------------

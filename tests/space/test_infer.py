@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reap._errors import InputError
 from reap.space import ActionSpace
 
 
@@ -112,40 +111,3 @@ def test_the_table_is_left_alone():
     space.encode(X)
     space.vector(X.iloc[0])
     pd.testing.assert_frame_equal(X, before)
-
-
-GOOD = pd.DataFrame({"income": [1, 2, 3], "job": ["a", "b", "c"]})
-
-
-@pytest.mark.parametrize(
-    ("X", "options", "sentence"),
-    [
-        (GOOD, {"bounds": {"incom": (0, 1)}}, "there is no feature 'incom'; did you mean 'income'?"),
-        (
-            GOOD,
-            {"increasing": ["income"], "decreasing": ["income"]},
-            "'income' is said to only rise and to only fall",
-        ),
-        (
-            GOOD,
-            {"increasing": ["job"]},
-            "'job' is categorical and has no direction; make it ordinal to give one",
-        ),
-        (GOOD.set_axis(["x", "x"], axis=1), {}, "the table has the column 'x' more than once; keep one"),
-        (
-            GOOD.assign(income=[1, None, 3]),
-            {},
-            "'income' is missing in some rows; fill it in, or say missing=['income']",
-        ),
-        (GOOD.assign(income=[1, np.inf, 3]), {}, "'income' is infinite in a row; give finite numbers"),
-        (
-            pd.DataFrame({"name": [f"person {i}" for i in range(60)]}),
-            {},
-            "'name' has 60 different texts in 60 rows and looks like a name or a date; drop it",
-        ),
-    ],
-)
-def test_bad_tables(X, options, sentence):
-    with pytest.raises(InputError) as caught:
-        ActionSpace.from_frame(X, **options)
-    assert sentence in str(caught.value)

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 import reap
-from reap._errors import InputError
 from reap.elicitation import Question
 from reap.language import speaking
 from reap.plan import Plan
@@ -87,23 +86,6 @@ def test_it_is_kept_in_files_pickles_and_limits(space):
                 "bekämen Sie die Wohnung",
             )
     assert space.digest == reap.ActionSpace(space.features).digest  # words change no meaning of a vector
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "yes = 3",
-        "about = ['x']",
-        "ja = 'x'",
-        "de = 'x'",
-        "de = { heading = 'x' }",
-        "de = { yes = 3 }",
-        "ready = 'You could apply again'",
-    ],
-)
-def test_what_cannot_be_said_is_refused(text):
-    with pytest.raises(InputError, match=r"\[space"):
-        reap.ActionSpace.from_toml(f"[space]\n{text}\n[features.x]\nrange = [0, 1]\n")
 
 
 def test_a_question_says_what_the_yes_is(space):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from reap._errors import InputError
-from reap.space import ActionSpace, Feature
+from reap.space import ActionSpace, Feature, draft
 
 
 def about(*features, **how):
@@ -112,3 +112,17 @@ def test_models_of_every_kind_and_none():
             space.review(model, X)
     with pytest.raises(InputError, match="give X= as well"):
         space.review(Estimator())
+
+
+def test_large_decisions_are_flagged_in_three_languages():
+    table = pd.DataFrame({name: [1, 2, 3, 4] for name in ("housing", "Wohnsituation", "profesión", "amount")})
+    made = draft(table)
+    fixed = [f.name for f in made.space.features if not f.actionable]
+    assert fixed == ["housing", "Wohnsituation", "profesión"]
+    assert "large decision of life" in made.to_toml()
+    features = [
+        Feature("Gesundheit", range=(0, 5), direction="up"),
+        Feature("empleo", range=(0, 5), advice="never"),
+    ]
+    found = [f.feature for f in ActionSpace(features).review() if f.about == "large"]
+    assert found == ["Gesundheit"]
