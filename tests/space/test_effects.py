@@ -38,10 +38,6 @@ def household(**facts):
 ME = {"job": "none", "income": 2000, "savings": 1234.5, "score": 40.0}
 
 
-def codes(space, **change):
-    return space.encoding.nearest(pd.DataFrame([ME | change]))
-
-
 def then(space, **change):
     """Where somebody ends who changes this by themselves, as values."""
     z0 = space.vector(ME)
@@ -55,11 +51,12 @@ def test_an_effect_moves_by_its_share_of_the_causes_move_from_where_the_person_i
     got = then(household(), income=3000)
     assert got["savings"] == pytest.approx(1234.5 + 250)
     assert got["score"] == pytest.approx(40 + 0.002 * 250 - 0.001 * 1000)
-
-
-def test_a_category_causes_a_number_and_what_follows_from_it_follows():
-    got = then(household(), job="boss")
+    got = then(household(), job="boss")  # a category moves a number, and that the next
     assert (got["income"], got["savings"]) == (4000, 1234.5 + 500)
+    space = ActionSpace([Feature("a", range=(1.0, 9.0)), Feature("b", range=(0.0, 99.0), effect="a * a")])
+    z0 = space.vector({"a": 2.0, "b": 10.0})  # a formula that is no line moves by how much it changes
+    row = space.legal.brought(space.vector({"a": 5.0, "b": 10.0})[None], z0)[0]
+    assert space.values(row)["b"] == pytest.approx(31)
 
 
 def test_what_a_person_does_comes_on_top_of_what_follows():
@@ -86,14 +83,6 @@ def test_a_whole_number_moves_by_whole_ones_and_a_half_goes_up_whatever_its_last
         assert space.values(row[0])["rooms"] == 7 + int(np.floor(0.5 * (n - 3) + 0.5))
         assert space.values(space.legal.done(row, z0)[0])["rooms"] == 7
         assert space.allows(z0, row).all()
-
-
-def test_a_formula_that_is_no_line_moves_by_how_much_it_changes():
-    space = ActionSpace([Feature("a", range=(1.0, 9.0)), Feature("b", range=(0.0, 99.0), effect="a * a")])
-    z0 = space.vector({"a": 2.0, "b": 10.0})
-    assert space.values(space.legal.brought(space.vector({"a": 5.0, "b": 10.0})[None], z0)[0])[
-        "b"
-    ] == pytest.approx(31)
 
 
 def test_what_is_missing_moves_nothing_and_stays_missing():
@@ -175,68 +164,55 @@ def test_the_digest_knows_effects_and_spaces_without_them_keep_theirs():
     assert len({plain.digest, with_one.digest, other.digest}) == 3
 
 
-def test_files_keep_effects():
+def test_files_and_from_frame_take_effects():
     space = household()
     again = ActionSpace.from_toml(space.to_toml())
-    assert again == space
-    assert again.digest == space.digest
+    assert (again, again.digest) == (space, space.digest)
     assert 'effect = "0.25 * income"' in space.to_toml()
     assert "effect     =" in space.to_toml(comments=True)
-
-
-def test_from_frame_takes_effects():
     X = pd.DataFrame({"income": [1000, 2000, 3000], "savings": [100.5, 300.25, 250.75]})
-    space = ActionSpace.from_frame(X, features={"savings": {"effect": "0.2 * income"}})
-    assert space.feature("savings").effect == "0.2 * income"
-    assert space.feature("savings").is_action
+    savings = ActionSpace.from_frame(X, features={"savings": {"effect": "0.2 * income"}}).feature("savings")
+    assert (savings.effect, savings.is_action) == ("0.2 * income", True)
 
 
 # what is legal ------------------------------------------------------------------------------------------
 
 
-def allowed(space, limits=None, **change):
-    """Whether somebody may do this by themselves, with all that follows."""
+FALLS = {"savings": {"effect": "-0.25 * income", "direction": "up", "step": 100.0}}
+BOUNDED = {"savings": {"bounds": (0, 1400)}}
+
+
+@pytest.mark.parametrize(
+    ("facts", "settings", "limits", "change", "legal"),
+    [
+        # directions and steps are of what a person does: savings fall by 250, which nobody did, and end between two steps
+        (FALLS, {}, {}, {"income": 3000}, True),
+        (FALLS, {}, {}, {"income": 3000, "savings": 1300.0}, True),
+        (FALLS, {}, {}, {"income": 3000, "savings": 1200.0}, False),
+        (FALLS, {}, {}, {"income": 3000, "savings": 1250.0}, False),
+        # bounds, limits and rules hold for where a row ends
+        (BOUNDED, {}, {}, {"income": 2600}, True),
+        (BOUNDED, {}, {}, {"income": 3000}, False),
+        (BOUNDED, {}, {}, {"savings": 1400.0}, True),
+        (BOUNDED, {}, {}, {"income": 2100, "savings": 1400.0}, False),
+        (BOUNDED, {}, {"at_most": {"savings": 1300}}, {"income": 2200}, True),
+        (BOUNDED, {}, {"at_most": {"savings": 1300}}, {"income": 2600}, False),
+        ({}, {"rules": ["savings <= 1500"]}, {}, {"income": 3000}, True),
+        ({}, {"rules": ["savings <= 1500"]}, {}, {"income": 3100}, False),
+        # counts and what stays fixed are of what a person does
+        ({}, {"max_changes": 1}, {}, {"job": "boss"}, True),
+        ({}, {"max_changes": 1}, {}, {"job": "boss", "income": 5000}, False),
+        ({}, {}, {"fixed": ["savings"]}, {"income": 3000}, True),
+        ({}, {}, {"fixed": ["savings"]}, {"savings": 1300.0}, False),
+    ],
+)
+def test_what_is_legal_with_all_that_follows(facts, settings, limits, change, legal):
+    space = ActionSpace(household(**facts).features, **settings)
+    space = space.tighten(space.limits(**limits))
     z0 = space.vector(ME)
-    tight = space.tighten(limits)
-    return bool(tight.allows(z0, tight.legal.brought(tight.vector(ME | change)[None], z0))[0])
-
-
-def test_directions_and_steps_are_of_what_a_person_does():
-    falls = household(savings={"effect": "-0.25 * income", "direction": "up", "step": 100.0})
-    assert allowed(falls, income=3000)  # savings fall by 250, which nobody did, and end between two steps
-    assert allowed(falls, income=3000, savings=1300.0)
-    assert not allowed(falls, income=3000, savings=1200.0)
-    assert not allowed(falls, income=3000, savings=1250.0)
-    assert not falls.allows(falls.vector(ME), falls.vector(ME | {"income": 3000}))[0]  # without what follows
-
-
-def test_bounds_hold_for_where_a_row_ends():
-    space = household(savings={"bounds": (0, 1400)})
-    assert allowed(space, income=2600)
-    assert not allowed(space, income=3000)
-    assert allowed(space, savings=1400.0)
-    assert not allowed(space, income=2100, savings=1400.0)
-    limits = space.limits(at_most={"savings": 1300})
-    assert allowed(space, limits, income=2200)
-    assert not allowed(space, limits, income=2600)
-
-
-def test_rules_hold_for_where_a_row_ends():
-    space = ActionSpace(household().features, rules=["savings <= 1500"])
-    assert allowed(space, income=3000)
-    assert not allowed(space, income=3100)
-
-
-def test_counts_are_of_what_a_person_does():
-    space = ActionSpace(household().features, max_changes=1)
-    assert allowed(space, job="boss")
-    assert not allowed(space, job="boss", income=5000)
-
-
-def test_who_will_not_save_may_have_more_savings_all_the_same():
-    limits = household().limits(fixed=["savings"])
-    assert allowed(household(), limits, income=3000)
-    assert not allowed(household(), limits, savings=1300.0)
+    assert space.allows(z0, space.legal.brought(space.vector(ME | change)[None], z0)).tolist() == [legal]
+    if "income" in change:
+        assert not space.allows(z0, space.vector(ME | change))[0]  # without what follows
 
 
 def test_time_is_of_what_a_person_does():
@@ -313,24 +289,12 @@ def people(rows=1500, seed=3):
     age = rng.normal(40, 10, rows)
     income = 2000 + 20 * age + 600 * (job == "skilled") + 1500 * (job == "boss") + rng.normal(0, 300, rows)
     savings = 0.2 * income - 5 * age + rng.normal(0, 100, rows)
-    return pd.DataFrame(
-        {
-            "job": job,
-            "age": age,
-            "income": income,
-            "savings": savings,
-            "score": savings / 100 + rng.normal(size=rows),
-        }
-    )
+    score = savings / 100 + rng.normal(size=rows)
+    return pd.DataFrame({"job": job, "age": age, "income": income, "savings": savings, "score": score})
 
 
-GRAPH = [
-    ("job", "income"),
-    ("age", "income"),
-    ("income", "savings"),
-    ("age", "savings"),
-    ("savings", "score"),
-]
+ARROWS = "job income, age income, income savings, age savings, savings score"
+GRAPH = [tuple(arrow.split()) for arrow in ARROWS.split(", ")]
 
 
 def test_equations_of_the_right_graph_are_found_without_a_doubt():
