@@ -136,7 +136,11 @@ def effects(X: Frame, graph: Any) -> Fitted:
     if not isinstance(X, pd.DataFrame):
         raise InputError(f"a pandas DataFrame is needed, not {type(X).__name__}")
     causes = _causes(graph, [str(column) for column in X.columns])
-    order = _ordered(causes)
+    try:
+        order = list(TopologicalSorter(causes).static_order())
+    except CycleError as error:
+        circle = " → ".join(map(repr, error.args[1]))
+        raise InputError(f"the graph goes round in a circle: {circle}; leave one arrow out") from None
     X = X.set_axis([str(column) for column in X.columns], axis=1)[list(order)].dropna()
     columns = {name: _columns(X, name) for name in order}
     equations, left = dict[str, tuple[Term, ...]](), dict[str, Array]()
@@ -178,14 +182,6 @@ def _causes(graph: Any, names: list[str]) -> dict[str, list[str]]:
     return causes
 
 
-def _ordered(causes: Mapping[str, list[str]]) -> list[str]:
-    try:
-        return list(TopologicalSorter(causes).static_order())
-    except CycleError as error:
-        circle = " → ".join(map(repr, error.args[1]))
-        raise InputError(f"the graph goes round in a circle: {circle}; leave one arrow out") from None
-
-
 def _columns(X: Frame, name: str) -> list[tuple[Any, Array]]:
     """Return a feature as numbers (n,): itself, or one for each level but that which most rows have."""
     column = X[name]
@@ -203,17 +199,16 @@ def _equation(name: str, y: Array, parts: list[tuple[str, Any, Array]]) -> tuple
         raise InputError(f"{n} rows without gaps are too few to fit {name!r} to {k - 1} causes")
     A = np.column_stack([np.ones(n), *(values for _, _, values in parts)])
     scale = np.where(np.ptp(A, axis=0) > 0, np.abs(A).max(axis=0), 1.0)
-    if np.linalg.matrix_rank(A / scale) < k:
+    A = A / scale
+    if np.linalg.matrix_rank(A) < k:
         raise InputError(
             f"the causes of {name!r} cannot be told apart: one of them is constant, or follows from the others"
         )
-    inverse = np.linalg.inv((A / scale).T @ (A / scale))
-    slopes = inverse @ (A / scale).T @ y
-    rest = y - A / scale @ slopes
-    lever = 1 - np.einsum("ni,ij,nj->n", A / scale, inverse, A / scale).clip(0, 1 - 1e-9)
-    meat = (
-        (A / scale).T * (rest / lever) ** 2 @ (A / scale)
-    )  # HC3: rows that pull hard count as much less sure
+    inverse = np.linalg.inv(A.T @ A)
+    slopes = inverse @ A.T @ y
+    rest = y - A @ slopes
+    lever = 1 - np.einsum("ni,ij,nj->n", A, inverse, A).clip(0, 1 - 1e-9)
+    meat = A.T * (rest / lever) ** 2 @ A  # HC3: rows that pull hard count as much less sure
     wide = stats.t.ppf((1 + _SURE) / 2, n - k) * np.sqrt(np.diag(inverse @ meat @ inverse)) / scale
     slopes = slopes / scale
     terms = tuple(

@@ -583,6 +583,10 @@ class Feature:
         return "" if self.pace is None else spell_pace(float(self.pace), self.unit, self.is_number)
 
 
+#: What may be said of a feature, beside its name.
+SETTINGS = tuple(name for name in Feature.__dataclass_fields__ if name != "name")
+
+
 def yes_no(level: Any) -> str:
     """Return a level as people say it: true and false are yes and no."""
     if isinstance(level, bool | np.bool_):

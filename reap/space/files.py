@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from reap._errors import InputError, unknown
 from reap.language import LANGUAGES, speaking
-from reap.space.feature import Feature
+from reap.space.feature import SETTINGS, Feature
 from reap.space.words import WORDS, Meaning
 
 if TYPE_CHECKING:
     from reap.space.space import ActionSpace
 
 _SPACE = ("title", "rules", "max_changes", "horizon", "encoded")
-_FEATURE = tuple(name for name in Feature.__dataclass_fields__ if name != "name")
 _HEADER = """\
 # What may change, and how. Review every feature; the lines that start with # say what to think about.
 #   actionable = false      the person's own value stays (sex, race, country of birth)
@@ -54,7 +53,9 @@ def read(text: str, source: str) -> dict[str, Any]:
     general = data.get("space", {})
     if not isinstance(general, dict) or not isinstance(data.get("features", {}), dict):
         raise InputError(f"{source} must have the sections [space] and [features.NAME]")
-    general, meaning = _meaning(general)
+    translations = {key: said for key, said in general.items() if key in LANGUAGES}
+    words = {key: said for key, said in general.items() if key in WORDS}
+    general = {key: said for key, said in general.items() if key not in translations and key not in words}
     for key in general:
         if key not in _SPACE:
             raise unknown(f"setting in [space] of {source}", key, (*_SPACE, *WORDS))
@@ -63,16 +64,8 @@ def read(text: str, source: str) -> dict[str, Any]:
     return {
         "features": [_feature(name, facts, source) for name, facts in data["features"].items()],
         **general,
-        "meaning": meaning,
+        "meaning": Meaning(**words, translations=translations),
     }
-
-
-def _meaning(general: dict[str, Any]) -> tuple[dict[str, Any], Meaning]:
-    """Return what stands in [space] without its words, and the words."""
-    spoken = {key: said for key, said in general.items() if key in LANGUAGES}
-    words = {key: said for key, said in general.items() if key in WORDS}
-    rest = {key: said for key, said in general.items() if key not in spoken and key not in words}
-    return rest, Meaning(**words, translations=spoken)
 
 
 def _feature(name: str, facts: Any, source: str) -> Feature:
@@ -85,11 +78,8 @@ def _feature(name: str, facts: Any, source: str) -> Feature:
     if spoken:
         facts["translations"] = spoken
     for key in facts:
-        if key not in _FEATURE:
-            raise unknown(f"setting in [features.{name}] of {source}", key, _FEATURE)
-    for key in ("range", "span", "bounds"):
-        if isinstance(facts.get(key), list):
-            facts[key] = tuple(facts[key])
+        if key not in SETTINGS:
+            raise unknown(f"setting in [features.{name}] of {source}", key, SETTINGS)
     return Feature(name=name, **facts)
 
 
@@ -145,24 +135,20 @@ def _comment(text: str) -> str:
 
 def _facts(feature: Feature, comments: bool) -> list[tuple[str, Any]]:
     shown = {"kind", "actionable", "label"} if comments else {"kind"}
+    plain: dict[str, Any] = {
+        "label": feature.name,
+        "phrases": {},
+        "step": 1 if feature.kind == "integer" else None,
+    }
     facts = []
-    for key, spec in Feature.__dataclass_fields__.items():
-        if key == "translations":  # tables of their own
-            continue
+    for key in SETTINGS:
         value = getattr(feature, key)
-        plain = spec.default if key != "phrases" else {}
-        if key == "label" and value == feature.name:
-            plain = value
-        if (
-            key == "name"
-            or (value == plain and key not in shown)
-            or (key == "step" and feature.kind == "integer" and value == 1)
-        ):
+        usual = value == plain.get(key, Feature.__dataclass_fields__[key].default)
+        clock = key == "actionable" and feature.clock is not None  # a clock says so itself
+        if clock or key == "translations" or (usual and (key not in shown or key == "step")):
             continue
         if key == "pace":
             value = feature.pace_text
-        if key == "actionable" and feature.clock is not None:
-            continue  # a clock says so itself
         if key in ("range", "span", "bounds"):
             value = [int(v) if float(v).is_integer() and abs(v) < 1e15 else v for v in value]
         facts.append((key, value))

@@ -334,16 +334,14 @@ class Legal:
             return Z
         Z, person = np.array(self.encoding.checked(Z)), self._person(z0)
         encoding, which = self.encoding, self.clocks.which
-        exact = self.derived.exact
-        if self.clocks.on and len(which) and not (waiting and exact):
-            clocks = person.clocks_after(Z, waiting)
+        if self.clocks.on:
+            clocks = person.clocks_after(person.lengths(Z, waiting))
             Z[:, encoding.starts[which]] = encoding.scaled(clocks, which)
-            if not exact:
-                return Z
-            codes = encoding.codes_of(Z)
+        if not self.derived.exact:
+            return Z
+        codes = encoding.codes_of(Z)
+        if self.clocks.on:
             codes[:, which] = clocks
-        else:
-            codes = person.with_clocks(encoding.codes_of(Z), Z)
         codes = self.derived.recompute(codes, person.start[None], effects=False)
         codes = np.where(np.isfinite(codes), codes, person.start)
         some = encoding.owner[self.following]
@@ -680,16 +678,10 @@ class OnePerson:
             legal = np.logical_and.reduce([rule.allows(self.start[None], codes) for rule in self.rules])
             for row in np.flatnonzero(~legal):
                 codes[row] = self._search(Z[row])
-        return self.with_clocks(codes, Z)
-
-    def with_clocks(self, codes: Array, Z: Array) -> Array:
-        """Return codes (n, f) with the clocks where the actions' time, or the wait that vectors (n, d) ask, puts them."""
-        which = self.clocks.which
-        if self.clocks.on and len(which):
+        if self.clocks.on:
             paced = self.clocks.paced
             months = np.maximum(self.clocks.longest(codes[:, paced] - self.start[paced]), self._waits(Z))
-            there = self.clocks.advance(self.start[None], np.clip(months, self.first, self.last))
-            codes[:, which] = there[:, which]
+            codes[:, self.clocks.which] = self.clocks_after(months)
         return codes
 
     def lengths(self, Z: Array, waiting: bool) -> Array:
@@ -719,10 +711,9 @@ class OnePerson:
         columns, scale = self._paces
         return np.asarray((Z[:, columns] - self.z0[columns]) * scale)
 
-    def clocks_after(self, Z: Array, waiting: bool) -> Array:
-        """Return the codes (n, c) of the clocks of vectors (n, d) on the grid after their ``lengths``."""
-        months = np.minimum(self.lengths(Z, waiting), self.last)
-        return np.asarray(self._calendar[months.astype(np.intp)])
+    def clocks_after(self, months: Array) -> Array:
+        """Return the codes (n, c) of the clocks after so many months (n,), in the time that is left."""
+        return np.asarray(self._calendar[np.minimum(months, self.last).astype(np.intp)])
 
     @cached_property
     def leading(self) -> tuple[int, int, int] | None:

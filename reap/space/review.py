@@ -229,15 +229,16 @@ def _related(space: ActionSpace, table: Frame) -> Iterator[Finding]:
 
 def _of_model(space: ActionSpace, scores: Callable[[Frame], Array], table: Frame) -> Iterator[Finding]:
     """Yield where a small change decides, and where the model rewards what nobody would advise."""
-    people = Sample(table, scores)
+    people, numbers = Sample(table, scores), [f for f in space.features if f.is_action and f.is_number]
     stand, count = set[int](), 0
-    for feature in space.features:
-        if (cliff := cliffs(feature, people)) is not None:
-            stand, count = stand | cliff.who, count + 1
-            yield Finding(feature.name, "cliff", cliff.text)
-        if (text := rewarded(feature, people)) is not None:
+    for feature in numbers:
+        text, who = _cliff(feature, people)
+        if text:
+            stand, count = stand | who, count + 1
+            yield Finding(feature.name, "cliff", text)
+        if text := _rewarded(feature, people):
             yield Finding(feature.name, "reward", text)
-    if (text := hanging(space.features, people)) is not None:
+    if text := _slight_yes(numbers, people):
         yield Finding("", "cliff", text)
     if count > 1 and 2 * len(stand) > len(people.rows):
         yield Finding(
@@ -253,7 +254,7 @@ def _of_model(space: ActionSpace, scores: Callable[[Frame], Array], table: Frame
 #: People and values looked at, and how far a score jumps at a cliff.
 _PEOPLE, _PLACES, _JUMP = 40, 50, 0.3
 #: What hardly anybody feels, as a share of the span and of what one has, and how many refused people are enough to speak of most.
-SLIGHT, _OWN, _FEWEST = 0.02, 0.05, 5
+_SLIGHT, _OWN, _FEWEST = 0.02, 0.05, 5
 #: A reward is looked for over this share of the span; a score must move by so much to count, for so many people.
 _PART, _MOVED, _MANY = 0.1, 0.01, 0.25
 
@@ -316,38 +317,28 @@ class Sample:
         return self.scores(rows)
 
 
-@dataclass(frozen=True)
-class FoundCliff:
-    """A number at which a change too small to notice decides: what to say of it, and about whom of the people."""
-
-    text: str
-    who: frozenset[int]
-
-
-def cliffs(feature: Feature, people: Sample) -> FoundCliff | None:
-    """Return where a change of a number that is too small to notice flips the decision by a wide jump; None: nowhere."""
+def _cliff(feature: Feature, people: Sample) -> tuple[str, set[int]]:
+    """Return where a change of a number that is too small to notice flips the decision by a wide jump, and for whom."""
     least = feature.notice or feature.step
-    if not feature.is_action or not feature.is_number or least is None:
-        return None
-    if feature.notice is None and least > SLIGHT * feature.scale:  # one step is felt
-        return None
+    if least is None or (feature.notice is None and least > _SLIGHT * feature.scale):  # one step is felt
+        return "", set()
     who, low, high, before, after = _steepest(feature, least, people)
     if not len(who):
-        return None
+        return "", set()
     worst, share = int(np.argmax(np.abs(after - before))), len(np.unique(who)) / len(people.rows)
     text = (
         f"{feature.label} is a cliff of the model: from {feature.show(low[worst], unit=False)} to "
         f"{feature.show(high[worst])} a score goes from {before[worst]:.2f} to {after[worst]:.2f} ({share:.0%} of "
         "the people looked at have such a place); mend the model, or do not let it be advised."
     )
-    return FoundCliff(text, frozenset(who.tolist()))
+    return text, set(who.tolist())
 
 
-def rewarded(feature: Feature, people: Sample) -> str | None:
-    """Return what to say of a number that the model rewards the wrong way, such as a lower income; None where it does not."""
+def _rewarded(feature: Feature, people: Sample) -> str:
+    """Return what to say of a number that the model rewards the wrong way, such as a lower income; "" where it does not."""
     way = sense(feature)
-    if way is None or not feature.is_action or not feature.is_number:
-        return None
+    if way is None:
+        return ""
     own = people.rows[feature.name].to_numpy(dtype=float)
     step = feature.step or 0.0
     far = max(round(_PART * feature.scale / step) * step if step else _PART * feature.scale, step)
@@ -357,7 +348,7 @@ def rewarded(feature: Feature, people: Sample) -> str | None:
     gain = people.score(feature, who, wrong[who]) - people.today[who]
     better, worse = int((gain > _MOVED).sum()), int((gain < -_MOVED).sum())
     if better <= worse or better < _MANY * len(people.rows):
-        return None
+        return ""
     less, falls = ("less", "falls") if way == "up" else ("more", "rises")
     return (
         f"{feature.label}: the model rewards {less} of it. Where it {falls} by {feature.show(far)}, the score rises for {better} "
@@ -366,15 +357,13 @@ def rewarded(feature: Feature, people: Sample) -> str | None:
     )
 
 
-def hanging(features: Iterable[Feature], people: Sample) -> str | None:
-    """Return what to say where for most refused people a change too small to feel, of one number, brings a yes; None else."""
+def _slight_yes(numbers: Iterable[Feature], people: Sample) -> str:
+    """Return what to say where for most refused people a change too small to feel, of one number, brings a yes; "" else."""
     refused = people.refused
     if len(refused.rows) < _FEWEST:
-        return None
+        return ""
     yes, example = np.zeros(len(refused.rows), dtype=bool), ""
-    for feature in features:
-        if not feature.is_action or not feature.is_number:
-            continue
+    for feature in numbers:
         own = refused.rows[feature.name].to_numpy(dtype=float)
         far = _slight(feature, own)
         low, high = feature.range or (-np.inf, np.inf)
@@ -386,7 +375,7 @@ def hanging(features: Iterable[Feature], people: Sample) -> str | None:
                 example = f"{feature.label} from {before} to {after}"
             yes[accepted] = True
     if 2 * yes.sum() <= len(yes):
-        return None
+        return ""
     return (
         f"For {int(yes.sum())} of {len(yes)} refused people looked at, a change of one number that hardly anybody feels brings a "
         f"yes ({example}): their plans will be as slight. Train a smoother model, or ask for a margin: "
@@ -396,7 +385,7 @@ def hanging(features: Iterable[Feature], people: Sample) -> str | None:
 
 def _slight(feature: Feature, own: Array) -> Array:
     """Return the largest change of a number, in whole steps, that people who have so much (n,) hardly feel, (n,); 0: none."""
-    felt = np.clip(_OWN * np.abs(own), SLIGHT / 4 * feature.scale, SLIGHT * feature.scale)
+    felt = np.clip(_OWN * np.abs(own), _SLIGHT / 4 * feature.scale, _SLIGHT * feature.scale)
     felt = np.where(np.isnan(own), 0.0, felt) if feature.notice is None else np.full(len(own), feature.notice)
     return np.asarray(np.floor(felt / feature.step + 1e-9) * feature.step if feature.step else felt)
 
@@ -422,10 +411,8 @@ def _steepest(feature: Feature, least: float, people: Sample) -> tuple[Any, ...]
     while (wide := np.flatnonzero((high - low > least * 1.000001) & steep(before, after))).size:
         middle = (low[wide] + high[wide]) / 2
         if feature.step is not None:
-            middle = (
-                np.maximum(np.floor(middle / feature.step), np.floor(low[wide] / feature.step) + 1)
-                * feature.step
-            )
+            steps = np.maximum(np.floor(middle / feature.step), np.floor(low[wide] / feature.step) + 1)
+            middle = steps * feature.step
         there = people.score(feature, who[wide], middle)
         below = np.abs(there - before[wide]) >= np.abs(after[wide] - there)
         high[wide[below]], after[wide[below]] = middle[below], there[below]

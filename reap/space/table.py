@@ -19,7 +19,7 @@ import pandas as pd
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame, Series
 from reap.space.encoding import ORDERED, as_frame
-from reap.space.feature import Feature, Kind, plain
+from reap.space.feature import SETTINGS, Feature, Kind, plain
 from reap.space.rules import written
 
 #: Texts beyond which a column that stays as it is has one code for each of them instead of one column.
@@ -32,7 +32,6 @@ _STEPS = (10_000, 5_000, 1_000, 500, 250, 100, 50, 25, 12, 10, 5)
 _FEW_ROWS = 20
 #: What only numbers have.
 _OF_NUMBERS = ("bounds", "step", "derived", "effect", "span", "clock", "notice")
-_FACTS = tuple(name for name in Feature.__dataclass_fields__ if name != "name")
 
 #: What is said of features, by name: parameters of ``Feature``.
 Said = Mapping[str, Mapping[str, Any]]
@@ -65,8 +64,8 @@ def facts_of(features: Any, **lists: Any) -> dict[str, dict[str, Any]]:
         if not isinstance(own, Mapping):
             raise InputError(f'what is said of {name!r} is {own!r}; give a table, such as {{"unit": "EUR"}}')
         for key in own:
-            if key not in _FACTS:
-                raise unknown(f"setting of {name!r}", key, _FACTS)
+            if key not in SETTINGS:
+                raise unknown(f"setting of {name!r}", key, SETTINGS)
         said.setdefault(name, {}).update(own)
     return said
 
@@ -408,13 +407,9 @@ def plain_numbers(table: Frame) -> Frame:
     >>> plain_numbers(pd.DataFrame({"rate": ["4.5 %", "12 %"], "job": ["cook", "nurse"]}))["rate"].tolist()
     [4.5, 12.0]
     """
-    made = {name: found.values for name in table.columns if (found := _column(table, name)) is not None}
+    once = [name for name in table.columns if isinstance(name, str) and isinstance(table[name], pd.Series)]
+    made = {name: found.values for name in once if (found := read_amounts(table[name])) is not None}
     return table.assign(**made) if made else table
-
-
-def _column(table: Frame, name: str) -> Amounts | None:
-    column = table[name]
-    return None if isinstance(column, pd.DataFrame) or not isinstance(name, str) else read_amounts(column)
 
 
 def _unit(text: str) -> str:

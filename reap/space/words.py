@@ -325,7 +325,7 @@ class Meaning:
     translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _check("[space]", {word: getattr(self, word) for word in WORDS})
+        _check("[space]", {word: getattr(self, word) for word in WORDS}, WORDS)
         for language, words in self.translations.items():
             if language not in LANGUAGES:
                 raise unknown("language of [space]", language, LANGUAGES)
@@ -375,7 +375,7 @@ def in_time(months: int) -> str:
     return ngettext("in {n} month", "in {n} months", months).format(n=months) if months else _("at once")
 
 
-def _check(where: str, words: object, known: Sequence[str] = WORDS) -> None:
+def _check(where: str, words: object, known: Sequence[str]) -> None:
     if not isinstance(words, Mapping):
         raise InputError(f"{where} is {words!r}; it must be a table")
     for word, said in words.items():
