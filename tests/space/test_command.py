@@ -46,6 +46,7 @@ def test_from_a_messy_table_to_rows_a_model_can_be_trained_on(run, table, tmp_pa
     assert "check: Term may rise and fall" in out
     assert out.strip().endswith("questions, 1 note.")
     data = reap.datasets.from_csv(table, label="decision", favourable="approved", space=file)
+    assert data.X["fee"].tolist()[:2] == [1000, 1001]  # "$1,000" in the file
     assert set(data.X) == set(ActionSpace.load(file).names)
     assert data.space.encode(data.X).shape == (120, data.space.dimension)
     assert 0 < data.y.mean() < 1
@@ -125,8 +126,5 @@ def test_what_goes_wrong_is_one_sentence(run, tmp_path, text, arguments, sentenc
     assert code == 2
     assert sentence in " ".join(err.split())
     assert "Traceback" not in out + err
-
-
-def test_there_is_no_such_file(run, tmp_path):
     assert "there is no file" in run(tmp_path / "no.csv")[2].lower()
     assert "there is no space file" in run(tmp_path / "no.toml")[2].lower()

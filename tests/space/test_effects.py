@@ -378,13 +378,8 @@ def test_linear_effects_equal_the_counterfactuals_of_dowhy():
         graph.add_edges_from(edges)
         model = gcm.InvertibleStructuralCausalModel(graph)
         for name in names:
-            roots = graph.in_degree(name) == 0
-            mechanism = (
-                gcm.EmpiricalDistribution()
-                if roots
-                else gcm.AdditiveNoiseModel(gcm.ml.create_linear_regressor())
-            )
-            model.set_causal_mechanism(name, mechanism)
+            linear = gcm.AdditiveNoiseModel(gcm.ml.create_linear_regressor())
+            model.set_causal_mechanism(name, linear if graph.in_degree(name) else gcm.EmpiricalDistribution())
         gcm.fit(model, X)
         said = {name: {} for name in names}
         for name in names:

@@ -75,12 +75,8 @@ def test_declared_spaces_restore_rows_even_with_gaps(rng):
 
 @pytest.mark.parametrize("dtype", ["Int64", "boolean", "string", "category", "str", "object", "float64"])
 def test_missing_values_come_back_as_their_dtype_has_them(dtype):
-    values = (
-        [True, False, None]
-        if dtype == "boolean"
-        else [1, 2, None]
-        if dtype in ("Int64", "float64")
-        else ["a", "b", None]
+    values = {"boolean": [True, False, None], "Int64": [1, 2, None], "float64": [1, 2, None]}.get(
+        dtype, ["a", "b", None]
     )
     X = pd.DataFrame({"x": pd.Series(values, dtype="object").astype(dtype), "y": [1, 2, 3]})
     space = ActionSpace.from_frame(X, missing=["x"])

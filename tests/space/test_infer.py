@@ -36,58 +36,43 @@ def test_kinds_levels_and_dtypes(column, kind, levels, dtype):
     assert [type(v) for v in feature.levels] == [type(v) for v in levels]
 
 
-@pytest.mark.parametrize(
-    ("values", "step"),
-    [
-        ([1, 2, 3], 1),
-        ([0.5, 1.5], 0.1),
-        ([0.25, 0.5], 0.01),
-        ([0.0001, 0.5], 0.0001),
-        ([1 / 3, 2 / 3 * 1000], 1.0),
-    ],
-)
+STEPS = [
+    ([1, 2, 3], 1),
+    ([0.5, 1.5], 0.1),
+    ([0.25, 0.5], 0.01),
+    ([0.0001, 0.5], 0.0001),
+    ([1 / 3, 2 / 3 * 1000], 1.0),
+]
+
+
+@pytest.mark.parametrize(("values", "step"), STEPS)
 def test_the_step_is_one_that_people_would_use(values, step):
     assert ActionSpace.from_frame(pd.DataFrame({"x": values})).feature("x").step == pytest.approx(step)
 
 
 def test_what_is_said_goes_before_what_is_inferred():
+    codes, flags = [1, 2, 3], [0, 1, 0]
     X = pd.DataFrame(
-        {
-            "n": [1, 2, 3],
-            "code": [1, 2, 3],
-            "school": ["b", "a", "c"],
-            "flag": [0, 1, 0],
-            "sex": ["f", "m", "f"],
-        }
+        {"n": codes, "code": codes, "school": ["b", "a", "c"], "flag": flags, "sex": ["f", "m", "f"]}
     )
-    space = ActionSpace(
-        ActionSpace.from_frame(
-            X,
-            immutable=["sex"],
-            increasing=["school"],
-            decreasing=["n"],
-            bounds={"n": (0, 9)},
-            ordinal={"school": ["c", "b", "a"]},
-            missing=["n"],
-            features={
-                "n": {"step": 3, "label": "Number", "unit": "EUR"},
-                "code": {"kind": "categorical", "forbidden": [(1, 2)]},
-            },
-        ).features,
-        title="Mine",
-    )
-    n, code, school, flag, sex = space.features
-    assert (n.direction, n.bounds, n.step, n.label, n.unit, n.missing) == (
-        "down",
-        (0, 9),
-        3,
-        "Number",
-        "EUR",
-        True,
-    )
-    assert (n.range, code.kind, code.levels, code.forbidden) == ((1, 3), "categorical", (1, 2, 3), ((1, 2),))
+    n, code, school, flag, sex = ActionSpace.from_frame(
+        X,
+        immutable=["sex"],
+        increasing=["school"],
+        decreasing=["n"],
+        bounds={"n": (0, 9)},
+        ordinal={"school": ["c", "b", "a"]},
+        missing=["n"],
+        features={
+            "n": {"step": 3, "label": "Number", "unit": "EUR"},
+            "code": {"kind": "categorical", "forbidden": [(1, 2)]},
+        },
+    ).features
+    assert (n.direction, n.bounds, n.step, n.missing) == ("down", (0, 9), 3, True)
+    assert (n.label, n.unit, n.range) == ("Number", "EUR", (1, 3))
+    assert (code.kind, code.levels, code.forbidden) == ("categorical", (1, 2, 3), ((1, 2),))
     assert (school.kind, school.levels, school.direction) == ("ordinal", ("c", "b", "a"), "up")
-    assert (flag.kind, sex.actionable, space.title) == ("binary", False, "Mine")
+    assert (flag.kind, sex.actionable) == ("binary", False)
 
 
 def test_bounds_make_a_number_of_zeros_and_ones():

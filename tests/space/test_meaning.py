@@ -59,32 +59,25 @@ def asked(space, *changed, **facts):
     return Question("0-1", 1, tuple(plans), **facts)
 
 
-def test_the_title_is_in_the_language_in_use(space):
-    again = reap.ActionSpace.from_toml(space.to_toml())
-    for one in (space, again, pickle.loads(pickle.dumps(space))):
-        assert one.heading == "A flat"
-        with speaking("de"):
-            assert one.heading == "Eine Wohnung"
-        with speaking("es"):  # has none: as the file has it
-            assert one.heading == "A flat"
-
-
-def test_it_is_kept_in_files_pickles_and_limits(space):
+def test_what_it_means_is_kept_in_files_pickles_and_limits_and_said_in_the_language_in_use(space):
     for again in (
+        space,
         reap.ActionSpace.from_toml(space.to_toml()),
         pickle.loads(pickle.dumps(space)),
         space.tighten(space.limits(fixed=["rent"])),
         space.keeping(pd.DataFrame({"region": ["north", "south"]})),
     ):
-        assert (again.meaning.said("about"), again.meaning.said("yes")) == (
-            "You asked for a flat.",
-            "you would get the flat",
+        about, yes = "You asked for a flat.", "you would get the flat"
+        assert (again.heading, again.meaning.said("about"), again.meaning.said("yes")) == (
+            "A flat",
+            about,
+            yes,
         )
         with speaking("de"):
-            assert (again.meaning.said("about"), again.meaning.said("yes")) == (
-                "You asked for a flat.",
-                "bekämen Sie die Wohnung",
-            )
+            assert (again.heading, again.meaning.said("about")) == ("Eine Wohnung", about)
+            assert again.meaning.said("yes") == "bekämen Sie die Wohnung"
+        with speaking("es"):  # has none: as the file has it
+            assert again.heading == "A flat"
     assert space.digest == reap.ActionSpace(space.features).digest  # words change no meaning of a vector
 
 
