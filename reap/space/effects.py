@@ -33,21 +33,12 @@ _SURE = 0.95
 
 @dataclass(frozen=True)
 class Term:
-    """What one cause brings: by how much the feature moves when a number rises by one, or where a level is taken.
-
-    Parameters
-    ----------
-    name : str
-    level : value, optional
-        Of a cause with levels, against the one that most rows have.
-    slope, low, high : float
-        The estimate, and its 95 % interval (robust to uneven spread).
-    """
+    """What one cause brings: by how much the feature moves when a number rises by one, or where a level is taken."""
 
     name: str
-    level: Any
+    level: Any  # of a cause with levels, against the one that most rows have; else None
     slope: float
-    low: float
+    low: float  # the ends of its 95 % interval, robust to uneven spread
     high: float
 
     def __str__(self) -> str:

@@ -307,42 +307,48 @@ class TableColumn:
 
     def read(self, column: Series) -> Array:
         """Return the codes (n,) of a column, or say in one sentence what is wrong with it."""
-        name, absent = self.feature.name, column.isna().to_numpy()
+        name = self.feature.name
+        codes = self._numbers(column) if self.feature.is_number else self._positions(column)
+        absent = np.isnan(codes)
         if absent.any() and not self.feature.missing:
             where = column.index[absent].tolist()[0]  # a plain value, not NumPy's
             raise InputError(
                 f"{name!r} is missing in row {where!r}; fill it in, or declare the feature with missing=True"
             )
-        if not self.feature.is_number:
-            found = self._positions(column)
-            strange = column[(found < 0) & ~absent]
-            if len(strange):
-                raise unknown(f"level of {name!r}", plain(strange.iloc[0]), self.feature.levels)
-            found[absent] = np.nan
-            return found
-        dated = column.dtype.kind in "mMc"
-        if dated or not pd.api.types.is_numeric_dtype(column.dtype):
-            for value in column[~absent]:
+        if np.isinf(codes).any():
+            raise InputError(f"{name!r} is infinite in a row; give a finite number")
+        if self.feature.kind == "integer":
+            broken = ~absent & (codes != np.rint(codes))
+            if broken.any():
+                raise InputError(f"{name!r} is {codes[broken][0]:g}; it must be a whole number")
+        return codes
+
+    def _numbers(self, column: Series) -> Array:
+        """Return numbers (n,), NaN where one is missing; text and dates are an error that quotes them."""
+        dtype = column.dtype
+        if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+            return np.asarray(column.to_numpy(dtype=float))
+        dated = dtype.kind in "mMc"
+        if dated or not pd.api.types.is_numeric_dtype(dtype):
+            for value in column.dropna():
                 if dated or not isinstance(value, int | float | np.number | Decimal):
                     raise InputError(
-                        f"{name!r} is {value!r} in the table, a {type(value).__name__}; it must be a number"
+                        f"{self.feature.name!r} is {value!r} in the table, a {type(value).__name__}; it must be a number"
                     )
-        values = np.full(len(column), np.nan)
-        values[~absent] = column[~absent].to_numpy(dtype=float)
-        if np.isinf(values).any():
-            raise InputError(f"{name!r} is infinite in a row; give a finite number")
-        broken = ~absent & (values != np.rint(values)) & (self.feature.kind == "integer")
-        if broken.any():
-            raise InputError(f"{name!r} is {values[broken][0]:g}; it must be a whole number")
-        return values
+        return np.asarray(column.astype(object).to_numpy(dtype=float, na_value=np.nan))
 
     def _positions(self, column: Series) -> Array:
-        """Return the index of each value among the levels, −1 where it is none."""
+        """Return the index of each value among the levels, NaN where it is missing."""
         try:
             if isinstance(column.dtype, pd.CategoricalDtype):
-                found = [self._places.get(level, -1) for level in column.cat.categories]
-                return np.asarray(np.array([*found, -1], dtype=float)[column.cat.codes.to_numpy()])
-            return np.array([self._places.get(value, -1) for value in column.tolist()], dtype=float)
+                known = [self._places.get(level, np.nan) for level in column.cat.categories]
+                found = np.asarray(np.array([*known, np.nan])[column.cat.codes.to_numpy()])
+            else:
+                found = np.array([self._places.get(value, np.nan) for value in column.tolist()], dtype=float)
+            if (strange := np.isnan(found)).any() and (strange := strange & column.notna().to_numpy()).any():
+                given = plain(column[strange].iloc[0])
+                raise unknown(f"level of {self.feature.name!r}", given, self.feature.levels)
+            return found
         except TypeError:
             shown = ", ".join(map(str, self.feature.levels))
             raise InputError(

@@ -368,19 +368,11 @@ _NONE = np.zeros(0, dtype=np.intp)
 
 @dataclass(frozen=True)
 class Room:
-    """What is open to every feature: an interval of values for a number, a set of levels otherwise.
+    """What is open to every feature: an interval of values for a number, a set of levels otherwise."""
 
-    Parameters
-    ----------
-    low, high : (f,)
-        The ends for numbers; not read for features with levels.
-    levels : tuple of (levels,) bool or None
-        Which levels are open, None for a number.
-    """
-
-    low: Array
+    low: Array  # (f,), of numbers
     high: Array
-    levels: tuple[Bools | None, ...]
+    levels: tuple[Bools | None, ...]  # which levels are open; None for a number
 
     @cached_property
     def open(self) -> list[Ints]:
@@ -398,15 +390,10 @@ class Room:
 
 
 class Reach:
-    """What every feature may become, given where it starts.
+    """What every feature may become by itself, given where it starts.
 
-    Parameters
-    ----------
-    encoding : Encoding
-    limits : Limits
-        A person's own limits; unlike the space's bounds they must hold even where nothing changes.
-    months : float
-        Time there is for any action: a feature with a pace goes no farther than it gets in it.
+    A person's limits, unlike the space's bounds, must hold even where nothing changes. A feature with a pace goes no farther
+    than it gets in so many ``months``.
 
     Examples
     --------
@@ -446,10 +433,11 @@ class Reach:
         legal = np.ones(len(after), dtype=bool)
         if len(self.numbers):
             legal &= self._numbers_allow(before[:, self.numbers], after[:, self.numbers]).all(axis=1)
-        for i, table in self.tables.items():
-            old, new = zero_missing(before[:, i]).astype(np.intp), zero_missing(after[:, i]).astype(np.intp)
-            missing = np.isnan(before[:, i]), np.isnan(after[:, i])
-            legal &= np.where(missing[0] | missing[1], missing[0] & missing[1], table[old, new])
+        if self.graded:
+            both = before[:, self.graded], after[:, self.graded]
+            old, new = (np.where(np.isnan(codes), -1, codes).astype(np.intp).T for codes in both)
+            for k, table in enumerate(self.tables.values()):
+                legal &= table[old[k], new[k]]
         return legal
 
     def _numbers_allow(self, old: Array, new: Array) -> Bools:
@@ -490,7 +478,7 @@ class Reach:
         high[self.numbers] = np.where(stays, np.maximum(last, own), last)
         levels: list[Bools | None] = [None] * len(self.features)
         for i, table in self.tables.items():
-            levels[i] = np.zeros(len(table), dtype=bool) if np.isnan(start[i]) else table[int(start[i])]
+            levels[i] = table[-1 if np.isnan(start[i]) else int(start[i]), :-1]
         return Room(low, high, tuple(levels))
 
     def tidy(self, grid: Array) -> Array:
@@ -516,7 +504,7 @@ def _far(feature: Feature, months: float) -> float:
 
 
 def _transitions(feature: Feature, limits: Limits, months: float) -> Bools:
-    """Return whether level ``a`` may become level ``b`` in a time, (levels, levels)."""
+    """Return whether level ``a`` may become level ``b`` in a time; the last row and column are what is missing, and stays."""
     count = len(feature.levels)
     table = np.ones((count, count), dtype=bool)
     if feature.direction == "up":
@@ -539,7 +527,9 @@ def _transitions(feature: Feature, limits: Limits, months: float) -> Bools:
         table[:, : feature.levels.index(limits.at_least[feature.name])] = False
     if feature.name in limits.at_most:
         table[:, feature.levels.index(limits.at_most[feature.name]) + 1 :] = False
-    return table
+    wide = np.zeros((count + 1, count + 1), dtype=bool)
+    wide[:-1, :-1], wide[-1, -1] = table, True
+    return wide
 
 
 # the grid --------------------------------------------------------------------------------
@@ -1007,7 +997,7 @@ class NearestRow:
 
     def _project(self, node: _Branch, wanted: Array) -> Array | None:
         """Project the tied features on their intervals and the linear rules, in encoded units."""
-        low, high = np.array([self._hull(node.room, i) for i in self.tied]).T
+        low, high = self._hull(node.room)
         clipped: Array = np.clip(wanted, low, high)
         if (self._G @ clipped <= self._h).all():
             return clipped
@@ -1028,19 +1018,19 @@ class NearestRow:
         slack = tolerance * (1 + np.abs(self._h) + np.abs(self._G) @ np.abs(value))
         return bool((self._G @ value <= self._h + slack).all())
 
-    def _hull(self, room: Room, i: int) -> tuple[float, float]:
-        """Return the least and greatest value open to a tied feature, steps included."""
-        levels = room.levels[i]
-        if levels is not None:
-            open_ = np.flatnonzero(levels)
-            return float(open_[0]), float(open_[-1])
-        low, high, first, last, stays = (ends[self._place[i]] for ends in self.person.ends(room))
-        if self.reach.features[i].step is not None:
-            low, high = (self._value(i, first), self._value(i, last)) if first <= last else (np.inf, -np.inf)
-        elif low > high:
-            low, high = np.inf, -np.inf
-        own = self.start[i]
-        return (min(low, own), max(high, own)) if stays else (low, high)
+    def _hull(self, room: Room) -> tuple[Array, Array]:
+        """Return the least and greatest value open to each tied feature, steps included."""
+        low, high, first, last, stays = self.person.ends(room)
+        stepped, own = self.reach.stepped, self.start[self.reach.numbers]
+        shut = np.where(stepped, first > last, low > high)
+        low, high = np.where(stepped, [self.reach.tidy(first), self.reach.tidy(last)], [low, high])
+        low, high = np.where(shut, np.inf, low), np.where(shut, -np.inf, high)
+        low, high = np.where(stays, np.minimum(low, own), low), np.where(stays, np.maximum(high, own), high)
+        ends = [
+            (low[k], high[k]) if (k := self._place.get(i)) is not None else room.open[i][[0, -1]]
+            for i in self.tied
+        ]
+        return tuple(np.array(ends, dtype=float).T)
 
     def _value(self, i: int, steps: float) -> float:
         return float(self.reach.tidy(np.full(len(self.reach.numbers), steps))[self._place[i]])

@@ -283,14 +283,7 @@ def scores_of(model: Any) -> Callable[[Frame], Array]:
 
 
 class Sample:
-    """Some people of a table, and what a model says of them where one of their numbers is another.
-
-    Parameters
-    ----------
-    table : DataFrame
-    scores : callable
-        From a frame to scores (n,).
-    """
+    """Some people of a table, and what a model says of them where one of their numbers is another."""
 
     def __init__(self, table: Frame, scores: Callable[[Frame], Array]) -> None:
         some = np.random.default_rng(0).choice(len(table), min(_PEOPLE, len(table)), replace=False)

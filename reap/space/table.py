@@ -337,20 +337,11 @@ _MOST = 0.9
 
 @dataclass(frozen=True, eq=False)
 class Amounts:
-    """A column of texts, read as numbers.
+    """A column of texts, read as numbers."""
 
-    Parameters
-    ----------
-    values : Series (n,)
-    unit : str
-        What stands with them: "$", "%"; "" where nothing does.
-    said : str
-        How they were read, in a sentence.
-    """
-
-    values: Series
-    unit: str
-    said: str
+    values: Series  # (n,)
+    unit: str  # what stands with them: "$", "%"; "" where nothing does
+    said: str  # how they were read, in a sentence
 
 
 def read_amounts(column: Series) -> Amounts | None:
@@ -619,22 +610,12 @@ _TOGETHER, _FITTING = 0.98, 0.99
 
 @dataclass(frozen=True)
 class Relation:
-    """One column, and what it follows from.
-
-    Parameters
-    ----------
-    name : str
-    others : tuple of str
-    formula : str
-        As a derived feature says it; empty where the columns only move together.
-    share : float
-        The share of rows in which the formula holds; of columns that move together, their correlation.
-    """
+    """One column, and what it follows from."""
 
     name: str
     others: tuple[str, ...]
-    formula: str
-    share: float
+    formula: str  # as a derived feature says it; "" where the columns only move together
+    share: float  # of the rows in which the formula holds; of columns that move together, their correlation
 
 
 def relations(table: Frame, names: Sequence[str]) -> list[Relation]:
