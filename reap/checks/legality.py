@@ -135,20 +135,15 @@ def derived(space: ActionSpace, before: Row, after: Row) -> dict[str, Any]:
     for feature in space.features:
         if feature.derived is None:
             continue
-        by_text = isinstance(feature.derived, str)
-        levels = Expression(str(feature.derived)).levels if by_text else ()
-        names = (
-            [*Expression(str(feature.derived)).names, *(name for name, _ in levels)]
-            if by_text
-            else [f.name for f in space.features if not f.derived]
-        )
+        formula = Expression(feature.derived)
+        levels = formula.levels
+        names = [*formula.names, *(name for name, _ in levels)]
         if all(same(space.feature(name), before[name], row[name]) for name in names):
             row[feature.name] = before[feature.name]
             continue
         values: dict[Any, Any] = {f.name: np.array([_number(f, row[f.name])]) for f in space.features}
         values |= {(name, level): np.array([float(row[name] == level)]) for name, level in levels}
-        compute = Expression(str(feature.derived)) if by_text else feature.derived
-        made = float(np.ravel(compute(values))[0])  # type: ignore[operator]
+        made = float(np.ravel(formula(values))[0])
         if feature.step is not None and np.isfinite(made):
             made = round(made / feature.step) * feature.step
         row[feature.name] = None if np.isnan(made) else made

@@ -152,14 +152,8 @@ def ladders(
 
 def _tied(space: ActionSpace, feature: Feature) -> bool:
     """Return whether a rule, another feature or a clock may depend on a feature, or others move it."""
-    derived = [f.derived for f in space.features if f.derived is not None]
-    texts = [*space.rules, *(each for each in derived if isinstance(each, str))]
-    texts += [f.effect for f in space.features if f.effect is not None]
-    if (
-        feature.effect is not None
-        or any(feature.name in text for text in texts)
-        or not all(isinstance(each, str) for each in derived)
-    ):
+    texts = [*space.rules, *(text for f in space.features if (text := f.derived or f.effect))]
+    if feature.effect is not None or any(feature.name in text for text in texts):
         return True
     return feature.pace is not None and space.timed and any(f.clock is not None for f in space.features)
 

@@ -171,9 +171,8 @@ def _derived(feature: Feature, values: Mapping[str, Any]) -> float:
     known: dict[str, Any] = {
         name: np.array([v], dtype=float) if isinstance(v, int | float) else v for name, v in values.items()
     }
-    formula: Any = Expression(feature.derived) if isinstance(feature.derived, str) else feature.derived
     try:
-        return float(np.asarray(formula(known)).ravel()[0])
+        return float(np.asarray(Expression(feature.derived or "")(known)).ravel()[0])
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
         said = _("{label} is missing; {allowed}").format(label=feature.label, allowed=allowed(feature))
         raise FieldError({feature.name: said}) from None

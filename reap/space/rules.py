@@ -547,6 +547,10 @@ class Derived:
             if name not in index:
                 raise unknown("feature", name, index)
         for source in (self.features[index[name]] for name in formula.names):
+            if feature.derived and source.derived and index[source.name] >= index[feature.name]:
+                raise InputError(
+                    f"{feature.name!r} follows from {source.name!r}, which is derived itself; declare that one first"
+                )
             if not _numeric(source):
                 raise InputError(
                     f"{feature.name!r} cannot be computed from {source.name!r}, whose levels are not numbers; write "

@@ -243,7 +243,7 @@ CASES = [
     (lambda: formula("2 * job"), "'y' cannot be computed from 'job', whose levels are not numbers; write (job == 'cook')"),
     (lambda: formula("(debt == 3)"), "'debt' is a number and has no levels"),
     (lambda: formula("(job == 'cok')"), "there is no level of 'job' 'cok'; did you mean 'cook'?"),
-    (lambda: formula("y"), "the formulas go round in a circle: 'y' → 'y'; leave one of them out"),
+    (lambda: formula("y"), "'y' follows from 'y', which is derived itself; declare that one first"),
     # effects
     (lambda: moved(A, ("b", {"effect": "c"})), "there is no feature 'c'"),
     (lambda: moved(("a", {"effect": "b"}), ("b", {"effect": "a"})), "the formulas go round in a circle"),
