@@ -23,8 +23,8 @@ LIMITS: dict[str, tuple[int, int]] = {
     "models": (2_718, 12),
     "elicitation": (2_901, 8),
     "questions": (1_015, 8),
-    "space": (6_290, 14),
-    "datasets": (630, 5),
+    "space": (6_295, 14),
+    "datasets": (625, 5),
     ".": (2_280, 15),
     "belief": (3_270, 12),
     "learning": (640, 4),
@@ -44,7 +44,7 @@ TESTS: dict[str, tuple[int, int]] = {
     "checks": (1_065, 7),
     "questions": (800, 7),
     "elicitation": (1_780, 12),
-    "space": (3_370, 16),
+    "space": (3_362, 13),
     "datasets": (570, 5),
 }
 #: Public attributes, parameters and levels of inheritance of what users hold, where that was made small.

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reap._errors import unknown
-from reap.datasets import german
 
 #: The folder with the tables that do not ship inside the package.
 FOLDER = "REAP_DATA"
@@ -31,8 +30,6 @@ class CatalogueEntry:
         The files' column with the decision, 1 = favourable.
     paper : tuple of str
         The columns the paper uses; empty: all.
-    default : tuple of str
-        The columns used unless asked otherwise; empty: all.
     openml : int, optional
         Its number at OpenML, where the same table can be made from what is there.
     """
@@ -47,7 +44,6 @@ class CatalogueEntry:
     files: tuple[str, ...] = ()
     label: str = "label"
     paper: tuple[str, ...] = ()
-    default: tuple[str, ...] = ()
     openml: int | None = None
 
     @property
@@ -93,7 +89,6 @@ _ENTRIES = (
         licence=_CC_BY,
         description="Loan applications at a German bank in the 1970s; favourable: the loan was good.",
         paper=("status", "duration", "amount", "personal_status", "age"),
-        default=tuple(german.FAMILIAR.split()),
     ),
     CatalogueEntry(
         "bank",

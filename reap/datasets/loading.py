@@ -102,8 +102,8 @@ def load(name: str, *, paper: bool = False, all_columns: bool = False) -> Datase
         space = free_space(X, space)
     else:
         X = X.assign(**{c: X[c].map(words) for c, words in _WORDS.items() if c in X})
-        if entry.default and not all_columns:
-            chosen = [f for f in space.features if f.name in entry.default]
+        if name == "german" and not all_columns:
+            chosen = [f for f in space.features if f.name in german.FAMILIAR.split()]
             said = {name: getattr(space, name) for name in ("rules", "horizon", "title", "meaning")}
             space = ActionSpace(chosen, **said)  # its rules are about these columns
     return Dataset(

@@ -436,7 +436,7 @@ PROTECTED = words_of(
 )
 #: What has happened, belongs to others, or only names a row.
 FIXED = words_of(
-    "id uuid history ever dependents children kids mother father parents zip zipcode postcode postal country survey"
+    "id uuid history ever dependents children kids mother father parents zip zipcode postcode postal country survey date fy"
 )
 #: More of it is worse.
 WORSE = words_of(

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
 
 from reap._errors import InputError
 from reap.space import ActionSpace, Feature
@@ -192,3 +198,76 @@ def test_missing_in_a_group_is_all_zero(coded):
     assert space.values(space.vector(z))["job"] is None
     np.testing.assert_array_equal(space.project(z + 0.4, z)[0, 1:4], [0, 0, 0])
     pd.testing.assert_frame_equal(space.decode(z), pd.DataFrame([z], columns=coded.columns))
+
+
+# for scikit-learn ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def people():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, 60),
+            "share": np.round(rng.random(60), 2),
+            "grade": pd.Categorical(
+                rng.choice(["low", "mid", "high"], 60), ["low", "mid", "high"], ordered=True
+            ),
+            "job": rng.choice(["cook", "smith", "clerk"], 60),
+            "owner": rng.random(60) < 0.5,
+        },
+        index=[f"p{i}" for i in range(60)],
+    )
+
+
+@pytest.fixture
+def whole(people):
+    return ActionSpace.from_frame(people)
+
+
+def test_columns_are_scaled_and_one_hot(people, whole):
+    Z = whole.encoder().fit_transform(people)
+    assert whole.columns == ("age", "share", "grade", "job=clerk", "job=cook", "job=smith", "owner")
+    np.testing.assert_allclose(Z[:, 0], (people["age"] - people["age"].min()) / np.ptp(people["age"]))
+    np.testing.assert_array_equal(Z[:, 2], people["grade"].cat.codes / 2)
+    np.testing.assert_array_equal(
+        Z[:, 3:6].argmax(axis=1), people["job"].map({"clerk": 0, "cook": 1, "smith": 2})
+    )
+    np.testing.assert_array_equal(Z[:, 6], people["owner"])
+
+
+def test_works_in_a_pipeline_and_in_cross_validation(people, whole):
+    y = (people["age"] > 45).astype(int)
+    model = make_pipeline(whole.encoder(), LogisticRegression(C=1e3)).fit(people, y)
+    assert model.score(people, y) > 0.9
+    assert len(cross_val_score(model, people, y, cv=3)) == 3
+
+
+def test_names_and_index_come_out(people, whole):
+    out = whole.encoder().set_output(transform="pandas").fit_transform(people)
+    assert list(out.columns) == list(whole.encoder().get_feature_names_out()) == list(whole.columns)
+    assert list(out.index) == list(people.index)
+    np.testing.assert_array_equal(out.to_numpy(), whole.encode(people))
+    encoder = whole.encoder().fit(people)
+    assert (list(encoder.feature_names_in_), encoder.n_features_in_) == (list(people.columns), 5)
+
+
+def test_clone_keeps_the_space_and_pickle_the_vectors(people, whole):
+    encoder = whole.encoder().fit(people)
+    assert clone(encoder).space is whole
+    again = pickle.loads(pickle.dumps(encoder))
+    assert again.space == whole
+    np.testing.assert_array_equal(again.transform(people), encoder.transform(people))
+
+
+def test_a_training_split_changes_nothing(people, whole):
+    part = people[(people["job"] != "cook") & (people["age"] < 50)]
+    np.testing.assert_array_equal(whole.encoder().fit(part).transform(people), whole.encode(people))
+    np.testing.assert_array_equal(whole.encoder().transform(people), whole.encode(people))  # nothing to fit
+
+
+def test_inverse_restores_everything_but_the_index(people, whole):
+    encoder = whole.encoder().fit(people)
+    back = encoder.inverse_transform(encoder.transform(people))
+    pd.testing.assert_frame_equal(back, people.reset_index(drop=True))
+    pd.testing.assert_frame_equal(whole.decode(whole.encode(people), index=people.index), people)

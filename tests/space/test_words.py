@@ -29,6 +29,7 @@ def test_numpy_scalars_become_plain_values():
     ("facts", "value", "text"),
     [
         ({"kind": "integer", "unit": "DM"}, 5951, "5,951 DM"),
+        ({"kind": "integer", "range": (1989, 2011)}, 2003, "2003"),  # a year
         ({"step": 0.01}, 1234.56 - 1000.01, "234.55"),
         ({"step": 0.25}, 1234.25, "1,234.25"),
         ({"step": 0.1}, 0.30000000000000004, "0.3"),
