@@ -517,7 +517,7 @@ class Feature:
         number = float(value)
         decimals = self.decimals
         low, high = self.range or (0.0, 0.0)
-        if self.kind == "integer" and not self.unit and 1800 <= low and high <= 2200:  # a year
+        if self.kind == "integer" and not self.unit and low >= 1800 and high <= 2200:  # a year
             return str(round(number))
         if decimals is None or not math.isclose(round(number, decimals), number, rel_tol=1e-9, abs_tol=1e-12):
             text = f"{number:,.4g}" if abs(number) < 1000 else f"{number:,.0f}"
