@@ -57,9 +57,7 @@ def matrices(belief: ConfidenceSet) -> list[Array]:
 
 def fresh(belief: ConfidenceSet) -> ConfidenceSet:
     """The same answers with nothing solved yet; the peers, too, get their matrices ready."""
-    again = belief.copy()
-    again.solutions = belief.solutions.with_(())
-    return again
+    return belief.without(())
 
 
 # Peers ---------------------------------------------------------------------------------------------------------
@@ -142,12 +140,12 @@ def _batch(rng: np.random.Generator, size: int) -> list[Row]:
     sets = [person_and_answers(10, 10, rng) for _ in range(size)]
 
     def ours() -> None:
-        centers.solve_many([fresh(belief).solutions.reduced for belief in sets], "chebyshev")
+        centers.solve_many([fresh(belief).reduced for belief in sets], "chebyshev")
 
     some = [matrices(belief) for belief in sets[:10]]
     each = _seconds(ours, repeats=3, warmup=0) / size
     theirs = _seconds(lambda: [cvxpy_center(M) for M in some], repeats=3) / len(some)
-    found = centers.solve_many([belief.solutions.reduced for belief in sets[:10]], "chebyshev")
+    found = centers.solve_many([belief.reduced for belief in sets[:10]], "chebyshev")
     note = f"{_agreement([float(f.r[0]) for f in found], [cvxpy_center(M) for M in some])}; {_profile(ours)}"
     return [
         Row.speedup(

@@ -26,7 +26,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "space": (6_295, 14),
     "datasets": (625, 5),
     ".": (2_280, 15),
-    "belief": (3_270, 12),
+    "belief": (3_049, 12),
     "learning": (640, 4),
     "cli": (2_000, 11),
     "service": (6_240, 25),

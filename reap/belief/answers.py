@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 from scipy.special import expit
@@ -20,7 +20,7 @@ Others: TypeAlias = Array | Sequence[Array]
 
 #: "Same" is said where the largest and the least effort differ by about this share of their mean, or less.
 SAME = 0.1
-#: Kinds of people, for those who need a few of them: sharpness and lapse, each of the same share.
+#: A few kinds of people, for what need not tell every single one apart: sharpness and lapse, each of the same share.
 KINDS = ((30.0, 0.02), (8.0, 0.05), (2.0, 0.2))
 #: Changes that are no further apart are the same.
 _ALIKE = 1e-9
@@ -201,39 +201,16 @@ def same_chance(efforts: Array, sizes: Array, sharpness: Array, lapse: Array) ->
     return np.asarray(lapse / efforts.shape[-1] + (1 - lapse) * within)
 
 
-# a few kinds of people, for what need not tell every single one apart -------------------------------
-
-
-class People(NamedTuple):
-    """Kinds of people, most careful first: sharpness κ, chance of a slip (half the lapses), share; each `(t,)`."""
-
-    sharpness: Array
-    slip: Array
-    share: Array
-
-
-def people(lapse: float | None = None, sharpness: float | None = None) -> People:
-    """Return three kinds of people, or the one kind that is described.
-
-    Parameters
-    ----------
-    lapse : float, optional
-        Share of answers given at random. Alone, it comes with sharpness 8.
-    sharpness : float, optional
-        κ: how well small relative differences of effort are told apart. Alone, it comes with 10 % lapses.
+def by_kinds(efforts: Array, kinds: Sequence[tuple[float, float]] = KINDS) -> Array:
+    """Return how likely each of k options with efforts (…, k) is to be chosen, over kinds of people of the same share.
 
     Examples
     --------
-    >>> people().sharpness.tolist(), people(lapse=0.2).slip.tolist()
-    ([30.0, 8.0, 2.0], [0.1])
+    >>> by_kinds(np.ones(4)).tolist()
+    [0.25, 0.25, 0.25, 0.25]
     """
-    check_answering(lapse, sharpness)
-    if lapse is None and sharpness is None:
-        sharp, lapses = np.array(KINDS).T
-        return People(sharp, lapses / 2, np.full(len(KINDS), 1 / len(KINDS)))
-    lapse = 0.1 if lapse is None else lapse
-    sharpness = 8.0 if sharpness is None else sharpness
-    return People(np.array([float(sharpness)]), np.array([lapse / 2]), np.ones(1))
+    each = [chances(efforts, efforts, *map(np.asarray, kind)) for kind in kinds]
+    return np.asarray(np.mean(each, axis=0))
 
 
 def check_answering(lapse: float | None, sharpness: float | None) -> None:
@@ -242,26 +219,3 @@ def check_answering(lapse: float | None, sharpness: float | None) -> None:
         raise InputError(f"lapse is {lapse}; it is a share of answers, from 0 to 1.")
     if sharpness is not None and not 0 < sharpness < np.inf:
         raise InputError(f"sharpness is {sharpness}; it must be a positive, finite number.")
-
-
-def choice_probability(efforts: Array, who: People) -> Array:
-    """Return the chance `(..., t)` that the first of k options with efforts `(..., k)` is chosen, for t kinds of people.
-
-    Examples
-    --------
-    >>> choice_probability(np.array([1.0, 1.0]), people()).tolist()
-    [0.5, 0.5, 0.5]
-    """
-    return np.asarray(choice_probabilities(efforts, who)[..., 0, :])
-
-
-def choice_probabilities(efforts: Array, who: People) -> Array:
-    """Return the chance `(..., k, t)` that each of k options is chosen, of which the sum is 1.
-
-    Examples
-    --------
-    >>> choice_probabilities(np.array([1.0, 1.0, 1.0, 1.0]), people(lapse=0.1))[:, 0].tolist()
-    [0.25, 0.25, 0.25, 0.25]
-    """
-    kinds = zip(who.sharpness, 2 * who.slip, strict=True)
-    return np.stack([chances(efforts, efforts, *map(np.asarray, kind)) for kind in kinds], axis=-1)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import permutations
 from typing import Self
 
 import numpy as np
 
 from reap import effort
-from reap._clock import deadline
 from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.belief import centers, relaxed, worst_case
 from reap.belief.answers import Answer, Moves, Others, as_moves
-from reap.belief.centers import Center, Solutions
-from reap.belief.cuts import make_cut
+from reap.belief.centers import Center, Form
+from reap.belief.cuts import Cut, Reduced, reduce
 from reap.belief.relaxed import PATIENCE, RelaxedCenter
+from reap.belief.spectral import Solution
 from reap.belief.worst_case import WorstCasePlan, WorstCases
 
 
@@ -55,8 +55,10 @@ class ConfidenceSet:
         self.dimension = int(dimension)
         self.epsilon = float(epsilon)
         self.answers: list[Answer] = []
-        #: The answers as cuts, and what has been solved of them.
-        self.solutions = Solutions((), self.dimension, self.epsilon)
+        self._cuts: tuple[Cut, ...] = ()
+        self._reduced: Reduced | None = None
+        #: By form: the centre, and its matrix (p, p) in reduced coordinates.
+        self._known: dict[Form, tuple[Center, Array]] = {}
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -67,7 +69,15 @@ class ConfidenceSet:
     def copy(self) -> Self:
         """Return an independent copy; cheap, because answers and solutions are never changed in place."""
         other = copy.copy(self)
-        other.answers, other.solutions = self.answers.copy(), self.solutions.copy()
+        other.answers, other._known = self.answers.copy(), self._known.copy()
+        return other
+
+    def without(self, answers: Iterable[int]) -> Self:
+        """Return the set of all other answers, nothing solved."""
+        other, left_out = type(self)(self.dimension, self.epsilon), set(answers)
+        for i, answer in enumerate(self.answers):
+            if i not in left_out:
+                other._learn(answer)
         return other
 
     # Answers ----------------------------------------------------------------------------------------------------
@@ -97,18 +107,19 @@ class ConfidenceSet:
         """Add one answer: all options ask the same effort, within ε."""
         if len(options) < 2:
             raise InputError(f"'same' compares {len(options)} option(s); give at least 2")
-        rows = [as_moves(option, self.dimension) for option in options]
-        self._learn(Answer("same", tuple(rows)), [*permutations(rows, 2)])
+        self._learn(Answer("same", tuple(as_moves(option, self.dimension) for option in options)))
 
     def _choice(self, chosen: Moves, others: Sequence[object]) -> None:
         first = as_moves(chosen, self.dimension, "the preferred option")
         rest = [as_moves(other, self.dimension, "the other option") for other in others]
         if not rest:
             raise InputError("an answer compares at least 2 options; give the options that were not chosen")
-        self._learn(Answer("preferred", (first, *rest)), [(first, other) for other in rest])
+        self._learn(Answer("preferred", (first, *rest)))
 
-    def _learn(self, answer: Answer, pairs: Sequence[tuple[Array, Array]]) -> None:
-        made = (make_cut(p, o, len(self.answers)) for p, o in pairs)
+    def _learn(self, answer: Answer) -> None:
+        first, *rest = answer.options
+        pairs = permutations(answer.options, 2) if answer.kind == "same" else ((first, o) for o in rest)
+        made = (Cut.of(p, o, len(self.answers)) for p, o in pairs)
         cuts = [cut for cut in made if cut.norm > 0]
         if not cuts:
             raise InputError(
@@ -116,12 +127,19 @@ class ConfidenceSet:
                 "compare options that differ"
             )
         self.answers.append(answer)
-        self.solutions = self.solutions.with_(cuts)
+        self._cuts, self._reduced, self._known = (*self._cuts, *cuts), None, {}
+
+    @property
+    def reduced(self) -> Reduced:
+        """The distinct cuts, in the coordinates of their span."""
+        if self._reduced is None:
+            self._reduced = reduce(self._cuts, self.dimension, self.epsilon)
+        return self._reduced
 
     # Centres ----------------------------------------------------------------------------------------------------
 
-    def center(self, form: centers.Form = "chebyshev", *, time_limit: float | None = None) -> Center:
-        """Return a centre of the set, with the radius of its ball.
+    def center(self, form: Form = "chebyshev") -> Center:
+        """Return a centre of the set, with the radius of its ball: a second or less up to 40 columns.
 
         Parameters
         ----------
@@ -132,10 +150,6 @@ class ConfidenceSet:
             "published", Theorem 1 of the paper, which keeps the ball off the cuts only: ``0 ⪯ A ⪯ I`` and the cuts. Its
             first answers can mislead. With no answer: I/2, radius infinite.
             "analytic", the maximum of the product of all distances; its radius is that of the ball around it.
-        time_limit :
-            Seconds after which to stop with a matrix that is in the set, whose ball is inside, and whose `bound` says how much
-            larger one can be. By default the path is followed to its end: a second or less up to 40 columns, minutes at worst
-            for a hundred comparisons over 200 columns.
 
         Notes
         -----
@@ -145,7 +159,28 @@ class ConfidenceSet:
         """
         if form not in centers.FORMS:
             raise unknown("form of centre", form, centers.FORMS)
-        return self.solutions.center(form, deadline(time_limit))
+        if not self.knows(form):
+            self.keep(form, centers.solve_many([self.reduced], form)[0])
+        known = self._known[form][0]
+        return Center(known.matrix.copy(), known.radius, known.bound)
+
+    def knows(self, form: Form) -> bool:
+        """Whether this centre has been solved for."""
+        return form in self._known
+
+    def keep(self, form: Form, found: Solution) -> None:
+        """Keep a centre that was solved for, alone or in a batch."""
+        cuts, B, r = self.reduced, found.A[0], float(found.r[0])
+        if form == "analytic":
+            spectrum = np.linalg.eigvalsh(B)
+            r = float(min([0.5, *spectrum, *(1 - spectrum), *(cuts.slack - cuts.values(B))]))
+        center = Center(cuts.lift(B), r, centers.upper_bound(cuts, found.u[0], form))
+        self._known[form] = center, B
+
+    def _point(self, form: Form) -> Array:
+        """Return the matrix (p, p) of a centre in reduced coordinates."""
+        self.center(form)
+        return self._known[form][1]
 
     def estimate(self) -> Array:
         """Return the Chebyshev centre (d, d), the matrix to plan with."""
@@ -156,7 +191,12 @@ class ConfidenceSet:
         matrix = np.asarray(A, dtype=np.float64)
         if matrix.shape != (self.dimension, self.dimension):
             raise InputError(f"A has shape {matrix.shape}; give ({self.dimension}, {self.dimension})")
-        return self.solutions.contains(matrix, tolerance)
+        if not np.allclose(matrix, matrix.T, rtol=0, atol=max(tolerance, 1e-12)):
+            return False
+        spectrum = np.linalg.eigvalsh(matrix)
+        # aᵀAb of the factors, as in ``Reduced.values``
+        over = [float(np.sum((cut.a @ matrix) * cut.b)) - self.epsilon / cut.norm for cut in self._cuts]
+        return bool(max([-spectrum[0], spectrum[-1] - 1, *over]) <= tolerance)
 
     # Worst cases ------------------------------------------------------------------------------------------------
 
@@ -175,11 +215,10 @@ class ConfidenceSet:
         [0.0033, 9.0]
         """
         rows = as_moves(V, self.dimension, "V")
-        if not self.solutions.cuts:
+        if not self.answers:
             return worst_case.without_cuts(rows)
-        known = self.solutions
         return worst_case.directions(
-            known.reduced, rows, known.point("published"), lambda: known.point("analytic")
+            self.reduced, rows, self._point("published"), lambda: self._point("analytic")
         )
 
     def worst_case_plan(self, moves: Moves) -> WorstCasePlan:
@@ -193,9 +232,9 @@ class ConfidenceSet:
         """
         V = as_moves(moves, self.dimension, "the plan")
         size = float(effort.size(V.ravel()))
-        if size == 0 or not self.solutions.cuts:
+        if size == 0 or not self.answers:
             return WorstCasePlan(size, size, effort.identity(self.dimension))
-        return worst_case.plan(self.solutions.reduced, V, self.solutions.point("analytic"))
+        return worst_case.plan(self.reduced, V, self._point("analytic"))
 
     # Contradictions ---------------------------------------------------------------------------------------------
 
@@ -207,8 +246,8 @@ class ConfidenceSet:
         Parameters
         ----------
         violations : how many answers may be left out; a float under 1 is a share of them, rounded down.
-        time_limit : seconds after which the best subset found is returned, with `proven` False and a `bound` that holds.
-            Answers that contradict each other throughout leave exponentially many subsets to look at. None: to the end.
+        time_limit : seconds after which no more subsets are looked at: `proven` is False then, and the `bound` holds.
+            Answers that contradict each other throughout leave exponentially many. None: to the end.
 
         Examples
         --------
@@ -220,10 +259,14 @@ class ConfidenceSet:
         (0,)
         """
         allowed = relaxed.allowed(violations, len(self))
-        if not self.answers or allowed == 0:
-            known = self.center(time_limit=time_limit)
+        if not allowed:
+            known = self.center()
             return RelaxedCenter(known.matrix, known.radius, known.bound)
-        return relaxed.center(self.solutions, allowed, time_limit)
+        found = relaxed.search(self._every, allowed, time_limit)
+        known = self.without(found.dropped).center()
+        bound = max(found.bound, known.radius)
+        proven = found.bound <= known.radius + relaxed.PROVEN
+        return RelaxedCenter(known.matrix, known.radius, bound, found.dropped, found.nodes, proven)
 
     def conflicts(self, largest: int = 3, *, time_limit: float | None = PATIENCE) -> list[tuple[int, ...]]:
         """Return the smallest groups of answers in tension, to show to the person: tuples of indices of answers.
@@ -244,7 +287,10 @@ class ConfidenceSet:
             raise InputError(
                 f"largest is {largest}; give the size of the largest groups to look for, at least 1"
             )
-        if not self.answers:
-            return []
-        same = np.array([self.answers[cut.answer].kind == "same" for cut in self.solutions.cuts])
-        return relaxed.conflicts(self.solutions.every, same, largest, deadline(time_limit))
+        same = np.array([self.answers[cut.answer].kind == "same" for cut in self._cuts], dtype=bool)
+        return relaxed.conflicts(self._every, same, largest, time_limit)
+
+    @property
+    def _every(self) -> Reduced:
+        """All cuts in the coordinates of their span, parallel ones too: each belongs to an answer."""
+        return reduce(self._cuts, self.dimension, self.epsilon, distinct=False)

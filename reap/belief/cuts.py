@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -21,22 +22,6 @@ _LARGEST = 50_000_000
 _RANK = 1e-12
 
 
-def factors(preferred: Array, other: Array) -> tuple[Array, Array]:
-    """Return ``a, b`` (m, d) with ``PᵀP − OᵀO = Σ (aᵢbᵢᵀ + bᵢaᵢᵀ)/2``; the shorter plan is padded with zeros."""
-    steps = max(len(preferred), len(other))
-    p, o = (np.pad(rows, ((0, steps - len(rows)), (0, 0))) for rows in (preferred, other))
-    return p + o, p - o
-
-
-def norm(a: Array, b: Array) -> float:
-    """Frobenius norm of the cut, ``‖M‖² = ½ Σᵢⱼ (aᵢ·aⱼ)(bᵢ·bⱼ) + (aᵢ·bⱼ)(bᵢ·aⱼ)``.
-
-    For one step it is ``(|a|²|b|² + (a·b)²)/2``; differences of fourth powers would lose every digit for near rows.
-    """
-    ab = a @ b.T
-    return float(np.sqrt(max(0.0, 0.5 * float(np.sum((a @ a.T) * (b @ b.T)) + np.sum(ab * ab.T)))))
-
-
 @dataclass(frozen=True)
 class Cut:
     """One comparison: factors `a`, `b` (m, d) of ``M/‖M‖``, the norm ‖M‖, and which answer it came from."""
@@ -46,17 +31,23 @@ class Cut:
     norm: float
     answer: int
 
+    @classmethod
+    def of(cls, preferred: Array, other: Array, answer: int) -> Self:
+        """Return the cut of one comparison; its norm is 0 where both options ask the same effort of everybody.
 
-def make_cut(preferred: Array, other: Array, answer: int) -> Cut:
-    """Return the cut of one comparison; its norm is 0 where both options ask the same effort of everybody."""
-    a, b = factors(preferred, other)
-    size = norm(a, b)
-    if size <= 1e-15 * float(np.sum(a * a) + np.sum(b * b)):
-        return Cut(a, b, 0.0, answer)
-    # Factors of equal length keep the reduced problem well scaled for long and for near options alike.
-    share = np.sqrt(np.linalg.norm(b) / np.linalg.norm(a))
-    scale = np.sqrt(size)
-    return Cut(a * (share / scale), b / (share * scale), size, answer)
+        ``‖M‖² = ½ Σᵢⱼ (aᵢ·aⱼ)(bᵢ·bⱼ) + (aᵢ·bⱼ)(bᵢ·aⱼ)``, as in `_products`: differences of fourth powers would lose every digit
+        for near rows.
+        """
+        steps = max(len(preferred), len(other))
+        p, o = (np.pad(rows, ((0, steps - len(rows)), (0, 0))) for rows in (preferred, other))
+        a, b = p + o, p - o
+        size = float(np.sqrt(max(0.0, _products(a[None], b[None])[0, 0])))
+        if size <= 1e-15 * float(np.sum(a * a) + np.sum(b * b)):
+            return cls(a, b, 0.0, answer)
+        # Factors of equal length keep the reduced problem well scaled for long and for near options alike.
+        share = np.sqrt(np.linalg.norm(b) / np.linalg.norm(a))
+        scale = np.sqrt(size)
+        return cls(a * (share / scale), b / (share * scale), size, answer)
 
 
 @dataclass(frozen=True)
@@ -173,7 +164,7 @@ def parallel(cuts: Reduced) -> Ints:
 
 
 def _products(a: Array, b: Array) -> Array:
-    """``⟨Mᵢ, Mⱼ⟩`` (k, k) of cuts with factors (k, m, p), without the matrices: see `norm`."""
+    """``⟨Mᵢ, Mⱼ⟩`` (k, k) of cuts with factors (k, m, p), without the matrices."""
     k, m, p = a.shape
     rows, others = a.reshape(k * m, p), b.reshape(k * m, p)
     across = rows @ others.T

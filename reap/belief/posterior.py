@@ -12,15 +12,7 @@ import numpy as np
 
 from reap._errors import InputError, unknown
 from reap._typing import Array, Ints, Seed
-from reap.belief.answers import (
-    People,
-    as_moves,
-    as_seen,
-    chances,
-    check_answering,
-    same_chance,
-    stacked,
-)
+from reap.belief.answers import as_moves, as_seen, chances, check_answering, same_chance, stacked
 from reap.belief.learned_prior import PLAIN, LearnedPrior, learned_prior
 from reap.belief.prior import Bank, Difficulties, Population, drawn, factors, unknown_people
 from reap.effort import Efforts
@@ -86,7 +78,7 @@ class Posterior:
     ...     belief.update(chosen=[1.0, 0.0], others=[0.0, 1.0])  # the first column is easier to change
     >>> bool(belief.mean[0, 0] < belief.mean[1, 1])
     True
-    >>> int(belief.probability_best([[1.0, 0.0], [0.0, 1.0]]).argmax())
+    >>> int(belief.expected([[1.0, 0.0], [0.0, 1.0]]).argmin())
     0
     """
 
@@ -155,20 +147,20 @@ class Posterior:
             The other option, or the k−1 other options of a question with k.
         """
         several = not isinstance(others, np.ndarray) and any(np.ndim(other) for other in others)
-        self._learn(self._compared([chosen, *others] if several else [chosen, np.asarray(others)]), False)
+        self._learn([chosen, *others] if several else [chosen, np.asarray(others)], False)
 
     def update_same(self, options: Sequence[Array]) -> None:
         """Learn that the options, a list of moves, are about equally hard."""
-        self._learn(self._compared(options), True)
+        self._learn(options, True)
 
-    def _compared(self, options: Sequence[Array]) -> list[Array]:
+    def _question(self, options: Sequence[Array], same: bool = False) -> _Asked:
         if len(options) < 2:
             raise InputError(f"the answer compares {len(options)} option(s); give at least 2.")
-        return [as_moves(option, self.dimension) for option in options]
+        whole = [as_moves(option, self.dimension) for option in options]
+        return _Asked([self._rows(each) for each in (whole, as_seen(whole, self._features)) if each], same)
 
-    def _learn(self, options: list[Array], same: bool) -> None:
-        views = [self._rows(each) for each in (options, as_seen(options, self._features)) if each]
-        asked = _Asked(views, same)
+    def _learn(self, options: Sequence[Array], same: bool) -> None:
+        asked = self._question(options, same)
         self._logs = self._logs + asked.logs(self._bank)
         self._asked = (*self._asked, asked)
         self._forget()
@@ -230,34 +222,6 @@ class Posterior:
         found: Ints = np.searchsorted(cumulative / cumulative[-1], points, side="right")
         return np.minimum(found, len(cumulative) - 1)
 
-    @property
-    def people(self) -> People:
-        """Five kinds of people, by quantiles of how sharply the person tells efforts apart, given the answers."""
-        order = np.argsort(-self._bank.sharpness, kind="stable")
-        reached = np.searchsorted(np.cumsum(self.shares[order]), np.arange(0.1, 1.0, 0.2))
-        sharp = self._bank.sharpness[order[np.minimum(reached, len(order) - 1)]]
-        return People(sharp, np.full(5, self.shares @ self._bank.lapses / 2), np.full(5, 0.2))
-
-    @property
-    def kinds(self) -> Array:
-        """Shares of the kinds of ``people``."""
-        return self.people.share
-
-    @property
-    def consistency(self) -> float:
-        """How well the answers agree, from 0 to 1: it rises while they fit one person and falls with every contradiction.
-
-        By how much an answer between two efforts, of which one is half as large again, is better than a guess.
-        """
-        two = np.tile([1.0, 1.5], (len(self._bank), 1))
-        known = chances(two, two, self._bank.sharpness, self._bank.lapses)
-        return float(self.shares @ (2 * known[:, 0] - 1))
-
-    @property
-    def minds(self) -> Array:
-        """How likely it is that the person minds each of the columns beside at all, (beside,)."""
-        return np.asarray(self.shares @ (self._bank.beside > 0))
-
     # what changes ask ----------------------------------------------------------------------------------
 
     @property
@@ -299,7 +263,9 @@ class Posterior:
 
     def expected(self, options: Sequence[Array] | Array) -> Array:
         """Return the expected effort `(m,)` of each of m options, over the whole bank."""
-        return np.asarray(self.shares @ self._pool(options))
+        if len(options) == 0:
+            raise InputError("there are no options to compare; give at least 1.")
+        return np.asarray(self.shares @ self._ask(options, self._bank))
 
     def _rows(self, options: Sequence[Array] | Array) -> tuple[Array, Ints]:
         """Return the moves of options one below the other, in the columns that move, and where each option begins."""
@@ -309,27 +275,6 @@ class Posterior:
     def _ask(self, options: Sequence[Array] | Array, people: Bank) -> Array:
         """Return what options ask of people, (n, m)."""
         return _summed(people.ask((rows := self._rows(options))[0])[0], rows[1])
-
-    def _pool(self, options: Sequence[Array] | Array) -> Array:
-        """Return what options ask of everybody in the bank, (bank, m)."""
-        if len(options) == 0:
-            raise InputError("there are no options to compare; give at least 1.")
-        return self._ask(options, self._bank)
-
-    def probability_best(self, options: Sequence[Array] | Array, tolerance: float = 0.0) -> Array:
-        """Return `P(c_j ≤ (1 + tolerance) min_l c_l)` `(m,)` for each of m options."""
-        efforts = self._pool(options)
-        return np.asarray(self.shares @ (efforts <= (1 + tolerance) * efforts.min(axis=1, keepdims=True)))
-
-    def expected_excess(self, options: Sequence[Array] | Array) -> Array:
-        """Return the expected relative excess `(m,)` of each of m options over the best of them.
-
-        `E[(c_j − min_l c_l) / max(min_l c_l, median_l c_l / 10)]`; without the floor the expectation need not exist.
-        """
-        efforts = self._pool(options)
-        least = efforts.min(axis=1)
-        against = np.maximum(np.maximum(least, np.median(efforts, axis=1) / 10), np.finfo(float).tiny)
-        return np.asarray(self.shares @ ((efforts - least[:, None]) / against[:, None]))
 
     # answers to come -----------------------------------------------------------------------------------
 
@@ -343,9 +288,7 @@ class Posterior:
         >>> belief.choice_probabilities([[1.0, 0.0], [0.0, 1.0]]).argmax()
         np.int64(0)
         """
-        compared = self._compared(list(options))
-        views = [self._rows(each) for each in (compared, as_seen(compared, self._features)) if each]
-        return np.asarray(self.shares @ _Asked(views, False).chances(self._bank))
+        return np.asarray(self.shares @ self._question(list(options)).chances(self._bank))
 
     def answer_probabilities(
         self, efforts: Array, people: Ints | None = None, *, slips: bool = True

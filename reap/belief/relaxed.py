@@ -17,8 +17,9 @@ from reap._clock import deadline
 from reap._errors import InputError
 from reap._typing import Array, Bools
 from reap.belief import centers
-from reap.belief.centers import Center, Solutions
-from reap.belief.cuts import Reduced, parallel
+from reap.belief.centers import Center
+from reap.belief.cuts import Reduced, check_size, parallel
+from reap.belief.spectral import Solution
 
 #: Gains of radius under this are none.
 TOLERANCE = 1e-8
@@ -26,8 +27,6 @@ TOLERANCE = 1e-8
 PROVEN = 1e-6
 #: Seconds that a search over subsets of the answers takes at most, unless another limit is given.
 PATIENCE = 10.0
-#: Share of a time limit that is kept for the centre of the answers that remain.
-SHARE = 0.05
 #: Subsets of a search, and groups that may be in tension, that are solved side by side.
 BATCH, GROUPS = 32, 256
 #: Answers whose largest ball, choices taken as strict, is smaller than this contradict each other.
@@ -61,16 +60,6 @@ def allowed(violations: int | float, answers: int) -> int:
     if violations < 0:
         raise InputError(f"violations is {violations}; give 0 or more")
     return min(int(violations), answers)
-
-
-def center(solutions: Solutions, allowed: int, time_limit: float | None) -> RelaxedCenter:
-    """Return the largest ball where so many answers at most are left out; see ``ConfidenceSet.relaxed_center``."""
-    found = search(solutions.every, allowed, deadline(time_limit))
-    kept = solutions.without(found.dropped)
-    known = kept.center("chebyshev", deadline(time_limit and max(SHARE * time_limit, 0.1)))
-    proven = found.bound <= known.radius + PROVEN
-    bound = max(found.bound, known.radius)
-    return RelaxedCenter(known.matrix, known.radius, bound, found.dropped, found.nodes, proven)
 
 
 @dataclass(frozen=True)
@@ -117,6 +106,13 @@ class _Family:
             out.append(room)
         return np.array(out)
 
+    def solve(self, slack: Array) -> Solution:
+        """Return the Chebyshev centres of sets made of some of the cuts each; infinite slack: the set lacks this cut."""
+        cuts, on = self.cuts, np.isfinite(slack)
+        check_size(len(cuts), cuts.dimension)
+        a, b = (np.where(on[:, :, None, None], X, 0.0) for X in (cuts.a, cuts.b))
+        return centers.solve(a, b, np.where(on, slack, 1.0), on * cuts.ball, "chebyshev")
+
     def gains(self, slack: Array, u: Array, gone: Answers) -> dict[int, float]:
         """How much leaving out one more answer can raise the radius, for those that can at all."""
         most = u * np.maximum(self._worth - np.where(np.isfinite(slack), slack, 0.0), 0.0)
@@ -128,21 +124,21 @@ class _Family:
         return {answer: gain for answer, gain in out.items() if gain > TOLERANCE}
 
 
-def search(cuts: Reduced, violations: int, deadline: float = np.inf) -> Search:
+def search(cuts: Reduced, violations: int, time_limit: float | None) -> Search:
     """Leave out at most this many answers so that the ball is largest, most promising subsets first.
 
     Only an answer with a cut of positive multiplier can be worth leaving out. Sorted by what each can bring, the i-th child of
     a subset leaves the i-th out and keeps those before it, so no subset is met twice; a child whose bound cannot beat the best
-    radius found is not solved. At the `deadline` the bound is that of the best subset not yet looked into.
+    radius found is not solved. When time is over, the bound is that of the best subset not yet looked into.
     """
-    family = _Family(cuts)
+    family, end = _Family(cuts), deadline(time_limit)
     waiting = [_Node(0.5, frozenset(), frozenset())]
     best, radius, nodes, certain = frozenset[int](), -np.inf, 0, 0.5
-    while waiting and (nodes == 0 or time.monotonic() < deadline):
+    while waiting and (nodes == 0 or time.monotonic() < end):
         waiting.sort(key=lambda node: node.order)
         batch, waiting = waiting[:BATCH], waiting[BATCH:]
         slack = family.slack(node.gone for node in batch)
-        found = centers.solve(family.cuts, "chebyshev", slack, deadline=deadline)
+        found = family.solve(slack)
         nodes += len(batch)
         for i, node in enumerate(batch):
             rows = np.nonzero(np.isfinite(slack[i]))[0]
@@ -153,9 +149,6 @@ def search(cuts: Reduced, violations: int, deadline: float = np.inf) -> Search:
                 best, radius, certain = node.gone, float(found.r[i]), ceiling
             gains = family.gains(slack[i], found.u[i], node.gone)
             waiting += _children(node, ceiling, gains, violations - len(node.gone))
-        # cut short: these radii can be had, but what lies beyond them is not known
-        if time.monotonic() > deadline:
-            waiting += batch
         waiting = [node for node in waiting if node.reach > radius + TOLERANCE]
     bound = max([certain, radius, *(node.reach for node in waiting)])
     return Search(tuple(sorted(best)), radius, bound, nodes)
@@ -172,16 +165,9 @@ def _children(node: _Node, ceiling: float, gains: dict[int, float], left: int) -
     return out
 
 
-def conflicts(cuts: Reduced, same: Bools, largest: int, deadline: float = np.inf) -> list[tuple[int, ...]]:
-    """Smallest groups of answers that nobody could give together, choices taken as strict.
-
-    Parameters
-    ----------
-    same : (k,) which cuts come from answers "same": those bind the matrix within ε, not the ball.
-    largest : groups of up to this many answers are searched in full; if the answers conflict only in larger groups,
-        one of those is given.
-    deadline : groups that are not solved by then are not told; every group told is one.
-    """
+def conflicts(cuts: Reduced, same: Bools, largest: int, time_limit: float | None) -> list[tuple[int, ...]]:
+    """Return the groups that ``ConfidenceSet.conflicts`` tells; ``same`` (k,): which cuts come from answers "same"."""
+    end = deadline(time_limit)
     answers = sorted(set(cuts.answer.tolist()))
     found: list[tuple[int, ...]] = []
     # Choices are strict and the ball keeps off them; "same" binds the centre, within ε.
@@ -191,7 +177,7 @@ def conflicts(cuts: Reduced, same: Bools, largest: int, deadline: float = np.inf
     for size in range(1, min(largest, len(answers)) + 1):
         groups = [g for g in combinations(answers, size) if not any(set(f) <= set(g) for f in found)]
         for start in range(0, len(groups), GROUPS):
-            if time.monotonic() > deadline:
+            if time.monotonic() > end:
                 return found
             some = groups[start : start + GROUPS]
             found += [g for g, tense in zip(some, _tense(cuts, some), strict=True) if tense]

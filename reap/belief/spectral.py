@@ -16,7 +16,6 @@ relative fall of μ; Newton's step for the smaller μ would overshoot by μ/μ'.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -332,19 +331,15 @@ class Solution:
     u: Array
 
 
-def follow(problems: Problems, A: Array, r: Array, *, gap: float = GAP, deadline: float = np.inf) -> Solution:
-    """Follow the paths from strictly feasible A (B, p, p), r (B,) to the relative duality gap.
-
-    At the `deadline`, a time of ``time.monotonic``, each path ends where it is: inside its set, with multipliers that
-    still bound the optimum by weak duality.
-    """
+def follow(problems: Problems, A: Array, r: Array, *, gap: float = GAP) -> Solution:
+    """Follow the paths from strictly feasible A (B, p, p), r (B,) to the relative duality gap."""
     B, p = len(A), A.shape[-1]
     k = problems.slack.shape[1]
     size = max(1, CACHE // max(1, (k + 1) * p * p))
     parts = []
     for start in range(0, B, size):
         rows = np.arange(start, min(B, start + size))
-        parts.append(_follow(problems.take(rows), A[rows], r[rows], gap, deadline))
+        parts.append(_follow(problems.take(rows), A[rows], r[rows], gap))
     return Solution(
         np.concatenate([part.A for part in parts]),
         np.concatenate([part.r for part in parts]),
@@ -352,14 +347,12 @@ def follow(problems: Problems, A: Array, r: Array, *, gap: float = GAP, deadline
     )
 
 
-def _follow(problems: Problems, A: Array, r: Array, gap: float, deadline: float) -> Solution:
+def _follow(problems: Problems, A: Array, r: Array, gap: float) -> Solution:
     out = Solution(A.copy(), r.copy(), np.zeros((len(A), problems.slack.shape[1])))
     rows, point = np.arange(len(A)), Point(problems, A, r)
     best, stalled = np.zeros(len(A)), np.zeros(len(A), dtype=np.intp)
     for _ in range(LIMIT):
         _clock.check()
-        if time.monotonic() > deadline:
-            return out
         move = _advance(point, gap)
         following = _inside(point, move)
         # The furthest point on the path is kept: where rounding ends the path early, it is the answer.

@@ -11,7 +11,7 @@ import numpy as np
 
 from reap._errors import InputError
 from reap._typing import Array, Seed
-from reap.belief.answers import choice_probabilities, people
+from reap.belief.answers import chances, check_answering
 
 
 @dataclass(kw_only=True, eq=False)
@@ -37,7 +37,7 @@ class Person(ABC):
     random_state: Seed = 0
 
     def __post_init__(self) -> None:
-        people(self.lapse, self.noise)  # raises where they are out of range
+        check_answering(self.lapse, self.noise)
         if not self.epsilon >= 0:
             raise InputError(f"epsilon is {self.epsilon}; it must be 0 or more.")
         self._rng = np.random.default_rng(self.random_state)
@@ -68,5 +68,5 @@ class Person(ABC):
             return "same"
         if self.noise is None:
             return int(np.argmin(efforts))
-        chances = choice_probabilities(efforts, people(0.0, self.noise))[:, 0]
-        return int(self._rng.choice(len(efforts), p=chances))
+        likely = chances(efforts, efforts, np.asarray(self.noise), np.asarray(0.0))
+        return int(self._rng.choice(len(efforts), p=likely))

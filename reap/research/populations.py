@@ -17,8 +17,8 @@ from reap import effort
 from reap._errors import unknown
 from reap._typing import Array, Ints, Seed
 from reap.belief import Posterior, Sampled
-from reap.belief.answers import choice_probabilities, choice_probability
-from reap.belief.answers import people as kinds_of_people
+from reap.belief.answers import KINDS as ANSWERING
+from reap.belief.answers import by_kinds, chances
 from reap.belief.learning import Comparison
 from reap.elicitation.pool import noticed
 from reap.questions import Decision
@@ -84,7 +84,7 @@ class Drawn:
     def __init__(self, matrices: Array) -> None:
         self._flat = matrices.reshape(len(matrices), -1)
         self.dimension = matrices.shape[1]
-        self._logs = np.tile(np.log(kinds_of_people().share), (len(matrices), 1))
+        self._logs = np.zeros((len(matrices), len(ANSWERING)))
 
     @property
     def weights(self) -> Array:
@@ -95,8 +95,9 @@ class Drawn:
 
     def update(self, chosen: Array, others: Array | Sequence[Array]) -> None:
         """Learn that one option was preferred to another."""
-        options = np.stack([np.ravel(chosen), np.ravel(np.asarray(others))])
-        self._logs = self._logs + np.log(choice_probability(self.efforts(options), kinds_of_people()))
+        efforts = self.efforts(np.stack([np.ravel(chosen), np.ravel(np.asarray(others))]))
+        told = [chances(efforts, efforts, *map(np.asarray, kind))[:, 0] for kind in ANSWERING]
+        self._logs = self._logs + np.log(told).T
 
     def update_same(self, options: Sequence[Array]) -> None:
         """Learn nothing: these people always have a preference."""
@@ -123,9 +124,7 @@ class Drawn:
         self, efforts: Array, people: Ints | None = None, *, slips: bool = True
     ) -> Array:
         """Return how likely each option of questions is to be chosen, (s, q, k) from efforts (s, q, k): alike for everybody."""
-        who = kinds_of_people()
-        who = who if slips else who._replace(slip=np.zeros(len(who.share)))
-        return np.asarray(choice_probabilities(efforts, who) @ who.share)
+        return by_kinds(efforts, ANSWERING if slips else [(kappa, 0.0) for kappa, _ in ANSWERING])
 
     def copy(self) -> Self:
         """Return an independent copy."""

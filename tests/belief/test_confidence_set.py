@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from reap import InputError
 from reap._typing import Array
-from reap.belief import ConfidenceSet
+from reap.belief import ConfidenceSet, centers, solve_centers
+from reap.belief.centers import Form
 from tests.belief import sdp
 
 
@@ -181,18 +182,33 @@ def test_worst_case_is_homogeneous_and_above_every_member() -> None:
         assert (np.sum((V @ A) * V, axis=1) <= found.costs * (1 + 1e-6)).all()
 
 
-def test_centres_of_many_sets_at_once_are_those_of_each() -> None:
-    from reap.belief import centers
+@pytest.mark.parametrize("form", ["chebyshev", "published", "analytic"])
+def test_a_batch_gives_what_each_alone_gives_whoever_is_in_it(form: Form) -> None:
+    rng = np.random.default_rng(0)
+    sets = [instance(6, k, rng, steps=1 + k % 3) for k in (0, 1, 5, 5, 3, 8, 0)]
+    sets += [instance(int(rng.integers(1, 6)), int(rng.integers(1, 7)), rng, lapse=0.3) for _ in range(20)]
+    sets[2].update_same([[0.1] * 6, [0.2, 0, 0, 0, 0, 0]])
+    alone, some = ([one.copy() for one in sets] for _ in range(2))
+    solve_centers([*sets, sets[0]], form)
+    solve_centers([some[3], some[12], some[4]], form)
+    for i, (one, other) in enumerate(zip(sets, alone, strict=True)):
+        found, wanted = one.center(form), other.center(form)
+        assert found.matrix == pytest.approx(wanted.matrix, abs=2e-5)
+        assert found.radius == pytest.approx(wanted.radius, abs=1e-6)
+        assert found.gap == pytest.approx(wanted.gap, abs=1e-6)
+        assert one.worst_case(np.eye(one.dimension)).costs == pytest.approx(
+            other.worst_case(np.eye(one.dimension)).costs, abs=1e-6
+        )
+        if i in (3, 4, 12):  # batches may be cut anywhere
+            np.testing.assert_allclose(found.matrix, some[i].center(form).matrix, rtol=0, atol=1e-12)
 
-    rng = np.random.default_rng(2)
-    sets = [instance(int(rng.integers(1, 6)), int(rng.integers(1, 7)), rng, steps=2) for _ in range(30)]
-    for form in ("chebyshev", "published", "analytic"):
-        found = centers.solve_many([belief.solutions.reduced for belief in sets], form)
-        for belief, solution in zip(sets, found, strict=True):
-            lifted = belief.solutions.reduced.lift(solution.A[0])
-            assert lifted == pytest.approx(belief.center(form).matrix, abs=2e-5)
-            if form != "analytic":
-                assert solution.r[0] == pytest.approx(belief.center(form).radius, rel=1e-7)
+
+def test_what_is_known_is_not_solved_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = [instance(4, 3, np.random.default_rng(seed)) for seed in range(2)]
+    solve_centers(sets)
+    monkeypatch.setattr(centers, "solve_many", lambda *given: pytest.fail("solved again"))
+    solve_centers(sets)
+    sets[0].copy().center()
 
 
 def test_same_is_two_cuts_and_k_options_are_k_minus_one() -> None:
@@ -280,6 +296,7 @@ def test_whatever_is_asked_the_matrices_are_in_the_set(
         (lambda s: s.update([1.0, 2.0], []), "shape"),
         (lambda s: s.update_same([[1.0, 2.0]]), "at least 2"),
         (lambda s: s.center("chebychev"), "did you mean 'chebyshev'"),
+        (lambda s: solve_centers([s], "chebychev"), "did you mean 'chebyshev'"),
         (lambda s: s.worst_case([[1.0]]), "shape"),
         (lambda s: s.contains(np.eye(3)), r"\(3, 3\)"),
         (lambda s: s.relaxed_center(-1), "0 or more"),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+from reap import InputError, _clock
 from reap._typing import Array
 from reap.belief import ConfidenceSet, centers
-from reap.belief.cuts import reduce
 from tests.belief import sdp
 from tests.belief.test_confidence_set import instance
 
@@ -18,12 +19,7 @@ def enumerate_subsets(belief: ConfidenceSet, violations: int) -> float:
     """The largest radius over every way to leave out up to so many answers."""
     n = len(belief)
     dropped = [set(D) for k in range(violations + 1) for D in combinations(range(n), k)]
-    sets = [
-        reduce(
-            [cut for cut in belief.solutions.cuts if cut.answer not in D], belief.dimension, belief.epsilon
-        )
-        for D in dropped
-    ]
+    sets = [belief.without(D).reduced for D in dropped]
     return max(float(found.r[0]) for found in centers.solve_many(sets, "chebyshev"))
 
 
@@ -39,13 +35,7 @@ def test_equals_enumeration(seed: int) -> None:
     assert found.radius == pytest.approx(enumerate_subsets(belief, violations), rel=1e-6)
     assert len(found.dropped) <= violations
     assert found.gap <= 1e-6
-    kept = ConfidenceSet(d)
-    for i, answer in enumerate(belief.answers):
-        if i not in found.dropped:
-            if answer.kind == "same":
-                kept.update_same(answer.options)
-            else:
-                kept.update(answer.options[0], list(answer.options[1:]))
+    kept = belief.without(found.dropped)
     assert found.radius == pytest.approx(sdp.radius(kept, "chebyshev"), rel=1e-6)
     assert kept.contains(found.matrix, 1e-9)
 
@@ -71,7 +61,7 @@ def test_answers_that_agree_need_not_be_left_out_to_be_understood() -> None:
         options = sorted(rng.normal(size=(2, 4)), key=lambda v: float(v @ A @ v))
         belief.add(*(options[::-1] if i in wrong else options))
     found = belief.relaxed_center(4)
-    truth = belief.solutions.without(wrong).center("chebyshev").radius
+    truth = belief.without(wrong).center().radius
     assert found.radius >= truth - 1e-8
     assert found.radius > 2 * belief.center().radius
     assert found.gap <= 1e-6
@@ -129,3 +119,57 @@ def test_same_holds_within_epsilon() -> None:
     assert belief.conflicts() == []
     belief.add([0.0, 1.0], [0.5, 0.0])
     assert belief.conflicts() == [(1, 2)]
+
+
+# time ------------------------------------------------------------------------------------------------------
+
+
+def contradictory(pairs: int, d: int) -> ConfidenceSet:
+    """Pairs of answers that cannot both be right; leaving any of them in keeps the ball small."""
+    rng = np.random.default_rng(0)
+    belief = ConfidenceSet(d)
+    for _ in range(pairs):
+        a, b = 0.5 * rng.normal(size=(2, d))
+        belief.add(a, b)
+        belief.add(1.01 * b, a)
+    return belief
+
+
+def test_twenty_contradictory_answers_end_at_the_limit_with_a_bound() -> None:
+    belief = contradictory(10, 22)
+    begin = time.process_time()
+    found = belief.relaxed_center(10, time_limit=1.0)
+    assert time.process_time() - begin < 2.0
+    assert not found.proven
+    assert found.radius < found.bound <= 0.5
+    assert belief.without(found.dropped).contains(found.matrix)
+    assert np.linalg.eigvalsh(found.matrix)[0] >= found.radius - 1e-9
+
+
+def test_what_ends_in_time_is_the_same_with_and_without_a_limit() -> None:
+    belief = contradictory(3, 4)
+    free, bounded = (belief.relaxed_center(3, time_limit=limit) for limit in (None, 100.0))
+    assert free.proven
+    assert bounded.proven
+    assert free.dropped == bounded.dropped
+    assert set(belief.conflicts(time_limit=1e-9)) <= set(belief.conflicts())
+
+
+def test_a_problem_of_which_one_step_takes_minutes_is_refused() -> None:
+    belief, rng = ConfidenceSet(600), np.random.default_rng(1)
+    for _ in range(300):
+        belief.add(*rng.normal(size=(2, 600)))
+    with pytest.raises(InputError, match="300 different comparisons that span 600 dimensions"):
+        belief.center()
+
+
+def test_whoever_answers_for_a_request_can_end_what_takes_too_long() -> None:
+    with _clock.until(time.monotonic() - 1), pytest.raises(_clock.LateError):
+        contradictory(3, 4).center()
+    assert not _clock.late()
+
+
+@pytest.mark.parametrize("limit", [0, -1.0, float("nan")])
+def test_a_limit_is_positive(limit: float) -> None:
+    with pytest.raises(InputError, match="time_limit"):
+        contradictory(1, 2).relaxed_center(1, time_limit=limit)

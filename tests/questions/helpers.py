@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from reap.belief.answers import choice_probabilities, people
+from reap.belief.answers import KINDS, by_kinds
 
 
 class Cloud:
     """A belief of fixed, weighted matrices: the contract of a belief with samples, and nothing more."""
 
-    kinds = people()
+    kinds = KINDS
 
     def __init__(self, matrices, weights=None):
         self.matrices = np.asarray(matrices, dtype=float)
@@ -32,8 +32,7 @@ class Cloud:
         return np.random.default_rng(random_state).choice(self.matrices, n, p=self.weights)
 
     def answer_probabilities(self, efforts, people=None, *, slips=True):
-        who = self.kinds if slips else self.kinds._replace(slip=0 * self.kinds.slip)
-        return choice_probabilities(efforts, who) @ who.share
+        return by_kinds(efforts, self.kinds if slips else [(kappa, 0.0) for kappa, _ in self.kinds])
 
     def update(self, chosen, others):
         """Learn nothing."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reap._errors import InputError
 from reap.belief import Posterior
-from reap.belief.answers import choice_probabilities, people
+from reap.belief.answers import KINDS, by_kinds
 from reap.questions import Decision, Information
 from reap.questions.decision import PART
 from tests.questions.helpers import Cloud, cloud, plans, spd
@@ -21,10 +21,10 @@ seeds = st.integers(0, 2**32 - 1)
 
 def worth(belief, moves, question, parts=()):
     """1 − Σ_a P(a) min_i E[c_i | a] / min_i E[c_i], by the definition: an answer at a time."""
-    who = people()
-    who = who._replace(slip=0 * who.slip)  # an answer is taken at its word
     efforts, shown = belief.efforts(moves), belief.efforts([[*moves, *parts][i] for i in question])
-    chances = choice_probabilities(shown, who) @ who.share  # (samples, k)
+    chances = by_kinds(
+        shown, [(kappa, 0.0) for kappa, _ in KINDS]
+    )  # (samples, k): an answer is taken at its word
     after = 0.0
     for a in range(len(question)):
         weights = belief.weights * chances[:, a]
