@@ -39,16 +39,16 @@ WIDEST = math.log(100.0)
 
 #: Whether anything was learnt.
 Learnt: TypeAlias = Literal["nothing", "weights"]
-#: Arrays of a prior: how many axes, and of which length: columns k, k + 1, three kinds, columns beside.
+#: Arrays of a prior and the length of their axes: k columns, k + 1 latents, three kinds, e columns beside.
 _SHAPES = {
-    "mean": ("latents",),
-    "covariance": ("latents", "latents"),
-    "powers": ("kinds",),
-    "lapses": ("kinds",),
-    "interaction": ("kinds",),
-    "welcome": ("columns",),
-    "minded": ("beside",),
-    "heavy": ("beside",),
+    "mean": "l",
+    "covariance": "ll",
+    "powers": "3",
+    "lapses": "3",
+    "interaction": "3",
+    "welcome": "k",
+    "minded": "e",
+    "heavy": "e",
 }
 
 
@@ -112,13 +112,13 @@ class LearnedPrior:
     figures: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        sizes = {"columns": len(self.columns), "latents": len(self.columns) + 1, "kinds": 3}
-        sizes["beside"] = np.size(self.minded)
+        k = len(self.columns)
+        sizes = {"l": k + 1, "3": 3, "k": k, "e": np.size(self.minded)}
         for name, axes in _SHAPES.items():
             array = np.round(np.asarray(getattr(self, name), dtype=float), _DIGITS) + 0.0
             if array.shape != tuple(sizes[axis] for axis in axes) or not np.isfinite(array).all():
                 raise InputError(
-                    f"the prior's {name} has shape {array.shape}; it needs finite numbers for {len(self.columns)} columns"
+                    f"the prior's {name} has shape {array.shape}; it needs finite numbers for {k} columns"
                 )
             array.setflags(write=False)
             object.__setattr__(self, name, array)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import expit, logit, logsumexp
 
 from reap._typing import Array, Bools, Ints
 from reap.belief.answers import chances, same_chance
@@ -25,8 +25,9 @@ from reap.belief.prior import INTERACTION, LAPSES, POWERS, Bank, Population, dra
 ROUNDS, DRAWN, JUDGED = 12, 1000, 4000
 #: So many people with the spread of the default count with those who taught, and half a person of each kind.
 PSEUDO, HALF = 4.0, 0.5
-#: Share of people who are expected to name options without looking, before they answer.
-GUESSING = 0.05
+#: Share of people expected to name options without looking, before they answer; and the same where a population is learnt:
+#: five answers at random look like those of somebody soft, and it would stretch for them.
+GUESSING, SUSPECTED = 0.05, 0.2
 #: Of people who always name the option in one place, the share of answers that are as if at random.
 _STRAY = 0.05
 #: Answers of one person that count, the first ones: nobody teaches more than others.
@@ -92,9 +93,15 @@ class Past:
     extra: int = 0
 
     @classmethod
-    def of(cls, people: Sequence[Sequence[Comparison]], dimension: int, extra: int = 0) -> Past:
-        """Return the answers of those who gave any."""
-        said = [tuple(answers[:MOST]) for answers in people if answers]
+    def of(
+        cls,
+        people: Sequence[Sequence[Comparison]],
+        dimension: int,
+        extra: int = 0,
+        most: int | None = MOST,
+    ) -> Past:
+        """Return the answers of those who gave any, the first ``most`` of each."""
+        said = [tuple(answers[:most]) for answers in people if answers]
         return cls(tuple(sorted(said, key=_name)), dimension, extra)
 
     def __len__(self) -> int:
@@ -200,11 +207,10 @@ def fit(past: Past, *, seed: int = 0, tick: Callable[[], None] = lambda: None) -
         logs = np.array([found for found, _ in likelihoods(past, people)])
         whole = logsumexp(logs, axis=1)
         # who seems not to have looked teaches little
-        odds = np.log1p(-GUESSING) + whole - np.log(DRAWN) - guessed - np.log(GUESSING)
-        honest = 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
-        each = honest @ np.exp(
-            logs - whole[:, None]
-        )  # (n,), the people of the bank, as often as past people are like them
+        looked = whole - np.log(DRAWN) - guessed
+        honest = expit(looked + logit(1 - SUSPECTED))
+        # (n,), the people of the bank, as often as past people are like them
+        each = honest @ np.exp(logs - whole[:, None])
         N, Z = honest.sum(), people.latents
         mean = (each @ Z + PSEUDO * start.mean) / (N + PSEUDO)
         apart = Z - mean
@@ -227,7 +233,7 @@ def fit(past: Past, *, seed: int = 0, tick: Callable[[], None] = lambda: None) -
             np.clip((each @ heavy) / (count + PSEUDO), -WIDEST, WIDEST),
         )
         tick()
-    return Fit(population, float(1 - honest.mean()))
+    return Fit(population, float(1 - expit(looked + logit(1 - GUESSING)).mean()))
 
 
 def _shares(each: Array, values: Array, kinds: Array) -> Array:

@@ -42,9 +42,6 @@ def learn(
         "--by",
         help="With --check: for the groups of this feature, answers needed and excess, with and without.",
     ),
-    report: Path | None = typer.Option(
-        None, "--report", help="Also draw what was learnt, with intervals: a PNG, SVG or PDF file."
-    ),
     data: str = _options.DATA,
     label: str | None = _options.LABEL,
     favourable: str = _options.FAVOURABLE,
@@ -66,10 +63,7 @@ def learn(
         raise InputError(
             "--by goes with --check: groups are compared on sessions that did not teach the prior"
         )
-    if report is not None and check is not None:
-        raise InputError("--report goes with --output: it draws what is learnt, and a check learns nothing")
-    for path in (output, report):
-        _writable(path)
+    _writable(output)
     decision = DecisionOptions(label=label, favourable=favourable, space=space)
     rules = _setup.read_table(data, decision).space
     console = Console(highlight=False)
@@ -81,19 +75,14 @@ def learn(
         _check(check, sessions, rules, by, console)
         return
     assert output is not None
-    from reap.learning import describe, plot
+    from reap.learning import describe
     from reap.learning import learn as learnt
-    from reap.learning.report import check_format
 
-    if report is not None:
-        check_format(report)
     prior = learnt(sessions, rules, least=least, random_state=seed, verbose=True)
     part = output.with_name(output.name + ".part")
     prior.save(part)
     part.replace(output)
     console.print(describe(prior), markup=False, soft_wrap=True)
-    if report is not None:
-        plot(prior, report)
     said = _("Wrote {output}. Use it with: reap serve --prior {output}").format(output=output)
     console.print(said, markup=False, soft_wrap=True)
 

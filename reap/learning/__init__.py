@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reap.learning.learning import PEOPLE, Drift, check, learn
 from reap.learning.reading import Session, read_sessions
-from reap.learning.report import describe, fairness, gain, plot
+from reap.learning.report import describe, fairness, gain
 
 __all__ = [
     "PEOPLE",
@@ -15,6 +15,5 @@ __all__ = [
     "fairness",
     "gain",
     "learn",
-    "plot",
     "read_sessions",
 ]

@@ -1,4 +1,4 @@
-"""What was learnt, for people who decide whether to use it: words, a picture, and whom it serves.
+"""What was learnt, for people who decide whether to use it: words, and whom it serves.
 
 Whom it serves is a table of groups (``fairness``): answers needed and excess, with the default and with what was learnt. What is
 true of a person nobody knows, so what all their answers say in the end stands for it: the efforts that both beliefs, default and
@@ -10,7 +10,6 @@ a few less: this table shows it before it is used.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,8 +32,6 @@ NEAR = 0.05
 LEAST = 10
 #: Pairs of columns that are listed, the strongest first, and how strongly they must go together.
 _PAIRS, _STRONG = 8, 0.3
-#: How the name of a picture may end.
-_PICTURES = (".png", ".svg", ".pdf")
 #: What people mind beside the changes themselves: as the columns of ``reap.elicitation.pool.beside``.
 _BESIDE = (N_("the number of changes"), N_("waiting"))
 
@@ -68,7 +65,8 @@ def describe(prior: LearnedPrior) -> str:
     if prior.learnt != "nothing":
         lines.append(_("How hard each column is to change, times the average (from … to: 95 % of people):"))
         width = max(map(len, prior.names))
-        scales, spread = _scales(prior)
+        k = len(prior.names)
+        scales, spread = prior.mean[:k] - prior.mean[:k].mean(), np.sqrt(np.diag(prior.covariance)[:k])
         for i in np.argsort(-scales, kind="stable"):
             low, middle, high = np.exp(scales[i] + 1.96 * spread[i] * np.array([-1, 0, 1]))
             lines.append(f"  {prior.names[i]:<{width}}  {middle:6.2f}  [{low:.2f}, {high:.2f}]")
@@ -88,12 +86,6 @@ def describe(prior: LearnedPrior) -> str:
     return "\n".join(lines)
 
 
-def _scales(prior: LearnedPrior) -> tuple[Array, Array]:
-    """Return the mean logarithm of each column's weight, against their average, and its spread over people, (k,) each."""
-    k = len(prior.names)
-    return prior.mean[:k] - prior.mean[:k].mean(), np.sqrt(np.diag(prior.covariance)[:k])
-
-
 def _minded(prior: LearnedPrior, j: int) -> str:
     """Return how many people mind one of the columns beside, and how much those do."""
     return "  " + _("{what}: {share} of people, for whom it counts {weight} times a typical change").format(
@@ -101,73 +93,14 @@ def _minded(prior: LearnedPrior, j: int) -> str:
     )
 
 
-def _correlation(prior: LearnedPrior) -> Array:
-    """Return how the weights of columns go together over people, (k, k)."""
-    k = len(prior.names)
-    size = np.sqrt(np.diag(prior.covariance)[:k])
-    return np.asarray(prior.covariance[:k, :k] / (size[:, None] * size))
-
-
 def _pairs(prior: LearnedPrior) -> list[tuple[str, str, float]]:
     """Return the pairs of columns that go together most, strongest first."""
-    rows, columns = np.triu_indices(len(prior.names), 1)
-    values = _correlation(prior)[rows, columns]
+    (rows, columns), k = np.triu_indices(len(prior.names), 1), len(prior.names)
+    spread = np.sqrt(np.diag(prior.covariance)[:k])
+    values = (prior.covariance[:k, :k] / (spread[:, None] * spread))[rows, columns]
     strong = np.flatnonzero(np.abs(values) > _STRONG)
     order = strong[np.argsort(-np.abs(values[strong]), kind="stable")][:_PAIRS]
     return [(prior.names[rows[i]], prior.names[columns[i]], float(values[i])) for i in order]
-
-
-def check_format(path: str | Path) -> None:
-    """Refuse a picture of a kind that cannot be drawn, by the end of its name.
-
-    Examples
-    --------
-    >>> check_format("prior.doc")
-    Traceback (most recent call last):
-    ...
-    reap._errors.InputError: a picture cannot be written as 'prior.doc'; name a file that ends in .png, .svg or .pdf
-    """
-    if Path(path).suffix.lower() not in _PICTURES:
-        raise InputError(
-            f"a picture cannot be written as {str(path)!r}; name a file that ends in .png, .svg or .pdf"
-        )
-
-
-def plot(prior: LearnedPrior, path: str | Path | None = None) -> Any:
-    """Draw how hard columns are, with the range of 95 % of people, and which of them the same people find hard.
-
-    Returns the figure; with a path it is also written there, as PNG, SVG or PDF.
-    """
-    from matplotlib.figure import Figure
-
-    if path is not None:
-        check_format(path)
-    scales, spread = _scales(prior)
-    order = np.argsort(scales, kind="stable")
-    names = [prior.names[i] for i in order]
-    figure = Figure(figsize=(11, 1.2 + 0.28 * len(names)), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    middle, wide = scales[order], 1.96 * spread[order]
-    left.errorbar(
-        np.exp(middle),
-        np.arange(len(names)),
-        fmt="o",
-        capsize=3,
-        xerr=(np.exp(middle) - np.exp(middle - wide), np.exp(middle + wide) - np.exp(middle)),
-    )
-    left.axvline(1.0, linestyle=":", color="grey")
-    left.set(xscale="log", yticks=np.arange(len(names)), yticklabels=names)
-    left.set_xlabel(_("times as hard as the average (95 % of people)"))
-    image = right.imshow(
-        _correlation(prior)[np.ix_(order, order)], cmap="PuOr", vmin=-1, vmax=1, origin="lower"
-    )
-    right.set(yticks=[], xticks=[])
-    right.set_xlabel(_("which columns the same people find hard (+), or different people (−)"), fontsize=8)
-    figure.colorbar(image, ax=right)
-    figure.suptitle(gain(prior), fontsize=9, wrap=True)
-    if path is not None:
-        figure.savefig(path, dpi=120)
-    return figure
 
 
 def _percent(share: float) -> str:

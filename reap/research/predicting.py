@@ -229,7 +229,7 @@ def posterior(belief: Posterior) -> Predictor:
 
 
 def prior_of(people: Sequence[Respondent], random_state: int = 0) -> LearnedPrior:
-    """Return what other people's answers teach, as ``reap learn`` would, but with no gate."""
+    """Return what all answers of other people teach, as ``reap learn`` would of ten each, but with no gate."""
     said = []
     for who in people:
         answers = []
@@ -239,7 +239,7 @@ def prior_of(people: Sequence[Respondent], random_state: int = 0) -> LearnedPrio
             answers.append(Comparison(tuple(options[i][None] for i in order), chosen is None))
         said.append(answers)
     d = people[0].changes.shape[2]
-    past = Past.of(said, d)
+    past = Past.of(said, d, most=None)
     found = fit(past, seed=random_state)
     names = tuple(map(str, range(d)))
     about = {"people": len(past), "answers": past.answers, "guessing": found.guessing}

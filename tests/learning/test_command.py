@@ -9,7 +9,6 @@ from reap.belief import LearnedPrior
 from reap.cli import main
 from reap.cli.ask import _same_prior as same_prior
 from reap.elicitation import events
-from reap.learning import learning
 from reap.service import exports
 from reap.service.store import Store
 from tests.learning.people import HARD, scaled, session, space
@@ -47,12 +46,10 @@ def test_from_a_database_and_back(tmp_path, rules, capsys, monkeypatch):
     store.create("old", days=30, model="m", data="d", version="0", said=[("started", old)])
     database = f"sqlite:///{tmp_path}/reap.db"
     given = ("--database", database, "--space", rules)
-    picture = tmp_path / "prior.svg"
-    assert run(*given, "-o", tmp_path / "prior.json", "--report", picture) == 0
+    assert run(*given, "-o", tmp_path / "prior.json") == 0
     said = capsys.readouterr().out
     assert "Learnt from 40 people" in said
     assert "Left out: 1 session that this release cannot replay" in said
-    assert picture.exists()
     prior = LearnedPrior.load(tmp_path / "prior.json")
     assert prior.people == 40
     # who is deleted is left out at the next learning
@@ -90,29 +87,14 @@ def test_from_a_database_and_back(tmp_path, rules, capsys, monkeypatch):
         (["--exports", ".", "-o", "p.json"], "There is no session in '.'"),
         (["--database", "sqlite:///none.db", "-o", "p.json"], "There is no database"),
         (["--exports", ".", "-o", "p.json", "--by", "hours"], "--by goes with --check"),
-        (["--exports", ".", "--check", "p.json", "--report", "p.png"], "--report goes with --output"),
         (["--exports", ".", "-o", "none/p.json"], "There is no folder 'none'"),
         (["--exports", ".", "-o", "."], "'.' is a folder"),
-        (["--exports", ".", "-o", "p.json", "--report", "none/p.png"], "There is no folder 'none'"),
     ],
 )
 def test_bad_input_ends_in_a_sentence(arguments, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert run(*arguments) == 2
     assert said in capsys.readouterr().err
-
-
-def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_is_learnt(
-    tmp_path, rules, capsys, monkeypatch
-):
-    monkeypatch.setattr(learning, "learn_past", lambda *given, **options: pytest.fail("it learnt"))
-    folder = tmp_path / "exports"
-    folder.mkdir()
-    for i in range(30):
-        (folder / f"{i}.json").write_text(events.write(session(RULES, HARD, i).events))
-    given = ("--exports", folder, "--space", rules, "-o", tmp_path / "p.json")
-    assert run(*given, "--report", tmp_path / "prior.doc") == 2
-    assert "name a file that ends in .png, .svg or .pdf" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_session_goes_on_with_its_own_prior_and_no_other(tmp_path):

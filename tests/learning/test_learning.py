@@ -11,7 +11,7 @@ import reap
 from reap.belief import Posterior
 from reap.belief.learning import fit
 from reap.elicitation import events
-from reap.learning import check, describe, fairness, gain, plot
+from reap.learning import check, describe, fairness, gain
 from reap.learning.reading import read_sessions
 from tests.learning.people import COLUMNS, HARD, NOTHING, scaled, session, space
 
@@ -218,7 +218,7 @@ def test_drift_is_seen(prior):
         check(prior, [], RULES)
 
 
-def test_the_report_says_what_was_learnt(prior, tmp_path):
+def test_the_report_says_what_was_learnt(prior):
     said = describe(prior)
     assert "Learnt from 60 people" in said
     hours, savings = (
@@ -226,10 +226,6 @@ def test_the_report_says_what_was_learnt(prior, tmp_path):
     )
     assert float(hours.split()[1]) > 1 > float(savings.split()[1])
     assert prior.hash in said
-    plot(prior, tmp_path / "prior.png")
-    assert (tmp_path / "prior.png").stat().st_size > 5000
-    with pytest.raises(reap.InputError, match=r"cannot be written as 'prior\.doc'"):
-        plot(prior, "prior.doc")
 
 
 def test_a_learnt_prior_saves_effort_from_the_first_plan_on(prior):

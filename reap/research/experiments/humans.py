@@ -19,7 +19,7 @@ import pandas as pd
 from reap._typing import Array, Frame
 from reap.belief import Posterior
 from reap.questions import Decision, Information, Random, SimilarCost, Strategy
-from reap.research import choices, colours, predicting
+from reap.research import choices, colours, peers, predicting
 from reap.research.choices import Half, Respondent
 from reap.research.experiments.report import Plot, ReportTable
 from reap.research.experiments.runner import Scope
@@ -51,6 +51,8 @@ METHODS = (
     "ours",
     "ours, taught by others",
 )
+#: Where it is installed; of the first people of a set only, in one order: it is fitted anew for every number of answers.
+GP, FIRST = "BoTorch's PairwiseGP (first 20 people)", 20
 #: What release 0.2 reached, replayed once: its posterior is no longer part of the package.
 RECORDED, COMMIT = "posterior of 0.2, recorded", "536f067"
 #: Methods in the pictures.
@@ -74,16 +76,17 @@ def cells(scope: Scope) -> list[dict[str, Any]]:
     if scope.datasets:
         return []  # those are data sets to plan in
     gone = choices.missing()
+    methods = METHODS if peers.absent(peers.BOTORCH) else (*METHODS, GP)
     return [
         {
             "dataset": name,
             "method": method,
             "half": "choosing" if scope.quick else "reported",
-            "people": QUICK if scope.quick else scope.subjects,
+            "people": QUICK if scope.quick else FIRST if method == GP else scope.subjects,
             "seed": scope.seed,
         }
         for name in choices.FILES
-        for method in ([ABSENT] if name in gone else (*METHODS, *ASKING) if name == "colours" else METHODS)
+        for method in ([ABSENT] if name in gone else (*methods, *ASKING) if name == "colours" else methods)
     ]
 
 
@@ -131,6 +134,7 @@ def predictor(
         "hierarchical-Bayes logit": lambda: predicting.mixed_logit(
             predicting.hierarchical(others(), rounds=rounds, random_state=seed), random_state=seed
         ),
+        GP: peers.pairwise_gp,
         "the paper's confidence set": lambda: predicting.confidence_set(d),
         "ours": lambda: predicting.posterior(Posterior(d, random_state=seed)),
         "ours, taught by others": lambda: predicting.posterior(
@@ -210,7 +214,7 @@ def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     asked, ran = (ran[ran["method"].isin(list(ASKING)) == each] for each in (True, False))
     gone = sorted(set(ran.loc[ran["method"] == ABSENT, "dataset"]))
     made = pd.concat([figures(ran[ran["method"] != ABSENT]), recorded()], ignore_index=True)
-    order = {name: i for i, name in enumerate((*METHODS[:-2], RECORDED, *METHODS[-2:]))}
+    order = {name: i for i, name in enumerate((*METHODS[:-3], GP, METHODS[-3], RECORDED, *METHODS[-2:]))}
     made = made.sort_values("method", key=lambda names: names.map(order), kind="stable")
     remarks = [
         "People of the reported halves, each with at least three answers held out; fewer people gave many answers, so compare "
