@@ -166,16 +166,6 @@ def test_small_counts_are_permuted():
     assert few.p == pytest.approx(2 / 35, abs=0.02)  # 2 of the 35 ways to choose three are as extreme
 
 
-def test_small_groups_are_listed_not_compared(plans):
-    rare = plans.assign(kind=["rare" if i % 60 == 0 else "common" for i in range(len(plans))])
-    rare.attrs = plans.attrs
-    found = reap.audit(rare, by=["kind"], matrices=3, resamples=20)["kind"]
-    assert set(found.table.index) == {"rare", "common"}
-    assert found.compared == ["common"]
-    assert np.isnan(found.share_comparison.p)
-    assert "rare *" in reap.audit(rare, by=["kind"], matrices=3, resamples=20).to_html()
-
-
 def test_figures_of_small_groups_are_withheld_everywhere(plans):
     frame = plans.copy()
     frame["kind"] = np.where(np.arange(len(frame)) % 60 == 0, "rare", "usual")
@@ -183,12 +173,15 @@ def test_figures_of_small_groups_are_withheld_everywhere(plans):
     line = found["kind"].table.loc["rare"]
     assert 0 < line["people"] < 30
     assert line.drop("people").isna().all()
+    assert found["kind"].compared == ["usual"]
+    assert np.isnan(found["kind"].share_comparison.p)
     assert "rare" not in found["kind"].features.index
     assert f"rare *: {line['people']:.0f} people, too few to be told about" in str(found)
     told = json.loads(found.to_json())["groupings"][0]["groups"]
     assert {name for name, value in told["rare"].items() if value is not None} == {"people"}
     assert told["usual"]["median"] is not None
     assert "withheld" in found.to_html()
+    assert "rare *" in found.to_html()
 
 
 def test_the_way_is_a_share_of_the_typical_span(found, rejected, plans):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -140,30 +141,31 @@ class TableCell:
         digest = hashlib.sha256(said.encode()).hexdigest()[:12]
         return out / "runs" / self.table / f"{self.params.get('dataset', 'all')}-{digest}.parquet"
 
-    def run(self, out: Path) -> str:
-        """Make the file of the result, unless it is there; return the name of the table."""
+    def run(self, out: Path) -> None:
+        """Make the file of the result, unless it is there."""
         place = self.place(out)
-        if not place.exists():
-            frame: Frame = module(self.table).run(out, **self.params)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            half = place.with_suffix(".part")
-            frame.to_parquet(half, index=False)
-            half.replace(place)
-        return self.table
+        if place.exists():
+            return
+        frame: Frame = module(self.table).run(out, **self.params)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        half = place.with_suffix(".part")
+        frame.to_parquet(half, index=False)
+        half.replace(place)
+
+    def attempt(self, out: Path) -> tuple[str, Exception | None]:
+        """Run; return the name of the table, and what went wrong: the others need not wait for it to be mended."""
+        try:
+            self.run(out)
+        except Exception as error:
+            error.add_note(f"in {self.table}, {self.params}\n{traceback.format_exc()}")
+            return self.table, error
+        return self.table, None
 
 
 def run(cells: Sequence[TableCell], out: Path, jobs: int = 1, quiet: bool = False) -> dict[str, Frame]:
     """Return the results of all cells by table, one below the other, in their order.
 
-    Parameters
-    ----------
-    cells : list of TableCell
-    out : Path
-        Where results are kept.
-    jobs : int
-        Processes.
-    quiet : bool
-        No progress bar.
+    Results are kept in ``out``. A cell that breaks is raised at the end, when all others are kept.
     """
     try:
         import pyarrow  # noqa: F401
@@ -181,8 +183,15 @@ def run(cells: Sequence[TableCell], out: Path, jobs: int = 1, quiet: bool = Fals
     )
     with Progress(*columns, disable=quiet or not todo, speed_estimate_period=600) as bar:
         task = bar.add_task("", total=len(cells), completed=len(cells) - len(todo))
-        for name in _finished(todo, out, jobs):
+        errors = list[Exception]()
+        for name, error in _finished(todo, out, jobs):
             bar.update(task, advance=1, description=name)
+            errors += [error] if error else []
+    if errors:
+        errors[0].add_note(
+            f"{len(errors)} of {len(todo)} parts failed; the others are kept, and the same command goes on with these"
+        )
+        raise errors[0]
     found: dict[str, list[Frame]] = {cell.table: [] for cell in cells}
     for cell in cells:
         if len(frame := pd.read_parquet(cell.place(out))):
@@ -193,16 +202,16 @@ def run(cells: Sequence[TableCell], out: Path, jobs: int = 1, quiet: bool = Fals
     }
 
 
-def _finished(cells: Sequence[TableCell], out: Path, jobs: int) -> Iterator[str]:
-    """Yield the name of its table for each cell when it is done."""
+def _finished(cells: Sequence[TableCell], out: Path, jobs: int) -> Iterator[tuple[str, Exception | None]]:
+    """Yield the name of its table for each cell when it is done, and what went wrong."""
     if jobs == 1 or len(cells) < 2:
-        yield from (cell.run(out) for cell in cells)
+        yield from (cell.attempt(out) for cell in cells)
         return
     with joblib.parallel_config("loky", inner_max_num_threads=1), warnings.catch_warnings():
         # joblib renews workers that grew; no work is lost
         warnings.filterwarnings("ignore", "A worker stopped")
         work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        yield from work(joblib.delayed(TableCell.run)(cell, out) for cell in cells)
+        yield from work(joblib.delayed(TableCell.attempt)(cell, out) for cell in cells)
 
 
 def module(name: str) -> Any:

@@ -1,18 +1,16 @@
-"""What the baselines share: the paper's setting without constraints, and constructors as scikit-learn wants them."""
+"""What the baselines share: the paper's setting without constraints."""
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import MISSING, fields
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 
 import reap
 from reap.datasets.loading import curated
-from reap.research.baselines import FACE, PEAR, DiCE, Wachter
+from reap.research.baselines import FACE
 from reap.research.baselines.baseline import DESCRIPTION, free
 from reap.space import ActionSpace, Feature
 
@@ -78,19 +76,6 @@ def test_a_table_of_encoded_columns_stays_one():
     space = ActionSpace.from_frame(X, groups={"job": ["job=cook", "job=smith"]})
     assert space.encoded
     assert free(space).encoded
-
-
-@pytest.mark.parametrize("kind", [DiCE, FACE, PEAR, Wachter])
-def test_constructors_name_every_parameter(kind):
-    named = inspect.signature(kind).parameters
-    assert list(named)[:2] == ["model", "space"]
-    assert all(p.kind is p.KEYWORD_ONLY for p in list(named.values())[2:])
-    space = ActionSpace.from_frame(pd.DataFrame({"a": [0.0, 1.0]}))
-    engine = kind(lambda rows: rows["a"], space, threshold=0.25)
-    assert set(engine.get_params(deep=False)) == set(named)
-    assert clone(engine).get_params(deep=False) == engine.get_params(deep=False)
-    with pytest.raises(TypeError):
-        kind(engine.model, space, treshold=0.25)
 
 
 def test_the_same_plan_has_its_own_effort_under_each_matrix():

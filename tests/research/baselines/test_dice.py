@@ -35,15 +35,6 @@ def test_conformance(assert_case):
 
 
 @pytest.mark.extras
-def test_vectors_survive_dice_rows():
-    pytest.importorskip("dice_ml")
-    world = random_world(3)
-    engine = DiCE(world.model, world.space).fit(world.X)
-    Z = world.space.encode(world.X)
-    assert np.allclose(engine.dice_rows_.vectors(engine.dice_rows_.frame(Z)), Z, atol=5e-4)
-
-
-@pytest.mark.extras
 def test_the_torch_module_is_the_model():
     torch = pytest.importorskip("torch")
     from reap.research.baselines._dice_module import Module

@@ -59,11 +59,15 @@ def test_same_seed_same_numbers_in_any_number_of_processes(scope, tmp_path):
     assert not one.equals(runner.run(cells(third, "rank"), third.out, quiet=True)["rank"])
 
 
-def test_a_cell_that_breaks_leaves_no_file(scope):
-    cell = runner.TableCell("gap", {**runner.module("gap").cells(scope)[0], "subjects": (0, 10**6)})
-    with pytest.raises(IndexError):
-        cell.run(scope.out)
-    assert not cell.place(scope.out).exists()
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_cell_that_breaks_leaves_no_file_and_stops_no_other(scope, jobs):
+    (fine,) = cells(scope)
+    broken = runner.TableCell("gap", {**fine.params, "subjects": (0, 10**6)})
+    with pytest.raises(IndexError) as caught:
+        runner.run([broken, fine], scope.out, jobs, quiet=True)
+    assert "1 of 2 parts failed" in caught.value.__notes__[-1]
+    assert not broken.place(scope.out).exists()
+    assert fine.place(scope.out).exists()
 
 
 def test_the_bench_is_the_papers(scope):
