@@ -115,8 +115,8 @@ def durability(made: Plan) -> str:
     """Return how a plan stands: how many of the model's possible updates accept it; no plan is called safe."""
     count = made.refits or 0
     return ngettext(
-        "{some} of {count} possible update of the computer would still say yes; not a promise.",
-        "{some} of {count} possible updates of the computer would still say yes; not a promise.",
+        "The computer would say yes today, and so would {some} of {count} possible update of it. That is not a promise.",
+        "The computer would say yes today, and so would {some} of {count} possible updates of it. That is not a promise.",
         count,
     ).format(some=round((made.durability or 0) * count), count=count)
 
@@ -127,19 +127,19 @@ def price(more: float) -> str:
     Examples
     --------
     >>> price(0.12)
-    'The easiest plan asks a little less of you, but it is less likely to hold.'
+    'The easiest plan asks a little less of you, but it is less likely to last.'
     >>> price(2.4)
-    'It asks 3.4 times as much of you as the easiest plan, which is less likely to hold.'
+    'It asks 3.4 times as much of you as the easiest plan, which is less likely to last.'
     >>> price(97.3)  # a plan that asks next to nothing is a poor measure
-    'It asks more than ten times as much of you as the easiest plan, which is less likely to hold.'
+    'It asks more than ten times as much of you as the easiest plan, which is less likely to last.'
     """
     if more < 0.5:
-        return _("The easiest plan asks a little less of you, but it is less likely to hold.")
+        return _("The easiest plan asks a little less of you, but it is less likely to last.")
     if more >= MANY:
         return _(
-            "It asks more than ten times as much of you as the easiest plan, which is less likely to hold."
+            "It asks more than ten times as much of you as the easiest plan, which is less likely to last."
         )
-    said = _("It asks {times} times as much of you as the easiest plan, which is less likely to hold.")
+    said = _("It asks {times} times as much of you as the easiest plan, which is less likely to last.")
     return said.format(times=number(1 + more, 1))
 
 

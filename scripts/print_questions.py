@@ -71,7 +71,7 @@ def questions(name: str, count: int) -> tuple[str, list[Question]]:
 def _about(space: reap.ActionSpace) -> str:
     """Return who the person is and what the yes would be, as a space says it."""
     about, yes = (space.meaning.said(word) for word in ("about", "yes"))
-    return fill(f"{about} With a yes, {yes}.", 120) + "\n"
+    return fill(f"{about} What you want: {yes}.", 120) + "\n"
 
 
 def main() -> None:

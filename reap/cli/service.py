@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, ParamSpec
@@ -66,6 +67,8 @@ def serve(
     from reap.service.app import run
     from reap.service.case import Case
 
+    if settings.honour_months and decision.durability is None:
+        decision = replace(decision, durability="0")  # what is promised need not last beyond it
     print("Preparing the model …", flush=True)
     setup = _setup.prepare(
         data, decision, seed, allow_pickle=allow_pickle, guests=True, anonymity=settings.anonymity

@@ -24,8 +24,8 @@ from reap.recourse import Candidates
 from reap.recourse.reduce import asks_no_more, undominated
 from reap.space import ActionSpace, Limits
 
-#: Rows that differ in a question at most; one more where nothing else helps and it gains this share of the effort.
-ROWS, WORTH_A_ROW = 3, 0.15
+#: Rows that differ in a question at most.
+ROWS = 3
 #: Changes in a part of a plan at most, and the largest number of parts.
 CHANGES, PARTS = 2, 80
 #: The smallest difference of a number that a person feels, where its feature does not say: as a share of what the person
@@ -458,7 +458,7 @@ class Pool:
     ) -> Choice | None:
         """Return the next question; None where nothing is left to ask.
 
-        ``most`` rows differ, one more where that is worth it (None: any number), and each by something one can feel. No
+        ``most`` rows differ (None: any number), and each by something one can feel. No
         option asks for all of another and more. Nothing reads like a question that was shown (``Comparisons``). Paths may
         differ in any number of rows; two to the same row are compared only where there is nothing else to ask. ``parts``
         may be asked about too; they count on after the plans.
@@ -467,7 +467,7 @@ class Pool:
             return None
         moves = self.moves if parts is None else [*self.moves, *parts.moves]
         before = _asked(self.place, shown)
-        for burden, least in self._tries(shown, most, parts):
+        for burden in self._tries(shown, most, parts):
             choice = strategy.choose(
                 moves,
                 belief,
@@ -477,26 +477,22 @@ class Pool:
                 chances=self.chances,
                 random_state=rng,
             )
-            if choice is not None and not choice.gain < least:  # a gain may be unknown, NaN
+            if choice is not None:
                 return choice
         return None
 
     def _tries(
         self, shown: Iterable[Iterable[bytes]], most: int | None, parts: PlanParts | None
-    ) -> Iterator[tuple[Array, float]]:
-        """Yield who may stand beside whom, parts after plans, and the least gain: as the rules say, then what may help else."""
+    ) -> Iterator[Array]:
+        """Yield who may stand beside whom, parts after plans; of paths also what may help where the first is nothing to ask."""
         compared, limit = self._compared(), np.inf if most is None else most
         if any(plan.along for plan in self.plans):
-            yield np.where(compared.rows == 0, np.inf, compared.rows), 0.0
-            yield compared.rows, 0.0
+            yield np.where(compared.rows == 0, np.inf, compared.rows)
+            yield compared.rows
             return
         known = self._known(shown)
-        for rows, least in ((limit, 0.0), (limit + 1, WORTH_A_ROW)):
-            whole = compared.burden(rows, known, known[-1:])  # never of the same features twice in a row
-            if parts is None or parts.compared is None:
-                yield whole, least
-            else:
-                yield _block(whole, parts.burden(limit, known)), least
+        whole = compared.burden(limit, known, known[-1:])  # never of the same features twice in a row
+        yield whole if parts is None or parts.compared is None else _block(whole, parts.burden(limit, known))
 
     def covered(self, less: Sequence[Plan], *, alike: bool = False) -> Bools:
         """Return which plans (n,) ask for all that one of other plans asks for; a path only for all of itself.

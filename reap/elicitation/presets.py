@@ -36,7 +36,7 @@ class Bayes:
     samples : int
         Effort matrices for which the engine is asked in each round.
     rows : int, optional
-        Features that may differ between the plans of a question; one more where nothing else helps. None: any number.
+        Features that may differ between the plans of a question; None: any number.
     scales : sequence of float, optional
         What a weight of 1 on the number of changes and on waiting is worth; by default taken from the first plans found.
 

@@ -310,12 +310,12 @@ def _title(change: Change, compared: bool) -> str:
 
 
 def why(gain: float) -> str:
-    """Return one sentence on why a question is asked that is expected to save a share of the effort (NaN: unknown)."""
+    """Return why a question is asked, where that is worth reading: not of one that is expected to save a share of the effort."""
     if np.isnan(gain):
         return _(
             "As far as we know these take you about the same effort; your answer tells which you mind more."
         )
-    return _("Your answer helps us find the plan that suits you.")
+    return ""
 
 
 def read_choice(choice: int | str, count: int) -> int | str:

@@ -869,7 +869,7 @@ class Elicitation:
             plan = min(left, key=lambda p: (len(_features(p) & before), efforts[id(p)]))
             labels = [lowered(c.label) for c in plan.changes if c.feature in before]
             note = _(
-                "It shares {features} with a plan above: anything else would ask more than twice as much of you."
+                "Like a plan above, it changes {features}: any other plan would ask more than twice as much of you."
             )
             said = note.format(features=listed(labels)) if labels else None
             less = efforts[id(plan)] < self.effort(best)

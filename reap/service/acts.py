@@ -31,7 +31,7 @@ def answer(
         pending = live.session.ask()
         if pending is None or pending.id != question:
             raise StaleError
-        return saying.answered(desk.space, pending, choice, impossible)
+        return saying.answered(live.space, pending, choice, impossible)
 
     return desk.act(live, said, revision, Sent.of(key, "answered", question, choice, list(impossible)))
 
@@ -50,7 +50,7 @@ def revise(
 
     def said() -> Event:
         questions = [given.question for given in live.session.history]
-        return saying.revised(desk.space, questions, position, choice, impossible)
+        return saying.revised(live.space, questions, position, choice, impossible)
 
     return desk.act(live, said, revision, Sent.of(key, "revised", position, choice, list(impossible)))
 
@@ -69,7 +69,7 @@ def screen(
     sent = Sent.of(key, "screened", None if changeable is None else list(changeable), levels)
 
     def said() -> Event:
-        return saying.screened(desk.space, live.session.changeable, changeable, levels)
+        return saying.screened(live.space, live.session.changeable, changeable, levels)
 
     return desk.act(live, said, revision, sent)
 
@@ -99,20 +99,20 @@ def constrain(
     lifted = saying.released(limits, feature) if loosened else None
     said = asked or lifted
     if said is None:
-        raise InputError(_("say what you wish for “{label}”").format(label=desk.space.feature(feature).label))
+        raise InputError(_("say what you wish for “{label}”").format(label=live.space.feature(feature).label))
     return desk.act(live, lambda: said, revision, sent, first=lifted if asked else None)
 
 
 def _wished(desk: Desk, live: Live, feature: str, wanted: Mapping[str, Any]) -> Event:
     """Return the event of a wish; one that leaves the feature no value from where the person stands is refused."""
-    said, here = saying.constrained(desk.space, feature, **wanted), live.session.here
+    said, here = saying.constrained(live.space, feature, **wanted), live.session.here
     try:
-        desk.space.tighten(Limits.from_dict(said.payload["limits"])).legal.box(here)
+        live.space.tighten(Limits.from_dict(said.payload["limits"])).legal.box(here)
     except InputError:
-        about = desk.space.feature(feature)
+        about = live.space.feature(feature)
         text = _("{label}: no value would be left; leave at least one").format(label=about.label)
         if about.is_number:
-            low, high = (desk.space.values(end)[feature] for end in desk.space.legal.box(here))
+            low, high = (live.space.values(end)[feature] for end in live.space.legal.box(here))
             reach = _("From where you are it goes from {low} to {high}.")
             text += f". {reach.format(low=about.show(low, unit=False), high=about.show(high))}"
         raise InputError(text) from None
@@ -142,12 +142,12 @@ def refuse(
 ) -> Entry:
     """Store that none of the plans on offer is for the person; the questions go on."""
     sent = Sent.of(key, "refused")
-    return desk.act(live, lambda: saying.refused(desk.space, plans), revision, sent)
+    return desk.act(live, lambda: saying.refused(live.space, plans), revision, sent)
 
 
 def replan(desk: Desk, live: Live, z: Array, *, revision: int | None = None, key: str | None = None) -> Entry:
     """Go on from where the person is now."""
-    sent = Sent.of(key, "replanned", desk.space.values(z))
+    sent = Sent.of(key, "replanned", live.space.values(z))
     return desk.act(live, lambda: moved(desk, live, z), revision, sent)
 
 
@@ -159,7 +159,7 @@ def moved(desk: Desk, live: Live, z: Array) -> Event:
             "This session has changed its situation {most} times, which is as often as it may; please start a new one."
         )
         raise InputError(said.format(most=most))
-    return saying.replanned(desk.space, z)
+    return saying.replanned(live.space, z)
 
 
 def undo(desk: Desk, live: Live, *, revision: int | None = None, key: str | None = None) -> Entry:

@@ -105,7 +105,7 @@ def plan_page(request: Request, desk: D, token: str) -> Response:
         token=token,
         link=link(request, token),
         chosen=picked,
-        commitment=desk.settings.commitment_days,
+        scale=live.case.scale,
         until=_until(live),
         active="plan",
     )
@@ -142,7 +142,7 @@ def compare(request: Request, desk: D, token: str) -> Response:
         state, made = views.state(desk, live), plans.advice(desk, live)
     columns = [made, *made.others] if made.status == "ok" else made.others
     table = []
-    for feature in desk.space.features:
+    for feature in live.space.features:
         now = feature.show(state.subject[feature.name])
         cells = [feature.show(column.target[feature.name]) for column in columns]
         if any(cell != now for cell in cells):
@@ -204,7 +204,7 @@ def done_page(request: Request, desk: D, token: str) -> Response:
 def _done(request: Request, desk: Desk, token: str, status: int = 200, error: str = "") -> Response:
     with desk.open(token) as live:
         state, entry = views.state(desk, live), plans.last(live)
-    asked = [] if entry is None else plans.to_do(plans.plan_of(desk, entry))
+    asked = [] if entry is None else plans.to_do(plans.plan_of(live, entry))
     return page(
         request, "done.html", status, token=token, state=state, asked=asked, error=error, active="plan"
     )

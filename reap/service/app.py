@@ -31,6 +31,7 @@ from reap.service.case import Case
 from reap.service.desk import Desk
 from reap.service.guards import Connection, Guard, Rates
 from reap.service.metrics import Metrics
+from reap.service.promises import Promises
 from reap.service.render import Speaker
 from reap.service.settings import Settings
 from reap.service.store import Store, UnavailableError
@@ -77,7 +78,10 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         counted.info.labels(case.model[:12], case.data[:12], __version__).set(1)
-        _logger.info("started", extra={"facts": {"model": case.model[:12], "data": case.data[:12]}})
+        facts: dict[str, Any] = {"model": case.model[:12], "data": case.data[:12]}
+        if case.traits:  # the law may keep them out of a decision; the operator allows them on purpose
+            facts["traits"] = {name: round(moved, 4) for name, moved in case.traits.items()}
+        _logger.info("started", extra={"facts": facts})
         with suppress(UnavailableError):
             store.purge(settings.hold_days)
         yield
@@ -180,7 +184,7 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
             "a database in memory cannot be shared by several workers; name a file or PostgreSQL"
         )
     if not settings.in_memory:
-        prepare(settings)
+        prepare(case, settings)
     made = not settings.admin_key
     settings = settings.model_copy(update={"admin_key": settings.admin_key or secrets.token_urlsafe(12)})
     listener = listen(host, port)
@@ -213,11 +217,12 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
             Supervisor(config, sockets=[listener]).run()
 
 
-def prepare(settings: Settings) -> None:
-    """Make the tables, or say in a sentence why the database cannot be used; else every worker would find out by itself."""
+def prepare(case: Case, settings: Settings) -> None:
+    """Make the tables and keep what is promised, or say in a sentence what is wrong, before any worker finds out."""
     store = Store(settings.database_url, settings.secret)
     try:
         store.prepare()
+        Promises(case, store, settings).keep()
     except UnavailableError as error:
         raise InputError(
             f"the database cannot be reached or written ({error}); check that it runs, and --database"

@@ -28,13 +28,13 @@ from reap.elicitation import ACTS, VERBS, Bayes, Elicitation, Event, in_force
 from reap.elicitation.events import MALFORMED
 from reap.language import N_, _
 from reap.plan import Plan
-from reap.recourse import Engine
 from reap.service.case import Case
 from reap.service.log import NOTES, Entry, Sent, quiet
+from reap.service.promises import Promises, running, until
 from reap.service.schemas import Advice
 from reap.service.settings import Settings
 from reap.service.store import ConflictError, Kept, Store, UnavailableError, fingerprint
-from reap.space import Limits
+from reap.space import ActionSpace, Limits
 
 # why a request is refused ---------------------------------------------------------------------------------
 
@@ -120,6 +120,8 @@ class Live:
     Parameters
     ----------
     kept : Kept
+    case : Case
+        The one that decides; or the one it began with, where the lender promised that.
     lock : Lock
         Held by the request that works with it.
     entries : list of Entry
@@ -137,6 +139,7 @@ class Live:
     """
 
     kept: Kept
+    case: Case
     lock: threading.Lock = field(default_factory=threading.Lock)
     entries: list[Entry] = field(default_factory=list)
     line: list[Entry] = field(default_factory=list)
@@ -152,6 +155,16 @@ class Live:
         if self.copy is None:
             raise MissingError
         return self.copy
+
+    @property
+    def space(self) -> ActionSpace:
+        """What may change."""
+        return self.case.engine.space
+
+    @property
+    def honoured_until(self) -> date | None:
+        """The day until which the rules by which the session began count, whatever model decides by then."""
+        return until(self.entries[0])
 
     @property
     def revision(self) -> int:
@@ -172,12 +185,12 @@ class Live:
                 return None
         return None
 
-    def happen(self, engine: Engine, events: Sequence[Event], prior: LearnedPrior | None) -> None:
+    def happen(self, events: Sequence[Event], prior: LearnedPrior | None) -> None:
         """Let events happen to the copy; after an undo it is made again, with the prior it began with."""
         told = [event for event in events if event.type in VERBS]
         if self.copy is None or any(event.type == "undone" for event in told):
             every = in_force([*(entry.event for entry in self.entries), *told])
-            self.copy = Elicitation.of([e for e in every if e.type in VERBS], engine, prior=prior)
+            self.copy = Elicitation.of([e for e in every if e.type in VERBS], self.case.engine, prior=prior)
         else:
             for event in told:
                 self.copy.apply(event)
@@ -216,6 +229,7 @@ class Desk:
     ) -> None:
         self.case, self.store, self.settings = case, store, settings
         self.space = case.engine.space
+        self.promises = Promises(case, store, settings)
         self._solved = solved
         self._solvers = threading.BoundedSemaphore(settings.solvers)
         self._live: MutableMapping[str, Live] = LRUCache(settings.live_sessions)
@@ -264,6 +278,7 @@ class Desk:
         fixed = {
             "model": self.case.model,
             "data": self.case.data,
+            **({"honoured_until": self.promises.day} if self.settings.honour_months else {}),
             **({"given": list(given)} if given else {}),
         }
         token = secrets.token_urlsafe(16)
@@ -277,7 +292,7 @@ class Desk:
             milliseconds=1000 * seconds,
         )
         with self._directory:
-            self._live[kept.id] = Live(kept, entries=entries, line=list(entries), copy=session)
+            self._live[kept.id] = Live(kept, self.case, entries=entries, line=list(entries), copy=session)
         return token
 
     @property
@@ -285,7 +300,8 @@ class Desk:
         """How long a new link works: as long as the longest plan, and 90 days more, unless the operator says else."""
         if self.settings.expire_days is not None:
             return self.settings.expire_days
-        return 90.0 + (31.0 * self.space.horizon if self.space.timed else 0.0)
+        longest = self.space.horizon if self.space.timed else 0
+        return 90.0 + 31.0 * max(longest, self.settings.honour_months)
 
     def row(self, token: str, *, expired: bool = True) -> Kept:
         """Return the row of a session, also after its time is over: it can still be deleted."""
@@ -324,10 +340,9 @@ class Desk:
         ``undoing`` enters also where the last act cannot be computed any more: then the session has its log and nothing else.
         """
         kept = self.row(token, expired=False)
-        if (kept.model, kept.data) != (self.case.model, self.case.data):
-            raise ReplacedError
+        case = self._case_of(kept)
         with self._directory:
-            live = self._live.setdefault(kept.id, Live(kept))
+            live = self._live.setdefault(kept.id, Live(kept, case))
         if not live.lock.acquire(timeout=_clock.left()):
             raise LateError
         try:
@@ -347,6 +362,14 @@ class Desk:
         finally:
             live.lock.release()
 
+    def _case_of(self, kept: Kept) -> Case:
+        """Return the case that decides, or the replaced one by which the person was promised to be judged."""
+        if (kept.model, kept.data) == (self.case.model, self.case.data):
+            return self.case
+        if not any(running(first) for first in self.store.events(kept.id)[:1]):
+            raise ReplacedError
+        return self.promises.of(kept.model)
+
     def _catch_up(self, live: Live) -> None:
         """Let what is new in the log happen to the copy; never half a step."""
         new = self.store.events(live.kept.id, since=len(live.entries))
@@ -355,7 +378,7 @@ class Desk:
             raise MissingError
         try:
             with self.solving(live, "replay"):
-                live.happen(self.case.engine, [entry.event for entry in new], self._prior_of(first))
+                live.happen([entry.event for entry in new], self._prior_of(first))
         except BaseException as error:
             live.forget()
             if isinstance(error, MALFORMED) and first.payload.get("reap") != __version__:
@@ -446,7 +469,7 @@ class Desk:
             return (), None
         try:
             with self.solving(live, said):
-                live.happen(self.case.engine, events, self._prior_of(live.entries[0]))
+                live.happen(events, self._prior_of(live.entries[0]))
             begin, before = time.perf_counter(), len(live.session.events)
             with self.solving(live, "ask"):
                 str(live.session.ask())  # in words too: what cannot be said is not stored

@@ -33,6 +33,7 @@ from reap.service import exports, reviews, schemas
 from reap.service.desk import Desk
 from reap.service.guards import D, admin, knows_key
 from reap.service.log import Entry
+from reap.service.promises import Promise
 from reap.service.render import Form, download, number, page, text
 from reap.service.store import Kept
 
@@ -104,6 +105,7 @@ class Summary(BaseModel):
 
     ``stopped`` counts, by the number of answers given, the sessions that were left with a question open. ``without`` counts those
     whose last plan was none, by its status. ``doubtful``: columns that are scored though the law may protect them.
+    ``promised``: the models by which people are promised to be judged, and until when at the latest.
     """
 
     sessions: int
@@ -118,6 +120,7 @@ class Summary(BaseModel):
     version: str
     title: str
     doubtful: list[str]
+    promised: list[Promise]
 
 
 def summary(desk: Desk, days: int) -> Summary:
@@ -151,6 +154,7 @@ def summary(desk: Desk, days: int) -> Summary:
             )
             for name, moved in desk.case.traits.items()
         ],
+        promised=desk.promises.all(),
     )
 
 

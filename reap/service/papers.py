@@ -12,7 +12,7 @@ from reap import language
 from reap.language import _
 from reap.service import plans, views
 from reap.service.desk import Desk, Live
-from reap.service.render import download
+from reap.service.render import as_sentence, download
 from reap.service.settings import Brand
 
 Part = tuple[str, Any]
@@ -30,7 +30,7 @@ def plan(desk: Desk, live: Live, ends: tuple[str, str, str]) -> list[Part]:
 
     ``ends`` are who says it, the link back, and until when it works.
     """
-    made, state, chosen = plans.taken(desk, live), views.state(desk, live), plans.chosen(desk, live)
+    made, state = plans.taken(desk, live), views.state(desk, live)
     name, link, until = ends
     today = language.day(datetime.now(UTC).date())
     parts: list[Part] = [("small", f"{name} · {today}"), ("heading", made.headline)]
@@ -43,12 +43,10 @@ def plan(desk: Desk, live: Live, ends: tuple[str, str, str]) -> list[Part]:
         parts.append(("actions", done))
         if made.follows:
             parts.append(("text", f"{_('As a result:')} {'; '.join(made.follows)}."))
-        parts += [("text", text) for text in (*made.enough, *made.cautions, made.fit, made.money) if text]
-        if chosen is not None and chosen.honoured_until:
-            said = _("It is honoured until {day} for this model ({model}).")
-            parts.append(("text", said.format(day=chosen.honoured_until, model=chosen.model[:8])))
+        fit = as_sentence(made.fit) if made.fit else ""
+        parts += [("text", text) for text in (*made.enough, *made.cautions, fit, made.money) if text]
     parts.append(("part", _("Where you stand today")))
-    known = "; ".join(f"{label}: {value}" for label, value in views.shown(desk, state.subject))
+    known = "; ".join(f"{label}: {value}" for label, value in views.shown(live.space, state.subject))
     parts.append(("small", f"{known}."))
     if state.wishes:
         parts.append(("part", _("Your wishes")))
@@ -65,7 +63,7 @@ def notice(desk: Desk, live: Live, brand: Brand) -> list[Part]:
 
     The form follows what 12 CFR 1002.9 asks of a notice of adverse action; see docs/compliance.md, which is not legal advice.
     """
-    state, case = views.state(desk, live), desk.case
+    state, case = views.state(desk, live), live.case
     today = language.day(datetime.now(UTC).date())
     parts: list[Part] = []
     if state.accepted:
@@ -81,16 +79,16 @@ def notice(desk: Desk, live: Live, brand: Brand) -> list[Part]:
         )
         said = _("Your score is {score}; needed is {needed}.")
         parts.append(("text", said.format(score=state.said, needed=state.needed)))
-        reasons, hidden = views.reasons(desk, live)
+        reasons, of_traits = views.reasons(desk, live)
         parts.append(("part", _("Principal reasons, the most important first")))
         if reasons:
             parts.append(("list", [reason.text for reason in reasons]))
         else:
-            parts.append(("text", _("The reasons cannot be stated by comparison; please ask us.")))
-        if hidden:
-            parts.append(("text", protected()))
+            parts.append(("text", _("We cannot say here which reasons counted most; please ask us.")))
+        if of_traits:
+            parts.append(("text", of_traits))
     parts.append(("part", _("What this rests on")))
-    known = "; ".join(f"{label}: {value}" for label, value in views.shown(desk, state.subject))
+    known = "; ".join(f"{label}: {value}" for label, value in views.shown(live.space, state.subject))
     parts.append(("small", f"{known}."))
     parts.append(("part", _("Your rights")))
     rights = [
@@ -113,11 +111,6 @@ def notice(desk: Desk, live: Live, brand: Brand) -> list[Part]:
     made = _("Decided by the model {model} on the data {data}.")
     parts.append(("small", made.format(model=case.model[:12], data=case.data[:12])))
     return parts
-
-
-def protected() -> str:
-    """Return what is said where something counts that the law may keep out of a decision."""
-    return _("Something may count here that the law forbids to count. Ask a person to look at the decision.")
 
 
 # as a file --------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
 from itertools import combinations
 
 import numpy as np
@@ -25,8 +25,10 @@ from reap.recourse.advice import possible, relaxations
 from reap.scores import Scale
 from reap.service import acts
 from reap.service import schemas as out
+from reap.service.case import Case
 from reap.service.desk import Desk, Live, StaleError
 from reap.service.log import Entry, Sent
+from reap.service.promises import months_on, running
 from reap.service.views import position
 from reap.space import Change
 from reap.space.encoding import UNCHANGED
@@ -44,9 +46,7 @@ _MONEY = frozenset(
 _HEADLINES = {
     "already_accepted": N_("Nothing needs to change: you would be accepted as you are."),
     "none_found": N_("We found no plan within your wishes."),
-    "unreachable": N_(
-        "From where you are, no accepted position of other people can be reached within your wishes."
-    ),
+    "unreachable": N_("With your wishes we found no way from where you are to where other people got a yes."),
     "infeasible": N_("No plan is possible within your wishes."),
     "time_limit": N_("We found no plan in the time allowed."),
 }
@@ -88,12 +88,12 @@ def _spoken(live: Live) -> tuple[int, str]:
 def turned_down(desk: Desk, live: Live, made: Plan) -> bool:
     """Return whether the person has said that a plan is not for them; such a plan is back only where no other is left."""
     said = [entry.payload["plans"] for entry in live.line if entry.type == "refused"]
-    return name_of(made) in {name_of(plan) for plans in said for plan in read_plans(plans, desk.space)}
+    return name_of(made) in {name_of(plan) for plans in said for plan in read_plans(plans, live.space)}
 
 
-def may_not_hold(desk: Desk, made: Plan) -> bool:
+def may_not_hold(case: Case, made: Plan) -> bool:
     """Return whether a plan ends where today's model says yes, and those that should agree do not."""
-    judge = desk.case.engine.acceptance_
+    judge = case.engine.acceptance_
     if judge.exact or made.status != "ok":
         return False
     return not bool(judge.classifier.accepts(made.path[-1:])[0])
@@ -117,7 +117,7 @@ def taken(desk: Desk, live: Live) -> out.Advice:
     shown, entry = advice(desk, live), last(live)
     if entry is None:
         return shown
-    made = plan_of(desk, entry)
+    made = plan_of(live, entry)
     return _advice(desk, live, made) if name_of(made) in {other.id for other in shown.others} else shown
 
 
@@ -126,8 +126,11 @@ def _advice(desk: Desk, live: Live, made: Plan) -> out.Advice:
     before = scale.rough(float(made.scores[0]))
     sure = made.confidence
     known = session.learned().difficulties if session.answered or session.difficulties else ()
+    shown = plan(desk, live, made)
+    if promised(live) and name_of(made) == name_of(desk.plan(live)):
+        shown.stands += " " + _("So this is simply the easiest plan that we know for you.")
     return out.Advice(
-        **plan(desk, live, made).model_dump(),
+        **shown.model_dump(),
         revision=live.revision,
         score_now=before,
         said_now=scale.say(before),
@@ -138,7 +141,7 @@ def _advice(desk: Desk, live: Live, made: Plan) -> out.Advice:
         difficulties=[
             out.Hard(feature=d.feature, label=d.label, level=d.level, words=_(d.words))
             for d in known
-            if desk.space.feature(d.feature).actionable and d.level != 3
+            if live.space.feature(d.feature).actionable and d.level != 3
         ],
         conflicts=_conflicts(live),
         relax=_relax(desk, live, made),
@@ -149,9 +152,9 @@ def _advice(desk: Desk, live: Live, made: Plan) -> out.Advice:
 
 def plan(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
     """Return a plan to choose from, with all that is true of it whoever reads it."""
-    scale, fragile = made.scale, may_not_hold(desk, made)
+    scale, fragile = made.scale, may_not_hold(live.case, made)
     after = scale.rough(made.score)
-    parts = DatedActions(desk, made, date.fromisoformat(live.kept.created[:10]))
+    parts = DatedActions(live.case, made, date.fromisoformat(live.kept.created[:10]))
     stages = [] if stepwise(made) else [(step, scale.rough(step.score)) for step in made.steps]
     cautions = [words.fragile(made)] if fragile else []
     return out.PlanOut(
@@ -159,7 +162,7 @@ def plan(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         status=made.status,
         valid=made.valid,
         headline=headline(made),
-        stands=stands(made) if made.status == "ok" else "",
+        stands=stands(live, made) if made.status == "ok" else "",
         enough=parts.enough(),
         note="" if fragile else made.note,
         score=after,
@@ -176,7 +179,7 @@ def plan(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
             )
             for s, score in stages
         ],
-        target=desk.space.values(made.path[-1]),
+        target=live.space.values(made.path[-1]),
     )
 
 
@@ -196,11 +199,28 @@ def headline(made: Plan) -> str:
     return _("{changes}, ready {time}").format(changes=asks, time=ready)
 
 
-def stands(made: Plan) -> str:
-    """Return how a plan stands, in one line."""
-    if made.durability is not None:
-        return words.durability(made)
-    return _("The computer would say yes today; that is not a promise.")
+def promised(live: Live) -> date | None:
+    """Return the last day of a promise that still runs: until then the rules by which the session began count."""
+    return live.honoured_until if running(live.entries[0]) else None
+
+
+def stands(live: Live, made: Plan) -> str:
+    """Return how a plan stands: what is promised of it, or how many of the model's possible updates accept it."""
+    if (until := promised(live)) is None:
+        if made.durability is not None:
+            return words.durability(made)
+        return _("The computer would say yes today; that is not a promise.")
+    begun = date.fromisoformat(live.kept.created[:10])
+    days = {"until": language.day(until), "begun": language.day(begun)}
+    if months_on(begun, made.months) > until:
+        said = _(
+            "The rules of {begun} count for you until {until}. This plan takes longer, and what counts then nobody can say."
+        )
+    else:
+        said = _(
+            "If you do this by {until}, the computer will say yes: the rules of {begun} count for you until then."
+        )
+    return said.format(**days)
 
 
 def _money(made: Plan) -> str:
@@ -226,10 +246,10 @@ def _relax(desk: Desk, live: Live, made: Plan) -> list[out.Named]:
     if made.status in ("ok", "already_accepted"):
         return []
     whole = {"max_changes": _("Number of changes"), "within_months": _("Time")}
-    found = relaxations(session.limits, possible(session.engine, desk.space.decode(session.here[None])))
+    found = relaxations(session.limits, possible(session.engine, live.space.decode(session.here[None])))
     single = [names[0] for names in found if len(names) == 1 and names[0] in session.limits.names]
     return [
-        out.Named(feature=name, label=whole[name] if name in whole else desk.space.feature(name).label)
+        out.Named(feature=name, label=whole[name] if name in whole else live.space.feature(name).label)
         for name in single
     ]
 
@@ -268,13 +288,13 @@ class DatedActions:
 
     Parameters
     ----------
-    desk : Desk
+    case : Case
     made : Plan
     start : date
         The day from which months count.
     """
 
-    def __init__(self, desk: Desk, made: Plan, start: date) -> None:
+    def __init__(self, case: Case, made: Plan, start: date) -> None:
         steps = {c.feature: step for step in made.steps for c in step.changes} if stepwise(made) else {}
         self.made, self.start, self.steps, self.changes = made, start, steps, list(made.changes)
         self.scores: dict[frozenset[str], float] = {}
@@ -287,7 +307,7 @@ class DatedActions:
         some = [frozenset(part) for size in sizes for part in combinations(names, size)]
         some += [frozenset(names[: i + 1]) for i in range(len(names))]
         rows = np.stack([stand(made, part) for part in some])
-        self.scores = dict(zip(some, desk.case.engine.classifier_.score(rows).tolist(), strict=True))
+        self.scores = dict(zip(some, case.engine.classifier_.score(rows).tolist(), strict=True))
 
     def actions(self) -> list[out.Action]:
         """Return the actions, each with when it is done and what it brings, together with others where alone it helps nothing."""
@@ -338,11 +358,19 @@ class DatedActions:
         fine = [
             part for part, score in self.scores.items() if len(part) < whole and bool(scale.enough(score))
         ]
-        said = []
-        for part in fine:
-            if any(other < part for other in fine):
+        least = [part for part in fine if not any(other < part for other in fine)]
+        numbers = [
+            [i for i, change in enumerate(self.changes, 1) if change.feature in part] for part in least
+        ]
+        said, single = [], [places[0] for places in numbers if len(places) == 1]
+        if len(single) > 1:
+            text = _(
+                "Any one of the steps {steps} would already do for today’s computer. The rest is for safety."
+            )
+            said.append(text.format(steps=listed(map(str, sorted(single)))))
+        for places in numbers:
+            if len(places) == 1 and len(single) > 1:
                 continue
-            places = [i for i, change in enumerate(self.changes, 1) if change.feature in part]
             if places[-1] == len(places):
                 text = _("After step {steps} today’s computer would already say yes. The rest is for safety.")
                 places = places[-1:]
@@ -381,13 +409,13 @@ def choose(desk: Desk, live: Live, name: str, key: str | None = None) -> Entry:
     known = {name_of(made): made for made in offered(desk, live)}
     if name not in known:
         raise StaleError
-    days = desk.settings.commitment_days
+    day = live.honoured_until
     payload = {
         "plan": known[name].to_dict(standalone=False),
         "place": list(known).index(name),
         "answered": live.session.answered,
-        "honoured_until": (datetime.now(UTC).date() + timedelta(days=days)).isoformat() if days else None,
-        "model": desk.case.model,
+        "honoured_until": None if day is None else day.isoformat(),
+        "model": live.case.model,
     }
     return desk.append(live, Event("chosen", payload), sent)
 
@@ -397,16 +425,16 @@ def last(live: Live) -> Entry | None:
     return next((entry for entry in reversed(live.entries) if entry.type == "chosen"), None)
 
 
-def plan_of(desk: Desk, entry: Entry) -> Plan:
+def plan_of(live: Live, entry: Entry) -> Plan:
     """Return the plan that was chosen."""
-    return Plan.from_dict(entry.payload["plan"], desk.space)
+    return Plan.from_dict(entry.payload["plan"], live.space)
 
 
 def chosen(desk: Desk, live: Live) -> out.Chosen | None:
     """Return the plan chosen last, in words; None where none was."""
     if (entry := last(live)) is None:
         return None
-    made, until = plan_of(desk, entry), entry.payload["honoured_until"]
+    made, until = plan_of(live, entry), entry.payload["honoured_until"]
     return out.Chosen(
         id=name_of(made),
         at=language.day(entry.time.date()),
@@ -429,7 +457,7 @@ def report(desk: Desk, live: Live, done: list[str], key: str | None = None) -> E
         return before
     if (entry := last(live)) is None:
         raise InputError(_("choose a plan first; then say what of it you have done"))
-    made = plan_of(desk, entry)
+    made = plan_of(live, entry)
     known = [change.feature for change in to_do(made)]
     for name in done:
         if name not in known:
@@ -440,7 +468,8 @@ def report(desk: Desk, live: Live, done: list[str], key: str | None = None) -> E
     reported = {
         "of": entry.revision,
         "done": list(done),
-        "subject": desk.space.values(z),
-        "accepted": desk.case.accepts(z),
+        "subject": live.space.values(z),
+        "accepted": live.case.accepts(z),
+        "model": live.case.model,
     }
     return desk.act(live, lambda: acts.moved(desk, live, z), None, sent, first=Event("reported", reported))

@@ -70,7 +70,7 @@ def screen(desk: D, token: str, body: schemas.ScreeningRequest) -> Response:
 def constrain(desk: D, token: str, body: schemas.Constraint) -> Response:
     """Wish something about one feature: keep it, bound it, exclude levels, say how hard changing it is."""
     with desk.open(token) as live:
-        wish = rows.wish(desk.space, body.feature, body.model_dump())
+        wish = rows.wish(live.space, body.feature, body.model_dump())
         acts.constrain(desk, live, body.feature, wish, revision=body.revision, key=body.key)
         return sent(views.state(desk, live))
 
@@ -104,10 +104,10 @@ def _screening(
         status,
         state=state,
         token=token,
-        features=[desk.space.feature(named.feature) for named in said.offered],
+        features=[live.space.feature(named.feature) for named in said.offered],
         ticked=ticked or {name: said.difficulty.get(name) for name in said.changeable or ()},
         levels={level: _(words) for level, words in WORDS.items()},
-        months=desk.space.horizon if desk.space.timed else 12,
+        months=live.space.horizon if live.space.timed else 12,
         error=error,
         active="changes",
     )
@@ -246,8 +246,8 @@ def _wishes(
     with desk.open(token) as live:
         state, session = views.state(desk, live), live.session
         z, limits, difficulties = session.here, session.limits, dict(session.difficulties)
-    changeable = [f for f in desk.space.features if f.is_action]
-    reachable = {f.name: desk.space.legal.reachable(f.name, z) for f in changeable if not f.is_number}
+    changeable = [f for f in live.space.features if f.is_action]
+    reachable = {f.name: live.space.legal.reachable(f.name, z) for f in changeable if not f.is_number}
     return page(
         request,
         "wishes.html",
@@ -275,7 +275,7 @@ def wished(request: Request, desk: D, token: str, form: Form) -> Response:
     said["exclude"] = texts(form, "exclude")
     try:
         with desk.open(token) as live:
-            read = rows.wish(desk.space, feature, said)
+            read = rows.wish(live.space, feature, said)
             acts.constrain(
                 desk, live, feature, read, whole=True, revision=number(form, "revision"), key=key_of(form)
             )

@@ -44,7 +44,7 @@ NOTES = {
     "lifted": N_("The limit is lifted."),
     "chosen": N_("Your choice is noted. Here is your plan."),
     "asked": N_("Your request is noted. Somebody will look at it, and the answer will stand here."),
-    "refused": N_("Noted: none of these plans is for you. They come back only where no other is left."),
+    "refused": N_("Noted: none of these plans is for you. We show them again only if there is nothing else."),
     "reported": N_("Thank you, that is noted. This is where you stand now."),
     "welcome": N_("Your new situation is noted, and we remember everything you told us."),
 }
@@ -67,7 +67,7 @@ def _environment() -> Environment:
     made.globals["charts"] = charts
     made.globals["number"] = language.number
     made.filters["typed"] = _typed
-    made.filters["sentence"] = _sentence
+    made.filters["sentence"] = as_sentence
     return made
 
 
@@ -76,7 +76,7 @@ def _typed(value: Any, feature: Feature) -> str:
     return value or "" if value is None or isinstance(value, str) else language.typed(value)
 
 
-def _sentence(text: str) -> str:
+def as_sentence(text: str) -> str:
     """Return a phrase as a sentence."""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
@@ -94,12 +94,10 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
         note=language.gettext(NOTES.get(request.query_params.get("note", ""), "")),
         title=request.app.state.desk.case.heading,
         brand=settings.brand,
-        scale=request.app.state.desk.case.scale,
-        needed=request.app.state.desk.case.scale.needed,
         failed=status >= 400,
         here=_here(request, template),
         language=language.current(),
-        **values,
+        **{"scale": request.app.state.desk.case.scale, **values},
     )
     answer = HTMLResponse(body, status)
     if COOKIE not in request.cookies:
@@ -126,7 +124,7 @@ def error_page(
         "error.html",
         status,
         heading=language.gettext(_TITLES.get(status, N_("Something went wrong"))),
-        sentence=_sentence(sentence),
+        sentence=as_sentence(sentence),
         session=session_of(request) if status != 404 else "",
         over=over,
         active="",

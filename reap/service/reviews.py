@@ -63,7 +63,7 @@ def ask(desk: Desk, live: Live, words: str, key: str | None = None) -> Entry:
     sent = Sent.of(key, "review asked", said)
     if (done := desk.repeated(live, sent)) is not None:
         return done
-    payload = {"words": said, "accepted": desk.case.accepts(live.session.here)}
+    payload = {"words": said, "accepted": live.case.accepts(live.session.here)}
     return desk.append(live, Event("review asked", payload), sent)
 
 

@@ -184,8 +184,11 @@ class Settings(BaseSettings):
         The operator's own name, logo, colours and contacts.
     frame_ancestors : list of str
         Sites that may show the pages in a frame, such as ``https://www.bank.example``; none by default.
-    commitment_days : int
-        How long a chosen plan is honoured for the model in use; 0: no promise is made.
+    honour_months : int
+        How long the rules of the day on which somebody starts count for their plan, whatever model decides by then; 0: no promise
+        is made. Plans are then simply the easiest.
+    promises_folder : str
+        Where the model of each day is kept for that; all hosts of a service share it.
     hold_days : int
         How long a session is kept against deletion by the person, where the law demands it; 0: they delete it at any time.
     allow_traits : list of str
@@ -228,7 +231,8 @@ class Settings(BaseSettings):
     prior: str = ""
     brand: Brand = Field(default_factory=lambda: Brand.model_validate({}))
     frame_ancestors: list[str] = []
-    commitment_days: int = Field(0, ge=0, le=3650)
+    honour_months: int = Field(0, ge=0, le=120)
+    promises_folder: str = "reap-promises"
     hold_days: int = Field(0, ge=0, le=36_500)
     allow_traits: list[str] = []
     no_trace: bool = False
@@ -242,6 +246,20 @@ class Settings(BaseSettings):
             if re.fullmatch(r"https?://[A-Za-z0-9*.-]+(:[0-9]+)?", site) is None:
                 raise ValueError(f"{site!r} is no site; give addresses such as https://www.bank.example")
         return given
+
+    @model_validator(mode="after")
+    def _check(self) -> Settings:
+        """Refuse a promise that outlives what it is written down in."""
+        days = 31 * self.honour_months
+        if self.expire_days is not None and self.expire_days < days:
+            raise ValueError(
+                f"expire_days is {self.expire_days:g}, but the promise lasts {self.honour_months} months; give {days} or more"
+            )
+        if days and self.in_memory:
+            raise ValueError(
+                "honour_months: a database in memory forgets what was promised; name a file or PostgreSQL"
+            )
+        return self
 
     def cookie(self, name: str, value: str, days: int) -> str:
         """Return a cookie that scripts cannot read, for this site alone or for a frame on the operator's own.
@@ -280,7 +298,7 @@ class Settings(BaseSettings):
 
 def _sentence(wrong: ErrorDetails) -> InputError:
     """Return what is wrong with a setting, as one sentence."""
-    name, given, about = str(wrong["loc"][0]), wrong["input"], wrong.get("ctx", {})
+    name, given, about = ".".join(map(str, wrong["loc"][:1])), wrong["input"], wrong.get("ctx", {})
     match wrong["type"]:
         case "extra_forbidden":
             return unknown("setting", name, Settings.model_fields)
@@ -293,7 +311,7 @@ def _sentence(wrong: ErrorDetails) -> InputError:
         case "bool_parsing":
             allowed = "give yes or no"
         case "value_error":
-            return InputError(f"{name}: {about['error']}")
+            return InputError(": ".join(filter(None, (name, str(about["error"])))))
         case _:
             allowed = wrong["msg"][:1].lower() + wrong["msg"][1:]
     return InputError(f"{name} is {given!r}; {allowed}")

@@ -17,9 +17,9 @@ from reap.language import _
 from reap.service import acts, exports, plans, reviews, rows, schemas, views
 from reap.service.desk import Desk, Live
 from reap.service.guards import D, count_start, in_line, knows_key, may_start
-from reap.service.papers import protected
 from reap.service.render import Form, download, go, key_of, link, number, page, sent, text
 from reap.service.schemas import FAULTS, OF_SESSION
+from reap.space import ActionSpace
 from reap.space.table import doubtful
 from reap.space.words import lowered
 
@@ -33,11 +33,11 @@ _TOGETHER = 6
 
 def moved(desk: Desk, live: Live, z: Array, by_lender: bool) -> None:
     """Refuse a new situation (d,) that changes what the operator vouches for, unless the operator says it."""
-    before, after = desk.space.values(live.session.here), desk.space.values(z)
+    before, after = live.space.values(live.session.here), live.space.values(z)
     wrong = [name for name in sorted(live.given) if before[name] != after[name]]
     if wrong and not by_lender:
         said = _("{label} comes from our own records; ask a person to look at it if it is wrong")
-        raise rows.FieldError({name: said.format(label=desk.space.feature(name).label) for name in wrong})
+        raise rows.FieldError({name: said.format(label=live.space.feature(name).label) for name in wrong})
 
 
 # the API ------------------------------------------------------------------------------------------------
@@ -78,8 +78,8 @@ def replan(request: Request, desk: D, token: str, body: schemas.Situation) -> Re
 
     What was `given` at the start changes only with the admin key.
     """
-    z = rows.read(desk.space, body.subject)
     with desk.open(token) as live:
+        z = rows.read(live.space, body.subject)
         moved(desk, live, z, by_lender=knows_key(request))
         acts.replan(desk, live, z, revision=body.revision, key=body.key)
         return sent(views.state(desk, live))
@@ -146,7 +146,8 @@ def _form(
     live: Live | None = None,
 ) -> Response:
     given = frozenset[str]() if live is None else live.given
-    fields = [f for f in desk.space.features if f.derived is None and f.name not in given]
+    space = desk.space if live is None else live.space
+    fields = [f for f in space.features if f.derived is None and f.name not in given]
     free, fixed = [f for f in fields if f.is_action], [f for f in fields if not f.is_action]
     groups = (
         [(_("What may change"), free), (_("About you"), fixed)]
@@ -163,14 +164,14 @@ def _form(
         "situation.html",
         status,
         parts=parts,
-        given=[(f.label, f.show(values[f.name])) for f in desk.space.features if f.name in given],
+        given=[(f.label, f.show(values[f.name])) for f in space.features if f.name in given],
         doubts=doubts,
         values=values,
         wrong=wrong or {},
         examples=_examples(desk),
         example=example,
         token=token,
-        about=desk.space.meaning.said("about"),
+        about=space.meaning.said("about"),
         questions=desk.settings.questions,
         revision=0 if live is None else live.revision,
         settings=desk.settings,
@@ -189,16 +190,16 @@ def _examples(desk: Desk) -> list[str]:
 
 
 def _read(
-    desk: Desk, form: Form, known: dict[str, Any]
+    space: ActionSpace, form: Form, known: dict[str, Any]
 ) -> tuple[dict[str, Any], Array | None, dict[str, Any]]:
     """Return what a form holds, the row (d,) where it can be used as it is, and what else to say beside the form."""
-    own = [f.name for f in desk.space.features if f.derived is None]
+    own = [f.name for f in space.features if f.derived is None]
     values = {**{name: text(form, f"f.{name}") for name in own}, **known}
     try:
-        z = rows.read(desk.space, values)
+        z = rows.read(space, values)
     except rows.FieldError as error:
         return values, None, {"wrong": error.fields}
-    doubts = desk.space.doubts(desk.space.decode(z[None]))  # values that nobody in the table has
+    doubts = space.doubts(space.decode(z[None]))  # values that nobody in the table has
     return (values, None, {"doubts": doubts}) if doubts and text(form, "sure") != "1" else (values, z, {})
 
 
@@ -210,7 +211,7 @@ def started(request: Request, desk: D, form: Form) -> Response:
             403, _("Sessions are started by your adviser. Please use the link you were sent.")
         )
     count_start(request)
-    values, z, wrong = _read(desk, form, {})
+    values, z, wrong = _read(desk.space, form, {})
     return _form(request, desk, values, status=422, **wrong) if z is None else go(f"/s/{desk.start(z)}")
 
 
@@ -221,16 +222,17 @@ def overview(request: Request, desk: D, token: str) -> Response:
         if datetime.now(UTC) - live.entries[-1].time > AWAY:
             desk.append(live, Event("returned", {}))
         state = views.state(desk, live)
-        found, hidden = views.reasons(desk, live)
+        found, of_traits = views.reasons(desk, live)
         picked, said = plans.chosen(desk, live), reviews.answers(live)
     return page(
         request,
         "overview.html",
         state=state,
         token=token,
-        shown=views.shown(desk, state.subject),
+        shown=views.shown(live.space, state.subject),
         reasons=found,
-        withheld=protected() if hidden else "",
+        scale=live.case.scale,
+        of_traits=of_traits,
         chosen=picked,
         answered=said,
         active="situation",
@@ -241,15 +243,15 @@ def overview(request: Request, desk: D, token: str) -> Response:
 def changed_page(request: Request, desk: D, token: str) -> Response:
     """My situation has changed: the same form, filled with what we know."""
     with desk.open(token) as live:
-        return _form(request, desk, desk.space.values(live.session.here), token=token, live=live)
+        return _form(request, desk, live.space.values(live.session.here), token=token, live=live)
 
 
 @pages.post("/s/{token}/situation")
 def changed(request: Request, desk: D, token: str, form: Form) -> Response:
     """Go on from where the person is now; what the operator vouches for stays as it is, whatever a form says."""
     with desk.open(token) as live:
-        known = desk.space.values(live.session.here)
-        values, z, wrong = _read(desk, form, {name: known[name] for name in live.given})
+        known = live.space.values(live.session.here)
+        values, z, wrong = _read(live.space, form, {name: known[name] for name in live.given})
         if z is None:
             return _form(request, desk, values, status=422, token=token, live=live, **wrong)
         acts.replan(desk, live, z, revision=number(form, "revision"), key=key_of(form))

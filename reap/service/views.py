@@ -16,7 +16,7 @@ from reap.language import _, listed, ngettext, quoted
 from reap.service import schemas as out
 from reap.service.case import Case
 from reap.service.desk import Desk, Live
-from reap.space import Change, Feature
+from reap.space import ActionSpace, Change, Feature
 from reap.space.table import doubtful
 from reap.space.words import lowered, sentences
 
@@ -51,9 +51,9 @@ def _field(f: Feature) -> out.FeatureOut:
 
 def state(desk: Desk, live: Live) -> out.State:
     """Return a session as it stands."""
-    session, scale = live.session, desk.case.scale
+    session, scale = live.session, live.case.scale
     question, z = session.ask(), session.here
-    score, accepted, held = desk.case.rough(z), desk.case.accepts(z), desk.held_until(live.kept)
+    score, accepted, held = live.case.rough(z), live.case.accepts(z), desk.held_until(live.kept)
     ended: Status = "accepted" if accepted else "finished" if len(session.pool) else "no_plan"
     return out.State(
         revision=live.revision,
@@ -86,21 +86,21 @@ def state(desk: Desk, live: Live) -> out.State:
     )
 
 
-def shown(desk: Desk, values: Mapping[str, Any]) -> list[tuple[str, str]]:
+def shown(space: ActionSpace, values: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return a row as labels and values in words."""
-    return [(feature.label, feature.show(values[feature.name])) for feature in desk.space.features]
+    return [(feature.label, feature.show(values[feature.name])) for feature in space.features]
 
 
 def hypothetical(desk: Desk, live: Live, z: Array) -> out.Score:
     """Return the score of a row, and whether the person could get there."""
-    session, scale, accepted = live.session, desk.case.scale, desk.case.accepts(z)
+    session, scale, accepted = live.session, live.case.scale, live.case.accepts(z)
     reachable = bool(session.space.tighten(session.limits).allows(session.here[None], z[None])[0])
     said = [_("This would be accepted.") if accepted else _("This would not be accepted.")]
     if not reachable:
         said.append(_("But you could not get there from where you are."))
     said.append(_("Needed is {needed}.").format(needed=scale.needed))
     return out.Score(
-        score=(score := desk.case.rough(z)),
+        score=(score := live.case.rough(z)),
         said=scale.say(score),
         needed=scale.needed,
         threshold=scale.threshold,
@@ -110,23 +110,30 @@ def hypothetical(desk: Desk, live: Live, z: Array) -> out.Score:
     )
 
 
-def reasons(desk: Desk, live: Live, n: int = 4) -> tuple[list[out.RefusalReason], bool]:
-    """Return the principal reasons of a refusal, most important first, and whether a trait is left out of them.
+def reasons(desk: Desk, live: Live, n: int = 4) -> tuple[list[out.RefusalReason], str]:
+    """Return the principal reasons of a refusal, most important first, and what is to be said of traits that count.
 
     What the law may keep out of a decision, such as sex or age, is no reason for the person to read, unless the operator
     allows it on purpose; that something of the kind counts is said as such. None for somebody who is accepted.
     """
-    traits = {f.name for f in doubtful(desk.space.features)} - set(desk.settings.allow_traits)
+    traits = {f.name for f in doubtful(live.space.features)} - set(desk.settings.allow_traits)
     try:
-        found = desk.case.engine.reasons(desk.space.decode(live.session.here[None]), n + len(traits))
+        found = live.case.engine.reasons(live.space.decode(live.session.here[None]), n + len(traits))
     except InputError:  # the engine knows nobody who is accepted
-        return [], False
+        return [], ""
     kept = [
         out.RefusalReason(feature=r.feature, label=r.label, text=r.text)
         for r in found
         if r.feature not in traits
     ]
-    return kept[:n], any(r.feature in traits for r in found[:n])
+    if any(r.feature in traits for r in found[:n]):
+        return kept[:n], _(
+            "Something may count here that the law forbids to count, such as sex or age. "
+            "You can ask a person to look at the decision."
+        )
+    allowed = [lowered(live.space.feature(name).label) for name in live.case.traits if name not in traits]
+    said = _("The decision also looks at this, because the lender says that the law allows it: {features}.")
+    return kept[:n], said.format(features=listed(allowed)) if allowed else ""
 
 
 # questions ----------------------------------------------------------------------------------------------

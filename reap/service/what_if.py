@@ -31,9 +31,8 @@ def trial(desk: Desk, live: Live, z: Array) -> schemas.Score:
 @router.post("/api/v1/sessions/{token}/score", response_model=schemas.Score, responses=schemas.OF_SESSION)
 def score(desk: D, token: str, body: schemas.WhatIf) -> Response:
     """What if: the model's score of a row, rounded to whole points. Only the number of trials is stored."""
-    z = rows.read(desk.space, body.subject)
     with desk.open(token) as live:
-        return sent(trial(desk, live, z))
+        return sent(trial(desk, live, rows.read(live.space, body.subject)))
 
 
 @router.get("/s/{token}/what-if", include_in_schema=False)
@@ -42,9 +41,9 @@ def what_if(request: Request, desk: D, token: str) -> Response:
     with desk.open(token) as live:
         made, session, state = desk.plan(live), live.session, views.state(desk, live)
         here, space = session.here, session.space.tighten(session.limits)
-    tried: dict[str, Any] = desk.space.values(made.done[-1])
+    tried: dict[str, Any] = live.space.values(made.done[-1])
     wrong: dict[str, str] = {}
-    free = [f for f in desk.space.features if f.is_action and state.subject[f.name] is not None]
+    free = [f for f in live.space.features if f.is_action and state.subject[f.name] is not None]
     for feature in free:
         given = request.query_params.get(f"f.{feature.name}")
         try:
@@ -53,9 +52,9 @@ def what_if(request: Request, desk: D, token: str) -> Response:
             wrong[feature.name] = str(error)
     controls = [c for c in (_control(f, tried[f.name], state.subject, space, here) for f in free) if c]
     tried.update({c["feature"].name: c["value"] for c in controls if c["why"]})
-    own, result = [f.name for f in desk.space.features if f.derived is None], None
+    own, result = [f.name for f in live.space.features if f.derived is None], None
     if not wrong:
-        z = rows.read(desk.space, {name: tried[name] for name in own})
+        z = rows.read(live.space, {name: tried[name] for name in own})
         z = space.legal.brought(z[None], here)[0]
         asked = any(name.startswith("f.") for name in request.query_params)
         try:

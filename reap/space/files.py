@@ -34,7 +34,7 @@ _HEADER = """\
 #   includes   = [["500 or more", "100 or more"]]   levels of a category of which the first asks for all of the second and more
 #   phrases    = { up = "Repay over {after:month|months}", more = "longer loan" }   advice, and names in questions, in your words
 # Words in other languages: [features.NAME.de] with label, unit ("Monat|Monate"), levels (in the same order), phrases.
-# Under [space] go what a yes means (yes = "the bank would lend you the money"), to whom it is said (about = "You asked …"),
+# Under [space] go what a yes means (yes = "the bank’s computer would say yes today"), to whom it is said (about = "You asked …"),
 # what one does when all is done (ready = "Ask the bank again {time}"), the horizon (months within which a plan must be done)
 # and rules across features:
 #   rules = ["existing + 2 * new <= 5", "if job becomes self-employed then savings is at least 5000"]

@@ -286,7 +286,7 @@ class Meaning:
 
         [space]
         about = "You asked a bank for a loan, and it said no."
-        yes = "the bank would lend you the money"
+        yes = "the bank’s computer would say yes today"
         ready = "Ask the bank again {time}"
 
         [space.de]
@@ -298,7 +298,7 @@ class Meaning:
     about : str
         A sentence or two to the person: who they are, what they applied for.
     yes : str
-        What a yes means, as a clause without a full stop: "the bank would lend you the money". Something stands before it
+        What a yes means, as a clause without a full stop: "the bank’s computer would say yes today". Something stands before it
         ("either way"), so that in German it begins with its verb.
     ready : str
         What the person does once all is done, in a few words without a full stop, with ``{time}`` ("in 3 months", "at

@@ -71,7 +71,7 @@ def test_plans_hold_as_asked_and_say_so(case):
             assert agreed >= needed(0.7, 6) == 5
             assert plan.durability == agreed / 6
             assert (
-                f"{agreed} of 6 possible updates of the computer would still say yes; not a promise."
+                f"The computer would say yes today, and so would {agreed} of 6 possible updates of it. That is not a promise."
                 in str(plan)
             )
             call = Call(judge, x, A[None], [plan])

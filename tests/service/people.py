@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -16,7 +17,8 @@ import numpy as np
 from reap import effort
 from reap.checks.judge import Judge, dominates
 from reap.elicitation.pool import key, noticed
-from reap.service import plans
+from reap.recourse.advice import asks_for_less
+from reap.service import papers, plans
 
 #: Screens with a question at most: every one counts.
 SCREENS = 7
@@ -26,7 +28,7 @@ LARGE = re.compile(
     re.IGNORECASE,
 )
 #: Claims that nobody can check, and words that no neighbour would use.
-SURE = r"(?i)\d %|\bsure\b|guarantee|cheap|most people (choose|follow)|dearer|retraining|would lend you"
+SURE = r"(?i)\bsure\b|guarantee|cheap|most people (choose|follow)|dearer|retraining|would (lend|give) you"
 
 
 def text_of(page: str) -> str:
@@ -43,6 +45,39 @@ def form_of(page: str, action: str) -> dict[str, str]:
     return {name: html.unescape(value) for name, value in hidden}
 
 
+@dataclass(frozen=True)
+class First:
+    """What a first plan comes to: its effort for this person and as a session sees it, beside the easiest plan of today."""
+
+    effort: float
+    times: float
+    months: int
+    durability: float
+
+
+def announced(told) -> list[set[int]]:
+    """Parts of a plan that are said to be enough, as numbers of steps."""
+    parts = []
+    for text in told.enough:
+        steps = set(map(int, re.findall(r"\d+", text.split("today")[0])))
+        if "Any one" in text:
+            parts += [{step} for step in steps]
+        else:
+            parts.append(set(range(1, max(steps) + 1)) if "After" in text else steps)
+    return parts
+
+
+def text_of_pdf(file: bytes) -> str:
+    """The words of a PDF of ours, with one space between them."""
+    streams = re.findall(rb"(?s)stream\n(.*?)\nendstream", file)
+    shown = (
+        text
+        for one in streams
+        for text in re.findall(rb"(?s)\((.*?)(?<!\\)\) Tj", zlib.decompressobj().decompress(one))
+    )
+    return re.sub(r"\s+", " ", re.sub(r"\\(.)", r"\1", " ".join(text.decode("latin-1") for text in shown)))
+
+
 @dataclass
 class Walk:
     """One person's way through the pages of a running service, and the rules that were broken on it."""
@@ -52,12 +87,17 @@ class Walk:
     seed: int
     broken: list[str] = field(default_factory=list)
     counts: Counter = field(default_factory=Counter)
+    plans: list[First] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.rng = np.random.default_rng([7, self.seed])
         self.space = self.case.engine.space
         self.A = np.diag(np.exp(self.rng.normal(0, 1, self.space.dimension)))
         self.judge = Judge.of_engine(self.case.engine, self.case.like)
+        #: A share is a claim where no value of this space is one.
+        self.sure = (
+            SURE if any("%" in f"{f.unit}{f.phrases}" for f in self.space.features) else rf"{SURE}|\d %"
+        )
         #: Columns that are no words: nobody should read them.
         self.columns = [
             f.name
@@ -169,7 +209,7 @@ class Walk:
         items = re.findall(r"(?s)<li.*?</li>", " ".join(re.findall(r'(?s)<ul class="asks">(.*?)</ul>', page)))
         self.rule("colour never alone: marks", all('class="sign' in item for item in items))
         self.rule("colour never alone: letters", page.count('class="letter"') >= len(question.options))
-        self.rule("claims nothing", not re.search(SURE, said), said)
+        self.rule("claims nothing", not re.search(self.sure, said), said)
         progress = re.search(r"Question (\d+) of at most (\d+)", said)
         number = len(self.asked) + 1
         more = bool(self.totals) and number > max(self.totals) and "One more question" in said
@@ -199,19 +239,29 @@ class Walk:
         with desk.open(self.token) as live:
             offered, best = plans.offered(desk, live), live.session.recommend()
             told, efforts = plans.advice(desk, live), [live.session.effort(plan) for plan in offered]
+            easiest = live.session.engine.holding(0).plans(
+                self.space.decode(live.session.here[None]), live.session.matrix[None], live.session.limits
+            )[0]
+            # who has turned plans down may have turned down the easiest; less than one came for is advised last
+            known = [] if hasattr(self, "neither") or easiest.status != "ok" else [easiest]
+            known = [plan for plan in (*known, *offered) if asks_for_less(plan) <= asks_for_less(best)]
+            least = min(live.session.effort(plan) for plan in known) if best.status == "ok" else 0.0
         self.counts["with a plan" if best.status == "ok" else "no plan"] += 1
         if best.status != "ok":
             self.counts["no plan that holds, one of today"] += bool(offered)
-            help_offered = "What would help" in said or "know of no way" in said or best.note[:30] in said
+            help_offered = "What would help" in said or "found no way" in said or best.note[:30] in said
             self.rule("without a plan: what would help", help_offered, said[:200])
             return
         self.judge_plan(page, said, best)
+        self.plans.append(First(self.effort(best), efforts[0] / least, best.months, best.durability or 0.0))
+        self.rule("the first plan is nearly the easiest", self.plans[-1].times <= 1.5 + 1e-6, self.plans[-1])
+        self.parts_are_said(best, told)
         self.one_truth(said, best, told, offered, efforts)
         shown = re.findall(r'action="[^"]*/choose"', page)
         self.rule("every plan on offer can be chosen", len(shown) == len(offered))
         self.counts["two others or more"] += len(offered) >= 3
         self.rule("no plan twice", len({plans.name_of(p) for p in offered}) == len(offered))
-        sure = [plan for plan in offered if not plans.may_not_hold(desk, plan)]
+        sure = [plan for plan in offered if not plans.may_not_hold(desk.case, plan)]
         kinds = [frozenset(change.feature for change in plan.changes) for plan in sure]
         self.rule("the others are clearly different", len(set(kinds)) == len(kinds), kinds)
         for plan in offered:
@@ -225,12 +275,17 @@ class Walk:
     def one_truth(self, said: str, best, told, offered, efforts) -> None:
         """Plan page, comparison, paper and API say the same, and none of them offers what another denies."""
         compare, paper = text_of(self.get("/compare")), text_of(self.get("/print"))
+        pdf = text_of_pdf(self.here.client.get(f"/s/{self.token}/plan.pdf").content)
+        api = self.here.client.get(f"/api/v1/sessions/{self.token}/plan").json()
+        self.rule("the API says what the page says", api == told.model_dump(mode="json"))
+        for sentence in filter(None, (told.headline, told.stands, told.fit, *told.enough, *told.cautions)):
+            self.rule("the file says what the page says", papers.plain(sentence)[1:] in pdf, sentence)
         with self.here.app.state.desk.open(self.token) as live:
             answered = bool(live.session.answered)
         for place, text in (("plan", said), ("compare", compare), ("paper", paper)):
             self.rule(f"the {place} has the headline", told.headline in text, told.headline)
             self.rule(f"the {place} says how it stands", told.stands in text, told.stands)
-            self.rule(f"the {place} is sure of nothing", not re.search(SURE, text), text)
+            self.rule(f"the {place} is sure of nothing", not re.search(self.sure, text), text)
         for sentence in (*told.enough, *told.cautions, *filter(None, [told.fit[1:]])):
             self.rule("page and paper warn alike", sentence in said and sentence in paper, sentence)
         self.rule(
@@ -240,12 +295,24 @@ class Walk:
         for plan, asks in zip(offered, efforts, strict=True):
             easier = asks < efforts[0] * (1 - 1e-6)
             flagged = (
-                plans.may_not_hold(self.here.app.state.desk, plan)
+                plans.may_not_hold(self.here.app.state.desk.case, plan)
                 or "asks less of you than the first" in plan.note
             )
             self.rule(
                 "an easier plan is said as such, with its flaw", flagged or not easier, (asks, efforts[0])
             )
+
+    def parts_are_said(self, best, told) -> None:
+        """Every part of the plan that today's model accepts already, by the second judge, is announced."""
+        own, target = (self.space.values(best.path[i]) for i in (0, -1))
+        less = [
+            (how, row) for how, row in self.judge.less(own, target) if re.fullmatch(r"without [^,]+", how)
+        ]
+        for (how, _row), fine in zip(less, self.judge.accepts([row for _, row in less]), strict=True):
+            left_out = how.removeprefix("without ").split(" and ")
+            part = {action.step for action in told.changes if action.feature not in left_out}
+            said = any(known <= part for known in announced(told))
+            self.rule("a part that suffices is announced", said or not fine, (how, told.enough))
 
     def do(self, told, best) -> None:
         """Report the plan's actions one by one: the score is what the plan said, and an early yes was announced."""
@@ -267,13 +334,10 @@ class Walk:
                     "done as planned", action.said in now or "Good news: yes" in now, (action.said, now[:200])
                 )
             early = "Good news: yes" in now and len(done) < len(told.changes)
-            known = [set(map(int, re.findall(r"\d+", text.split("today")[0]))) for text in told.enough]
-            known = [
-                set(range(1, max(k) + 1)) if "After" in t else k
-                for k, t in zip(known, told.enough, strict=True)
-            ]
             self.rule(
-                "an early yes was announced", not early or any(k <= set(done) for k in known), told.enough
+                "an early yes was announced",
+                not early or any(part <= set(done) for part in announced(told)),
+                told.enough,
             )
         self.rule("all of it done is a yes", "Good news: yes" in now, now[:200])
 

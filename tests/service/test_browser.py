@@ -148,7 +148,7 @@ def test_the_whole_way_by_mouse(visit, service, talkative, width):
     slider = page.locator("input[type=range]").first
     slider.fill(slider.get_attribute("min"))
     page.wait_for_function("old => document.querySelector('[data-result]').textContent !== old", arg=shown)
-    assert "Hypothetical" in page.text_content("main")
+    assert "Just a trial" in page.text_content("main")
     page.get_by_role("link", name="Back to your plan").click()
     page.get_by_role("link", name="Print or save it").first.click()
     fits(page)

@@ -48,7 +48,7 @@ def test_reasons_are_those_of_the_engine_and_stand_in_the_notice(
 
 def test_every_duty_is_done_by_the_api_as_well_as_on_the_page(serve, tmp_path, row):
     brand = {"name": "Example Bank", "creditor": "Example Bank plc", "regulator": "the authority"}
-    here = serve(f"sqlite:///{tmp_path}/reap.db", brand=brand, commitment_days=60, hold_days=30)
+    here = serve(f"sqlite:///{tmp_path}/reap.db", brand=brand, honour_months=6, hold_days=30)
     token = here.start(row)["token"]
     api, client = f"/api/v1/sessions/{token}", here.client
     for code in ("en", "de", "es"):
@@ -86,7 +86,7 @@ def test_every_duty_is_done_by_the_api_as_well_as_on_the_page(serve, tmp_path, r
 
 
 def test_a_plan_is_chosen_once_and_honoured_where_that_is_promised(serve, tmp_path, row):
-    here = serve(f"sqlite:///{tmp_path}/reap.db", commitment_days=60)
+    here = serve(f"sqlite:///{tmp_path}/reap.db", honour_months=6)
     token = here.start(row)["token"]
     plan = here.client.get(f"/api/v1/sessions/{token}/plan").json()
     assert len(plan["others"]) <= 2

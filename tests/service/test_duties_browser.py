@@ -29,7 +29,7 @@ def own(browser):
 
 @pytest.mark.slow
 def test_a_person_asks_the_operator_answers_and_what_was_done_is_scored_again(own, serve, row, tmp_path):
-    here = serve(f"sqlite:///{tmp_path}/reap.db", commitment_days=60, hold_days=30)
+    here = serve(f"sqlite:///{tmp_path}/reap.db", honour_months=6, hold_days=30)
     token = here.start(row)["token"]
     person = own(here.url, viewport={"width": 360, "height": 640})
     desk = own(here.url, http_credentials={"username": "operator", "password": ADMIN})

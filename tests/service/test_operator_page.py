@@ -70,7 +70,7 @@ def test_a_trait_that_the_law_may_protect_is_named_to_the_operator_and_is_no_rea
         named = [r.label for r in brief_engine.reasons(person) if r.feature in ("personal_status", "age")]
         token = service.start(german.space.values(german.space.vector(person)))["token"]
         said = text_of(service.client.get(f"/s/{token}").text)
-        assert ("Something may count here that the law forbids to count." in said) == bool(named)
+        assert ("Something may count here that the law forbids to count" in said) == bool(named)
         why = said.partition("main reasons")[2].partition("What we know about you")[0]
         assert "Age:" not in why
         assert "Personal status:" not in why

@@ -142,7 +142,7 @@ def test_an_operators_answer_goes_to_the_end_of_a_log_once_whoever_writes_there_
     assert list(store.faults()) == []
     with pytest.raises(MissingError):
         reviews.answer(store, "nobody", 1, "stands", "")
-    assert Live(kept, entries=store.events(kept.id)).revision == 0  # changes nothing that is seen
+    assert Live(kept, None, entries=store.events(kept.id)).revision == 0  # changes nothing that is seen
     with pytest.raises(InputError, match="type of entry"):
         add(store, kept, 17, "invented", {})
 
