@@ -29,7 +29,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "belief": (3_055, 12),
     "learning": (552, 4),
     "cli": (2_000, 11),
-    "service": (6_240, 25),
+    "service": (6_455, 26),
     "doors": (872, 6),
     "batch": (1_293, 5),
     "checks": (2_520, 11),
