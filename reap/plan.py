@@ -31,6 +31,8 @@ STATUSES: tuple[str, ...] = get_args(Status)
 FORMAT = Format("plan", "reap.plan", 1, "what Plan.to_json wrote")
 #: Encoded values beyond this are nobody's, and their products overflow.
 LARGEST = 1e100
+#: What is written of a plan as it is.
+_PLAIN = ("note", "neighbors", "along", "durability", "refits", "chance", "price")
 #: What a plan may say beside its rows: the least and the most of each number, where there is one.
 _NUMBERS = {
     "bound": (0.0, math.inf),
@@ -385,13 +387,7 @@ class Plan:
             "scores": self.scores.tolist(),
             "effort": None if np.isnan(self.effort) else float(self.effort),
             "scale": self.scale.to_dict(),
-            "note": self.note,
-            "neighbors": self.neighbors,
-            "along": self.along,
-            "durability": self.durability,
-            "refits": self.refits,
-            "chance": self.chance,
-            "price": self.price,
+            **{name: getattr(self, name) for name in _PLAIN},
             "cliffs": [asdict(cliff) for cliff in self.cliffs],
         }
 
@@ -424,20 +420,30 @@ class Plan:
         """Undo ``to_dict``; a plan that no engine could have made is refused."""
         FORMAT.check(data)
         try:
-            said = read_bare(data)
-            space = space or ActionSpace.from_toml(data["space"])
-            made = cls(
-                space=space.at_values(said["path"][0], data["rows"][0]) if data.get("rows") else space,
-                status=data["status"],
-                confidence=Confidence(**data["confidence"]) if data.get("confidence") else None,
-                bound=data.get("bound"),
-                **said,
+            made = cls.from_bare(data, space or ActionSpace.from_toml(data["space"]))
+            sure = data["confidence"] and Confidence(**data["confidence"])
+            here = made.space.at_values(made.path[0], data["rows"][0])
+            made = replace(
+                made, space=here, status=data["status"], bound=data["bound"], confidence=sure or None
             )
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             raise InputError(f"the plan is damaged: {error}") from None
         if (wrong := unreadable(made) or _contradiction(made)) is not None:
             raise InputError(f"the plan is damaged: {wrong}")
         return made
+
+    @classmethod
+    def from_bare(cls, data: Mapping[str, Any], space: ActionSpace) -> Plan:
+        """Undo ``bare``; whether the plan is sound is not looked at here, see ``unreadable``."""
+        return cls(
+            space,
+            numbers(data["path"]),
+            numbers(data["scores"]),
+            float(numbers(data["effort"])),
+            scale=Scale.from_dict(data["scale"]),
+            cliffs=tuple(Cliff(**cliff) for cliff in data["cliffs"]),
+            **{name: data[name] for name in _PLAIN},
+        )
 
     def to_json(self) -> str:
         """Return the plan as JSON; ``from_json`` brings it back."""
@@ -462,41 +468,27 @@ def date(plans: Sequence[Plan]) -> None:
 # whether a plan from a file could have been made by an engine -----------------------------------------
 
 
-def read_bare(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what ``Plan.bare`` wrote as arguments of ``Plan``; whether it is sound is not looked at here, see ``unreadable``."""
-    path, effort = data["path"], data["effort"]
-    # older files have a threshold of probabilities only
-    scale = Scale.from_dict(data["scale"]) if data.get("scale") else Scale(float(data["threshold"]))
-    return {
-        "path": _numbers([[np.nan if v is None else v for v in row] for row in path]),
-        "scores": _numbers(data["scores"] if "scores" in data else data["probabilities"]),
-        "effort": float(_numbers(np.nan if effort is None else effort)),
-        "scale": scale,
-        "cliffs": tuple(Cliff(**cliff) for cliff in data.get("cliffs", ())),
-        "along": data.get("along", False),
-        **{name: data.get(name) for name in ("note", "neighbors", "durability", "refits", "chance", "price")},
-    }
+def numbers(values: Any) -> Array:
+    """Return numbers of a file as an array, null for what is missing; words, and what is too large to reckon with, are none."""
 
+    def filled(value: Any) -> Any:
+        if isinstance(value, list):
+            return [filled(each) for each in value]
+        return np.nan if value is None else value
 
-def _numbers(values: Any) -> Array:
-    """Return numbers of a file as an array; words that look like numbers, such as "NaN", are none."""
-    made = np.array(values)
+    made = np.array(filled(values))
     if made.dtype.kind not in "fiu" and made.size:
         raise InputError("a value of a row or a score is no number")
-    return made.astype(float)
+    made = made.astype(float)
+    if (np.abs(made) > LARGEST).any():
+        raise InputError("a value of a row or a score is infinite, or too large to reckon with")
+    return made
 
 
 def _contradiction(plan: Plan) -> str | None:
     """Return what of a plan contradicts the rest, in half a sentence: illegal rows, or "ok" and not accepted; else None."""
-    if plan.status == "ok":
-        if not (math.isfinite(plan.effort) and plan.effort >= 0):
-            return f"its effort is {plan.effort!r}"
-        if not plan.valid:
-            return "it says that it is accepted, and its score says otherwise"
-        if len(plan.path) < 2:
-            return "it has no step"
-    elif len(plan.path) != 1:
-        return f"its status is {plan.status!r}, and yet it has steps"
+    if plan.status == "ok" and not plan.valid:
+        return "it says that it is accepted, and its score says otherwise"
     if not plan.space.allows(plan.path[:1], plan.path[-1:]).all():
         return "the action space does not allow what it advises"
     return None
@@ -508,8 +500,10 @@ def unreadable(plan: Any) -> str | None:
     shaped = path.ndim == 2 and scores.ndim == 1 and len(path) > 0
     if not shaped or path.shape != (len(scores), plan.space.dimension):
         return f"its path has shape {path.shape}, its scores {scores.shape}"
-    if (np.abs(path) > LARGEST).any():
-        return "a value of its path is infinite, or too large to reckon with"
+    if (plan.status == "ok") != (len(path) > 1):
+        return f"its status is {plan.status!r}, and it has {len(path) - 1} steps"
+    if plan.status == "ok" and not plan.effort >= 0:
+        return f"its effort is {plan.effort!r}"
     if not np.isfinite(scores).all() or not (0 < scale.spread < math.inf):
         return "a score, or the unit of scores, is not a finite number"
     if not (all(map(math.isfinite, scale.extent)) and scale.extent[0] < scale.extent[1]):

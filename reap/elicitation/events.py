@@ -26,7 +26,7 @@ from reap._formats import Format
 from reap._typing import Array
 from reap.elicitation.learned import check_level
 from reap.elicitation.question import Question, read_choice
-from reap.plan import LARGEST, Plan, number, read_bare, unreadable
+from reap.plan import Plan, number, numbers, unreadable
 from reap.recourse import Engine
 from reap.recourse.engine import differences
 from reap.space import ActionSpace, Limits
@@ -184,33 +184,157 @@ def _place(place: Any, plans: Sequence[Plan]) -> Plan:
 
 
 def read_plans(items: Sequence[Mapping[str, Any]], space: ActionSpace) -> list[Plan]:
-    """Return plans that were written without their words; of another space, or with rows that are nobody's: refused."""
-    plans = [Plan(space, **read_bare(item)) for item in items]
-    for plan in plans:
-        if plan.path.ndim != 2 or plan.path.shape[1] != space.dimension:
-            raise InputError(f"a plan has shape {plan.path.shape}, the space {space.dimension} columns")
-        _check_size(plan.path)
-    return plans
-
-
-def vector(items: Sequence[float | None]) -> Array:
-    """Return a vector from JSON numbers, null for missing values; what is too large to reckon with is refused."""
-    made = np.array([np.nan if v is None else v for v in items])
-    if made.dtype.kind not in "fiu" and made.size:  # words that look like numbers, such as "NaN", are none
-        raise damaged("a value of a row is no number")
-    made = made.astype(float)
-    _check_size(made)
-    return made
-
-
-def _check_size(z: Array) -> None:
-    if (np.abs(z) > LARGEST).any():
-        raise damaged("a value of a row is infinite, or too large to reckon with")
+    """Return plans that were written without their words."""
+    return [Plan.from_bare(item, space) for item in items]
 
 
 def damaged(what: str) -> InputError:
     """Return the error of a session that is not as an engine and a person leave it."""
     return InputError(f"the session is damaged: {what}")
+
+
+# what a person says: each thing is checked and becomes an event, be it said now or read in a file -----------
+
+
+def screened(
+    space: ActionSpace,
+    offered: Sequence[str],
+    changeable: Sequence[str] | None,
+    difficulty: Mapping[str, int] | None = None,
+) -> Event:
+    """Return the event of the screening: which of the ``offered`` actions the person could change, and how hard that is.
+
+    Actions that are not named stay as they are. ``changeable`` None: the screening was skipped, which says nothing.
+    """
+    levels = dict(difficulty or {})
+    if changeable is None:
+        if levels:
+            raise InputError("a skipped screening says nothing of difficulties; name what is changeable too")
+        return Event("screened", {"changeable": None, "difficulty": {}, "limits": Limits().to_dict()})
+    if isinstance(changeable, str):
+        raise InputError(f"changeable is {changeable!r}; give a list of names, or None to skip")
+    named = list(dict.fromkeys(changeable))
+    for name in (*named, *levels):
+        space.feature(name)
+        if not offered:
+            raise InputError(f"{name!r} cannot change: within the limits nothing can; relax one first")
+        if name not in offered:
+            raise InputError(f"{name!r} is not for this person to change; offered are: {', '.join(offered)}")
+    for name, level in levels.items():
+        if name not in named:
+            raise InputError(f"a difficulty is given for {name!r}, which is not among what is changeable")
+        check_level(level)
+    rest = Limits(fixed=tuple(name for name in offered if name not in named))
+    return Event("screened", {"changeable": named, "difficulty": levels, "limits": rest.to_dict()})
+
+
+def answered(
+    space: ActionSpace, question: Question, choice: int | str, impossible: str | Sequence[str] = ()
+) -> Event:
+    """Return the event of an answer to a question: an option, "same", "skip", or "neither" with what is ``impossible``."""
+    return Event("answered", {"question": question.id, **_said(space, question, choice, impossible)})
+
+
+def revised(
+    space: ActionSpace,
+    answers: Sequence[Question],
+    position: int,
+    choice: int | str,
+    impossible: str | Sequence[str] = (),
+) -> Event:
+    """Return the event of another answer to an earlier question, by its position among the answers, from 0."""
+    if not 0 <= position < len(answers):
+        raise InputError(f"there is no answer {position + 1}; {len(answers)} were given")
+    return Event("revised", {"position": position, **_said(space, answers[position], choice, impossible)})
+
+
+def _said(
+    space: ActionSpace, question: Question, choice: int | str, impossible: str | Sequence[str]
+) -> dict[str, Any]:
+    given = read_choice(choice, len(question.options))
+    names = _named(space, impossible)
+    if names and given != "neither":
+        raise InputError('impossible changes are named with the answer "neither"')
+    return {"choice": given, "impossible": names}
+
+
+def _named(space: ActionSpace, impossible: str | Sequence[str]) -> list[str]:
+    names = [impossible] if isinstance(impossible, str) else list(dict.fromkeys(impossible))
+    for name in names:
+        space.feature(name)
+    return names
+
+
+def refused(space: ActionSpace, plans: Sequence[Plan], impossible: str | Sequence[str] = ()) -> Event:
+    """Return the event of "none of these", said to plans to choose from."""
+    if not plans or any(plan.status != "ok" for plan in plans):
+        raise InputError("there is no plan to refuse; call plans() first")
+    return Event(
+        "refused",
+        {"plans": [plan.bare() for plan in plans], "impossible": _named(space, impossible)},
+    )
+
+
+def constrained(
+    space: ActionSpace,
+    feature: str | None = None,
+    *,
+    fixed: bool = False,
+    at_least: Any = None,
+    at_most: Any = None,
+    exclude: Sequence[Any] = (),
+    difficulty: int | None = None,
+    within_months: int | None = None,
+) -> Event:
+    """Return the event of a wish about one feature: keep it, bound it, exclude levels, say how hard it is (1 to 5).
+
+    ``within_months``, with or without a feature: when the plan must be done.
+    """
+    in_time = space.limits(within_months=within_months)
+    if feature is None:
+        if not in_time or fixed or exclude or not (at_least is at_most is difficulty is None):
+            raise InputError("name the feature that you have a wish for, or give within_months alone")
+        return Event("constrained", {"feature": None, "limits": in_time.to_dict(), "difficulty": None})
+    about = space.feature(feature)
+    wish = space.limits(
+        fixed=[feature] if fixed else [],
+        at_least={} if at_least is None else {feature: at_least},
+        at_most={} if at_most is None else {feature: at_most},
+        exclude={feature: list(exclude)} if exclude else {},
+    )
+    wish = wish.merge(in_time)
+    if not wish and difficulty is None:
+        raise InputError(
+            f"say what you wish for {feature!r}: fixed, at_least, at_most, exclude, difficulty or within_months"
+        )
+    if not about.is_action:
+        raise InputError(f"no plan advises to change {feature!r}, so there is nothing to wish for")
+    if at_least is not None and at_most is not None and about.is_number and at_least > at_most:
+        raise InputError(f"the least, {about.show(at_least)}, is above the most, {about.show(at_most)}")
+    if about.levels and len(set(exclude)) == len(about.levels):
+        raise InputError(f"every level of {feature!r} is excluded; leave at least one")
+    if difficulty is not None:
+        check_level(difficulty)
+    return Event("constrained", {"feature": feature, "limits": wish.to_dict(), "difficulty": difficulty})
+
+
+def released(limits: Limits, feature: str) -> Event:
+    """Return the event of taking back every limit on one feature, or on the whole plan ("max_changes", "within_months")."""
+    if feature not in limits.names:
+        raise InputError(
+            f"there is no limit on {feature!r}; limited are: {', '.join(limits.names) or 'nothing'}"
+        )
+    return Event("released", {"feature": feature})
+
+
+def standing(space: ActionSpace, z: Array) -> dict[str, Any]:
+    """Return where a person stands, a vector (d,), as plain values: missing ones are null."""
+    return {"z": [None if math.isnan(v) else v for v in z.tolist()], "subject": space.values(z)}
+
+
+def replanned(space: ActionSpace, z: Array) -> Event:
+    """Return the event of a new situation, a vector (d,)."""
+    return Event("replanned", standing(space, z))
 
 
 # a log from outside ------------------------------------------------------------------------------------
@@ -267,36 +391,48 @@ class LogReader:
         limits: Limits,
         here: Array,
         question: Question | None,
-        answered: Sequence[Question],
+        history: Sequence[Question],
     ) -> None:
-        """Check what happens next to somebody who stands ``here`` (d,), by the question on the table and those answered."""
-        said, allowed = event.payload, space.tighten(limits)
+        """Check what happens next to somebody who stands ``here`` (d,), by the question on the table and those answered.
+
+        What a person said must be what they could have said: the same words make the same event.
+        """
+        said, allowed, known = event.payload, space.tighten(limits), None
         match event.type:
             case "asked" | "recommended":
                 self._shown(Shown.of(event, space), here, allowed)
             case "answered":
                 if question is None:
                     raise damaged("there is no question to answer")
-                if said["question"] != question.id:
-                    raise damaged(f"it answers the question {said['question']!r}, which is not the one asked")
-                _check_answer(said, question, space)
+                known = answered(space, question, said["choice"], said["impossible"])
             case "revised":
-                _check_answer(said, answered[said["position"]], space)
+                known = revised(space, history, said["position"], said["choice"], said["impossible"])
             case "refused":
-                if not (turned_down := read_plans(said["plans"], space)):
-                    raise damaged("it refuses plans, and names none")
-                self._plans(turned_down, True, here, allowed)
-                _check_names(said["impossible"], space)
+                plans = read_plans(said["plans"], space)
+                self._plans(plans, True, here, allowed)
+                known = refused(space, plans, said["impossible"])
             case "constrained":
-                if said["feature"] is not None:
-                    _check_names([said["feature"]], space)
-                space.tighten(Limits.from_dict(said["limits"]))
-                if said["difficulty"] is not None:
-                    check_level(said["difficulty"])
+                name, wish = said["feature"], Limits.from_dict(said["limits"])
+                known = constrained(
+                    space,
+                    name,
+                    fixed=name in wish.fixed,
+                    at_least=wish.at_least.get(name),
+                    at_most=wish.at_most.get(name),
+                    exclude=wish.exclude.get(name, ()),
+                    difficulty=said["difficulty"],
+                    within_months=wish.within_months,
+                )
+                space.tighten(wish)
             case "screened":
-                _check_screening(said, space)
+                rest, named = Limits.from_dict(said["limits"]).fixed, said["changeable"]
+                known = screened(space, [*(named or ()), *rest], named, said["difficulty"])
+            case "released":
+                known = released(limits, said["feature"])
             case "replanned":
                 self._stands(said, space)
+        if known is not None and any(said[name] != value for name, value in known.payload.items()):
+            raise damaged(f"nobody can have {event.type} what it says")
 
     def _shown(self, shown: Shown, here: Array, allowed: ActionSpace) -> None:
         plans, question = list(shown.found or ()), shown.question
@@ -313,13 +449,13 @@ class LogReader:
                 plans += question.options
             else:
                 self._plans(question.options, False, here, allowed)
-            str(question)
         self._plans(plans, True, here, allowed)
+        str(question)
 
     def _stands(self, said: Mapping[str, Any], space: ActionSpace) -> None:
         """Refuse a place where nobody stands: no vector of a row, or not the row that the file says."""
-        z = vector(said["z"])
-        if z.shape != (space.dimension,) or np.isinf(z).any():
+        z = numbers(said["z"])
+        if z.shape != (space.dimension,):
             raise damaged(f"the person stands at {len(z)} numbers; the space has {space.dimension} columns")
         row = space.encode(space.decode(z[None]))[0]
         if not np.allclose(row, z, rtol=0, atol=1e-9, equal_nan=True):
@@ -332,14 +468,10 @@ class LogReader:
         for plan in plans:
             if (wrong := unreadable(plan)) is not None:
                 raise damaged(f"a plan cannot be read: {wrong}")
-            if len(plan.path) < 2:
-                raise damaged("a plan has no step")
             if not np.allclose(plan.path[0], here, rtol=0, atol=1e-9, equal_nan=True):
                 raise damaged("a plan begins where the person does not stand")
             if self.engine is not None and plan.scale != self.engine.classifier_.scale:
                 raise damaged("a plan's scores are of another kind than the model's")
-            if not (math.isfinite(plan.effort) and plan.effort >= 0):
-                raise damaged(f"a plan's effort is {plan.effort!r}")
         if not plans:
             return
         if self.engine is not None:
@@ -356,38 +488,3 @@ class LogReader:
         rows = np.concatenate([plan.path[1:] if plan.along else plan.path[-1:] for plan in plans])
         if not allowed.allows(here[None], rows).all():
             raise damaged("a plan breaks the person's limits")
-
-
-def _check_answer(said: Mapping[str, Any], question: Question, space: ActionSpace) -> None:
-    choice = said["choice"]
-    if isinstance(choice, bool) or choice != read_choice(choice, len(question.options)):
-        raise damaged(f"{choice!r} is not an answer to question {question.number}")
-    _check_names(said["impossible"], space)
-
-
-def _check_screening(said: Mapping[str, Any], space: ActionSpace) -> None:
-    """Refuse a screening that names what is not there, or whose limits do not follow from what it names."""
-    named, limits = said["changeable"], Limits.from_dict(said["limits"])
-    space.tighten(limits)
-    if limits != Limits(fixed=limits.fixed):
-        raise damaged("its screening limits more than what stays as it is")
-    if named is None:
-        if limits.fixed or said["difficulty"]:
-            raise damaged("its screening was skipped, and yet says something")
-        return
-    _check_names(named, space)
-    if set(named) & set(limits.fixed):
-        raise damaged("its screening keeps what the person could change")
-    for name, level in dict(said["difficulty"]).items():
-        if name not in named:
-            raise damaged(
-                f"its screening has a difficulty for {name!r}, which is not among what is changeable"
-            )
-        check_level(level)
-
-
-def _check_names(names: Sequence[str], space: ActionSpace) -> None:
-    if isinstance(names, str) or not isinstance(names, Sequence):
-        raise damaged(f"{names!r} is no list of names")
-    for name in names:
-        space.feature(name)

@@ -1,4 +1,4 @@
-"""What a person says of single features, and what an effort matrix says of them: how hard changes are, on one scale."""
+"""How hard changes of single features are: what a person says, and what an effort matrix says, on one scale."""
 
 from __future__ import annotations
 
@@ -84,23 +84,13 @@ class Difficulty:
 
 
 @dataclass(frozen=True)
-class Together:
-    """Two changes that help (or hinder) each other when both rise; ``strength`` in [−1, 1], negative helps."""
-
-    first: str
-    second: str
-    strength: float
-
-
-@dataclass(frozen=True)
 class Learned:
-    """Which changes are hard for the person, hardest first, and which go together, strongest first.
+    """Which changes are hard for the person, hardest first.
 
     ``changes``, ``waiting``: whether the answers say that they mind the number of changes, or the time.
     """
 
     difficulties: tuple[Difficulty, ...]
-    pairs: tuple[Together, ...]
     changes: bool = False
     waiting: bool = False
 
@@ -119,25 +109,13 @@ def learned(space: ActionSpace, A: Array, z0: Array, minded: Array) -> Learned:
     """Return what an effort matrix (d, d) says about the features that a subject can change.
 
     The difficulty of a feature is the mean of its diagonal entries, relative to the mean over features: the effort
-    of crossing its whole range alone. Off-diagonals, ``A_ij / √(A_ii A_jj)``, say whether raising both at once takes
-    more effort (positive) or less (negative) than raising each alone.
+    of crossing its whole range alone.
 
     ``minded``: how likely it is that the number of changes matters, then the time, as far as they were asked about.
     """
-    free = movable(space, z0)
     told = [bool(chance >= MINDED) for chance in minded]
-    if not free:
-        return Learned((), (), *told)
+    free = movable(space, z0)
     raw = np.array([np.diag(A)[space.slices[f.name]].mean() for f in free])
-    levels = raw / max(raw.mean(), 1e-300)
+    levels = raw / max(raw.mean(), 1e-300) if free else raw
     order = np.argsort(-levels, kind="stable")
-    hard = tuple(Difficulty(free[i].name, free[i].label, float(levels[i])) for i in order)
-    single = [f for f in free if f.kind != "categorical"]
-    pairs = []
-    for i, first in enumerate(single):
-        for second in single[i + 1 :]:
-            a, b = space.slices[first.name].start, space.slices[second.name].start
-            scale = np.sqrt(max(A[a, a] * A[b, b], 1e-300))
-            pairs.append(Together(first.label, second.label, float(np.clip(A[a, b] / scale, -1, 1))))
-    pairs.sort(key=lambda pair: -abs(pair.strength))
-    return Learned(hard, tuple(pairs), *told)
+    return Learned(tuple(Difficulty(free[i].name, free[i].label, float(levels[i])) for i in order), *told)

@@ -1,11 +1,15 @@
-"""The two ways to hold a session: our own, and the paper's to the letter; each with the settings that research turns."""
+"""The two ways to hold a session: our own, and the paper's to the letter; each with the settings that research turns.
+
+A way answers five questions, and the session asks no others: what is believed of somebody (``belief``), which matrix stands for
+that (``matrix``), what is asked next (``next``), why nothing is (``silence``), and what is recommended (``best``).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -13,10 +17,30 @@ from reap._errors import InputError, unknown
 from reap._typing import Array
 from reap.belief import Belief, ConfidenceSet, LearnedPrior, Posterior
 from reap.belief.learned_prior import LearnedPriorLike, learned_prior
+from reap.effort import Efforts, of_moves
+from reap.elicitation.choosing import aside, may_be_recommended
+from reap.elicitation.events import Shown
 from reap.elicitation.learned import FACTORS
-from reap.elicitation.pool import ROWS, minded
+from reap.elicitation.pool import ROWS, PlanParts, Pool, Rows, minded
+from reap.elicitation.question import Question
+from reap.language import _
+from reap.plan import Confidence, Plan
 from reap.questions import Decision, SimilarCost, Strategy
+from reap.questions.greedy import promising
+from reap.questions.strategy import samples_of
+from reap.recourse.advice import advised, priced
+from reap.recourse.chance import MOST
 from reap.space import ActionSpace
+
+if TYPE_CHECKING:
+    from reap.elicitation.session import Elicitation
+
+#: A plan counts as best while no other is easier by more than this.
+WITHIN = 0.05
+#: Plans whose parts are asked about, the most promising.
+PROMISING = 25
+#: How many of a round's matrices also ask for plans that are easier to bear, and what a change then asks beside its size.
+BEARABLE, MINDED = 8, (0.03, 1.0)
 
 Center = Literal["published", "chebyshev", "analytic"]
 Objective = Literal["worst-case", "minimax", "expected"]
@@ -105,6 +129,121 @@ class Bayes:
             "name": self.name,
         }
 
+    # how a session is held --------------------------------------------------------------------------------
+
+    def matrix(self, session: Elicitation) -> Array:
+        """Return what a change is expected to cost, (d, d), with the columns beside the changes."""
+        return np.asarray(session.belief.estimate())
+
+    def effort(self, session: Elicitation, plan: Plan) -> float:
+        """Return the expected effort of a plan."""
+        return float(samples_of(session.belief, "a session").expected(session.pool.priced([plan]))[0])
+
+    def next(self, session: Elicitation, rng: np.random.Generator) -> tuple[Shown, Pool]:
+        """Return what comes next: the plans that the engine finds, the question, and the pool with these plans."""
+        found, question, pool = None, None, session.pool
+        looked = session._round.found is not None
+        if looked or session._settled:
+            question = self._question(session, pool, rng)
+        if question is None and not looked:  # before we say that nothing is left to ask
+            found, pool = self.look(session)
+            if found or not session._settled:
+                question = self._question(session, pool, rng)
+        return Shown(found, question), pool
+
+    def silence(self, session: Elicitation) -> str:
+        """Return why nothing is asked, or nothing more, as a sentence."""
+        pool = session.pool.without(aside(session, session.pool))
+        if len(pool) == 0:
+            return _("There is no plan to compare.")
+        if len(pool) == 1:
+            return _("There is only one plan for you, so there is nothing to compare.")
+        if np.isinf(pool.burden(())).all():
+            return _("The plans for you are too much alike to feel a difference, so nothing is asked.")
+        if session.answered:
+            return _("More answers would not change your plan.")
+        return _("One plan is the easiest for you whatever you find hard, so nothing is asked.")
+
+    def look(self, session: Elicitation) -> tuple[list[Plan], Pool]:
+        """Let the engine answer for the belief of this round; return the plans that join the pool, and the pool with them."""
+        engine, x, d = session.engine, session._x, session.space.dimension
+        belief = samples_of(session.belief, "a session")
+        rng = np.random.default_rng([session._seed, session.revision])
+        drawn = Efforts.of(belief.sample(self.samples, random_state=rng))
+        each = Efforts.of(drawn.matrices[..., :d, :d], drawn.powers, drawn.per_change, drawn.per_wait)
+        asked = Efforts.joined([Efforts.of(session.matrix[None]), each])
+        if belief.dimension > d and not len(session.pool):
+            asked = _minding(asked, session.space)
+        found = engine.plans(x, asked, session.limits)
+        if engine.acceptance_.by_chance:  # the easiest of all is what no recommendation may exceed by much
+            easiest = engine.holding(0).plans(x, asked[:1], session.limits)
+            found += engine.acceptance_.told(easiest)
+        joining = session.pool.new(found)
+        return joining, session._with(joining)
+
+    def best(self, session: Elicitation, pool: Pool) -> Plan:
+        """Return the plan that is the easiest chance of a yes, by expected effort, with how sure we are of it."""
+        engine, x, limits = session.engine, session._x, session.limits
+        if not len(pool):
+            return advised(engine, engine.plans(x, session.matrix[None], limits)[0], x, limits)
+        belief = samples_of(session.belief, "a session")
+        efforts, expected, worth = (
+            session._efforts(pool),
+            belief.expected(pool.moves),
+            may_be_recommended(session, pool),
+        )
+        limit = MOST * float(expected[worth].min())
+        rank = np.where(expected <= limit, expected / pool.chances, np.inf)
+        best = int(worth[np.argmin(rank[worth])])
+        shown = ~aside(session, pool)
+        shown[worth] = True
+        others, own = efforts[:, shown], efforts[:, [best]]
+        least = others.min(axis=1, keepdims=True)
+        # against a tenth of the usual effort at least: without this floor the expectation need not exist
+        floor = np.maximum(np.maximum(least, np.median(others, axis=1, keepdims=True) / 10), 1e-300)
+        confidence = Confidence(
+            within=float(belief.weights @ (own <= (1 + WITHIN) * least)[:, 0]),
+            excess=float(belief.weights @ ((own - least) / floor)[:, 0]),
+            answers=session.answered,
+        )
+        plan = replace(pool[best], confidence=confidence, effort=float(expected[best]))
+        return priced(engine, plan, x, session.matrix, limits, session.effort)
+
+    def _question(self, session: Elicitation, pool: Pool, rng: np.random.Generator) -> Question | None:
+        """Return the question that the strategy chooses among plans and their parts; None where it has none."""
+        options = pool.without(aside(session, pool))
+        parts = self._parts(session, options)
+        choice = options.choose(session.strategy, session.belief, session._shown, rng, self.rows, parts)
+        if choice is None:
+            return None
+        count = len(options)
+        if parts is None or choice.options[0] < count:
+            return session._question([options[i] for i in choice.options], rng, choice.gain)
+        shown = [parts.plans[i - count] for i in choice.options]
+        scores = np.asarray(session.engine.classifier_.score(np.concatenate([part.path for part in shown])))
+        each = zip(shown, scores.reshape(len(shown), -1), strict=True)
+        return session._question(
+            [replace(part, scores=row) for part, row in each], rng, choice.gain, whole=False
+        )
+
+    def _parts(self, session: Elicitation, pool: Pool) -> PlanParts | None:
+        """Return the parts of plans that could be asked about; None for paths."""
+        if self.rows is None or len(pool) < 2 or any(plan.along for plan in pool):
+            return None
+        weights = samples_of(session.belief, "a session").weights
+        some = promising(session._efforts(pool), weights, np.arange(len(pool)), PROMISING)
+        return pool.parts(session.limits, np.sort(some))
+
+
+def _minding(people: Efforts, space: ActionSpace) -> Efforts:
+    """Return people, and of the first few also who minds the number of changes, or waiting."""
+    some = people.matrices[:BEARABLE]
+    size = np.trace(some, axis1=1, axis2=2) / space.dimension
+    minds = [Efforts.of(some, per_change=h * size) for h in MINDED]
+    if space.timed:
+        minds.append(Efforts.of(some, per_wait=size))
+    return Efforts.joined([people, *minds])
+
 
 @dataclass(frozen=True)
 class Paper:
@@ -126,6 +265,7 @@ class Paper:
 
     name: ClassVar[str] = "reap"
     plans: ClassVar[bool] = False
+    learnt: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         if self.center not in get_args(Center):
@@ -148,6 +288,63 @@ class Paper:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return asdict(self) | {"name": self.name}
+
+    # how a session is held --------------------------------------------------------------------------------
+
+    def believed(self, session: Elicitation) -> Belief:
+        """Return a confidence set without the answers left aside as contradictory; any other belief as it is."""
+        belief, allowed = session.belief, int(np.floor(self.tolerance * session.answered))
+        if allowed == 0 or not isinstance(belief, ConfidenceSet):
+            return belief
+        dropped = set(belief.relaxed_center(violations=allowed).dropped)
+        kept = ConfidenceSet(belief.dimension, epsilon=belief.epsilon)
+        for i, reply in enumerate(session.answers):
+            if i not in dropped:
+                reply.teach(kept)
+        return kept
+
+    def matrix(self, session: Elicitation) -> Array:
+        """Return the centre of the confidence set, (d, d); the estimate of another belief."""
+        belief = self.believed(session)
+        if isinstance(belief, ConfidenceSet):
+            return np.asarray(belief.center(self.center).matrix)
+        return np.asarray(belief.estimate())
+
+    def effort(self, session: Elicitation, plan: Plan) -> float:
+        """Return the effort of a plan at the centre."""
+        return of_moves(session.matrix, plan.moves)
+
+    def next(self, session: Elicitation, rng: np.random.Generator) -> tuple[Shown, None]:
+        """Return the next question, about rows that the model accepts."""
+        if (rows := session._accepted) is None:
+            rows = session._accepted = Rows(
+                session.engine.candidates(session._x, session.limits), session.here
+            )
+        choice = rows.choose(session.strategy, session.matrix, session._shown, rng)
+        if choice is None:
+            return Shown(), None
+        return Shown(question=session._question([rows[i] for i in choice.options], rng)), None
+
+    def silence(self, session: Elicitation) -> str:
+        """Return why nothing more is asked, as a sentence."""
+        return _("There is nothing left to compare.")
+
+    def look(self, session: Elicitation) -> tuple[None, Pool]:
+        """Look for no plans: rows are compared."""
+        return None, session.pool
+
+    def best(self, session: Elicitation, pool: Pool) -> Plan:
+        """Return the plan of the objective over the confidence set."""
+        engine, x, limits = session.engine, session._x, session.limits
+        if self.objective == "expected":
+            return advised(engine, engine.plans(x, session.matrix[None], limits)[0], x, limits)
+        belief = self.believed(session)
+        if not isinstance(belief, ConfidenceSet):
+            raise InputError(
+                f"the {self.objective} plan needs a ConfidenceSet, and the belief is a {type(belief).__name__}; "
+                'give preset=reap.Paper(objective="expected")'
+            )
+        return advised(engine, engine.robust(x, belief, self.objective, limits), x, limits)
 
 
 Preset: TypeAlias = Bayes | Paper
@@ -175,13 +372,6 @@ def read(started: Mapping[str, Any], prior: LearnedPriorLike | None) -> Preset:
             f"the session began with the learnt prior {began[:12]}, {given}; give prior= that file"
         )
     return kind(**settings) if learnt is None else Bayes(**settings, prior=learnt)
-
-
-def center(belief: Belief, preset: Preset) -> Array:
-    """Return the matrix (d, d) that stands for a belief: the preset's centre of a confidence set, or the estimate."""
-    if isinstance(belief, ConfidenceSet) and isinstance(preset, Paper):
-        return np.asarray(belief.center(preset.center).matrix)
-    return np.asarray(belief.estimate())
 
 
 @lru_cache(maxsize=8)

@@ -14,48 +14,26 @@ import numpy as np
 
 from reap import __version__
 from reap._errors import InputError, unknown
-from reap._typing import Array, Bools, Ints
+from reap._typing import Array
 from reap.belief import Belief, ConfidenceSet
 from reap.belief.learned_prior import LearnedPriorLike
-from reap.effort import Efforts, of_moves
+from reap.elicitation import choosing, presets
 from reap.elicitation import events as log
-from reap.elicitation import presets, saying
-from reap.elicitation.events import (
-    ACTS,
-    MALFORMED,
-    VERBS,
-    Event,
-    LogReader,
-    Shown,
-    in_force,
-    read_plans,
-    vector,
-)
+from reap.elicitation.events import ACTS, MALFORMED, VERBS, Event, LogReader, Shown, in_force, read_plans
 from reap.elicitation.learned import Learned, learned, movable
-from reap.elicitation.pool import PlanParts, Pool, Rows, beside, extended, key, scales
-from reap.elicitation.presets import Bayes, Paper, Preset
+from reap.elicitation.pool import Pool, Rows, beside, extended, key, scales
+from reap.elicitation.presets import Paper, Preset
 from reap.elicitation.question import Question, why
 from reap.language import _, listed
-from reap.plan import Confidence, Plan
+from reap.plan import Plan, numbers
 from reap.questions import Strategy
-from reap.questions.greedy import promising
 from reap.questions.strategy import samples_of
 from reap.recourse import Engine
-from reap.recourse.advice import advised, asks_for_less, easier, priced, safer
-from reap.recourse.chance import MOST
 from reap.space import ActionSpace, Limits
 from reap.space.words import lowered
 
-#: A plan counts as best while no other is easier by more than this.
-WITHIN = 0.05
-#: Other plans to choose from ask for at most this many times the effort of the best one.
-AFFORDABLE = 2.0
 #: Where a search for plans saved a smaller share of the expected effort, the engine is not asked again for what people choose.
 SAVED = 0.005
-#: Plans whose parts are asked about, the most promising.
-PROMISING = 25
-#: How many of a round's matrices also ask for plans that are easier to bear, and what a change then asks beside its size.
-BEARABLE, MINDED = 8, (0.03, 1.0)
 
 B = TypeVar("B", bound=Belief)
 
@@ -247,7 +225,7 @@ class Elicitation:
         if not isinstance(options, int | np.integer) or options < 2:
             raise InputError(f"options is {options!r}; a question needs at least 2")
         made, space = presets.made(preset), engine.space
-        learnt = made.learnt if isinstance(made, Bayes) else None
+        learnt = made.learnt
         if learnt is not None:
             if belief is not None:
                 raise InputError(
@@ -258,8 +236,7 @@ class Elicitation:
         own = [name for name, part in (("belief", belief), ("strategy", strategy)) if part is not None]
         said = {
             "space": space.digest,
-            "z": saying.numbers(z),
-            "subject": space.at(z, codes).values(z),
+            **log.standing(space.at(z, codes), z),
             "limits": (limits or Limits()).to_dict(),
             "settings": {
                 "questions": int(questions),
@@ -272,14 +249,25 @@ class Elicitation:
             "reap": __version__,
             **({} if learnt is None else {"prior": learnt.hash}),
         }
-        self._hold(engine, made, belief, strategy)
-        self._replay([Event("started", said)])
+        self.engine = engine
+        self._hold(space, made, belief, strategy, [Event("started", said)])
 
-    def _hold(self, engine: Engine, preset: Preset, belief: Belief | None, strategy: Strategy | None) -> None:
+    def _hold(
+        self,
+        space: ActionSpace,
+        preset: Preset,
+        belief: Belief | None,
+        strategy: Strategy | None,
+        events: Sequence[Event],
+        reader: LogReader | None = None,
+    ) -> Elicitation:
+        """Let events happen to somebody new; return the session."""
         if preset.plans and belief is not None:
             samples_of(belief, f"the preset {preset.name!r}")
-        self.engine, self.preset, self._everybody = engine, preset, engine.space
+        self.preset, self._everybody = preset, space
         self._given_belief, self._given_strategy = belief, strategy
+        self._replay(events, reader)
+        return self
 
     # files -----------------------------------------------------------------------------------------------
 
@@ -316,7 +304,6 @@ class Elicitation:
         trusted: bool = True,
     ) -> Elicitation:
         """Return the session that events in force lead to; the engine is not asked. Not ``trusted``: each is checked first."""
-        reader = None if trusted else LogReader(engine)
 
         def replayed() -> Elicitation:
             started = events[0].payload
@@ -325,22 +312,11 @@ class Elicitation:
                 if part in started["own"] and given is None:
                     raise InputError(f"the session was made with a {part} of its own; give {part}=… too")
             session = cls.__new__(cls)
-            session._hold(engine, presets.read(started, prior), belief, strategy)
-            session._replay(events, reader)
-            return session
+            session.engine, preset = engine, presets.read(started, prior)
+            reader = None if trusted else LogReader(engine)
+            return session._hold(engine.space, preset, belief, strategy, events, reader)
 
         return replayed() if trusted else _guarded(replayed)
-
-    @classmethod
-    def _read(
-        cls, events: Sequence[Event], space: ActionSpace, belief: Belief, reader: LogReader | None
-    ) -> Elicitation:
-        """Return a session without an engine; see ``reading``."""
-        session = cls.__new__(cls)
-        session.preset, session._everybody = Paper(), space
-        session._given_belief, session._given_strategy = belief, None
-        session._replay(events, reader)
-        return session
 
     # where the session stands ------------------------------------------------------------------------------
 
@@ -389,18 +365,7 @@ class Elicitation:
             return None
         if self.answered and self.answered >= self._budget:
             return _("You have answered all questions.")
-        if not self.preset.plans:  # the paper's way compares rows
-            return _("There is nothing left to compare.")
-        pool = self.pool.without(self._aside(self.pool))
-        if len(pool) == 0:
-            return _("There is no plan to compare.")
-        if len(pool) == 1:
-            return _("There is only one plan for you, so there is nothing to compare.")
-        if np.isinf(pool.burden(())).all():
-            return _("The plans for you are too much alike to feel a difference, so nothing is asked.")
-        if self.answered:
-            return _("More answers would not change your plan.")
-        return _("One plan is the easiest for you whatever you find hard, so nothing is asked.")
+        return self.preset.silence(self)
 
     # what the person says ----------------------------------------------------------------------------------
 
@@ -417,7 +382,7 @@ class Elicitation:
         difficulty : mapping of feature to level, optional
             1 very easy to 5 very hard, for features that are named.
         """
-        self.apply(saying.screened(self.space, self.changeable, changeable, difficulty))
+        self.apply(log.screened(self.space, self.changeable, changeable, difficulty))
 
     def answer(self, choice: int | str, *, impossible: str | Sequence[str] = ()) -> None:
         """Answer the question that ``ask`` returned.
@@ -433,12 +398,12 @@ class Elicitation:
         """
         if self._round.question is None:
             raise InputError("there is no question to answer; call ask() first")
-        self.apply(saying.answered(self.space, self._round.question, choice, impossible))
+        self.apply(log.answered(self.space, self._round.question, choice, impossible))
 
     def revise(self, position: int, choice: int | str, *, impossible: str | Sequence[str] = ()) -> None:
         """Give another answer to an earlier question, by its position in ``history``; later answers stay."""
         questions = [given.question for given in self.history]
-        self.apply(saying.revised(self.space, questions, position, choice, impossible))
+        self.apply(log.revised(self.space, questions, position, choice, impossible))
 
     def constrain(
         self,
@@ -456,11 +421,11 @@ class Elicitation:
         ``within_months``, with or without a feature, says when the plan must be done.
         """
         wish = {"at_least": at_least, "at_most": at_most, "exclude": exclude, "within_months": within_months}
-        self.apply(saying.constrained(self.space, feature, fixed=fixed, difficulty=difficulty, **wish))
+        self.apply(log.constrained(self.space, feature, fixed=fixed, difficulty=difficulty, **wish))
 
     def release(self, feature: str) -> None:
         """Take back every limit on one feature, or on the whole plan ("max_changes", "within_months")."""
-        self.apply(saying.released(self.limits, feature))
+        self.apply(log.released(self.limits, feature))
 
     def refuse(self, plans: Sequence[Plan] | None = None, *, impossible: str | Sequence[str] = ()) -> None:
         """Say "none of these" to plans that were shown, by default those of ``plans()``.
@@ -468,12 +433,12 @@ class Elicitation:
         They are set aside, as many answers as at first may be asked for again, and ``impossible`` names features that
         cannot change.
         """
-        self.apply(saying.refused(self.space, self.plans() if plans is None else plans, impossible))
+        self.apply(log.refused(self.space, self.plans() if plans is None else plans, impossible))
 
     def replan(self, x_now: Any) -> None:
         """Go on from where the person is now, with all that was learnt about them."""
         z, codes = self._everybody.read(x_now)
-        self.apply(saying.replanned(self._everybody.at(z, codes), z))
+        self.apply(log.replanned(self._everybody.at(z, codes), z))
 
     def undo(self) -> None:
         """Take back the last act; the state before it is restored exactly."""
@@ -538,11 +503,11 @@ class Elicitation:
 
     def _stand(self, said: Mapping[str, Any], sizes: Array | None) -> None:
         """Go to where an event says that the person stands."""
-        self.here = vector(said["z"])
+        self.here = numbers(said["z"])
         self.space = self._everybody.at_values(self.here, said["subject"])
         self._x = self.space.decode(self.here[None])
         self.pool = Pool(self.space, sizes=sizes)
-        self._rows: Rows | None = None
+        self._accepted: Rows | None = None
 
     def _unasked(self) -> Belief:
         """Return what is believed before any answer, with what the person said of single features."""
@@ -607,7 +572,7 @@ class Elicitation:
         """Take new limits, beside those of the screening; plans that are not legal any more leave the pool."""
         self._stated, limits = stated, stated.merge(self._screened)
         if limits != self.limits:
-            self.limits, self._rows = limits, None
+            self.limits, self._accepted = limits, None
             self.pool = self.pool.within(self.space.tighten(limits))
 
     def _revise(self, event: Event) -> None:
@@ -635,7 +600,8 @@ class Elicitation:
         before, self.pool = self.pool, self._with(found) if pool is None else pool
         saved = 1.0
         if self.preset.plans and len(before):
-            least = [self._each(each).min(axis=1) @ self._weights for each in (self.pool, before)]
+            weights = samples_of(self.belief, "a session").weights
+            least = [self._efforts(each).min(axis=1) @ weights for each in (self.pool, before)]
             saved = 1 - float(least[0]) / float(least[1]) if least[1] > 0 else 0.0
         self._round.found, self._round.saved = found, saved
 
@@ -651,26 +617,11 @@ class Elicitation:
     def ask(self) -> Question | None:
         """Return the question to answer now, the same until it is answered; None when there is nothing to ask."""
         if self._round.question is None and not self._round.over:
-            shown, pool = self._next()
+            shown, pool = Shown(), None
+            if self.answered < self._budget and len(self._shown) < 3 * self._budget + 3:
+                shown, pool = self.preset.next(self, np.random.default_rng([self._seed, self.revision, 1]))
             self._happen(shown.event(), shown, pool)
         return self._round.question
-
-    def _next(self) -> tuple[Shown, Pool | None]:
-        """Return what comes next: the plans that the engine finds, the question, and the pool with these plans."""
-        if self.answered >= self._budget or len(self._shown) >= 3 * self._budget + 3:
-            return Shown(), None
-        rng = np.random.default_rng([self._seed, self.revision, 1])
-        if not self.preset.plans:
-            return Shown(question=self._about_rows(rng)), None
-        found, question = None, None
-        if self._round.found is not None or self._settled:
-            question = self._about_plans(self.pool, rng)
-        pool = self.pool
-        if question is None and self._round.found is None:  # before we say that nothing is left to ask
-            found, pool = self._look()
-            if found or not self._settled:
-                question = self._about_plans(pool, rng)
-        return Shown(found, question), pool
 
     @property
     def _settled(self) -> bool:
@@ -686,40 +637,6 @@ class Elicitation:
                 return done.saved < SAVED
         return False
 
-    def _about_rows(self, rng: np.random.Generator) -> Question | None:
-        """Return a question about rows that the model accepts, as the paper asks them."""
-        if self._rows is None:
-            self._rows = Rows(self.engine.candidates(self._x, self.limits), self.here)
-        A = presets.center(self._consistent(), self.preset)
-        choice = self._rows.choose(self.strategy, A, self._shown, rng)
-        return None if choice is None else self._question([self._rows[i] for i in choice.options], rng)
-
-    def _about_plans(self, pool: Pool, rng: np.random.Generator) -> Question | None:
-        """Return the question that the strategy chooses among plans and their parts; None where it has none."""
-        options = pool.without(self._aside(pool))
-        parts = self._parts(options)
-        assert isinstance(self.preset, Bayes)
-        choice = options.choose(self.strategy, self.belief, self._shown, rng, self.preset.rows, parts)
-        if choice is None:
-            return None
-        count = len(options)
-        if parts is None or choice.options[0] < count:
-            return self._question([options[i] for i in choice.options], rng, choice.gain)
-        shown = [parts.plans[i - count] for i in choice.options]
-        scores = np.asarray(self.engine.classifier_.score(np.concatenate([part.path for part in shown])))
-        each = zip(shown, scores.reshape(len(shown), -1), strict=True)
-        return self._question(
-            [replace(part, scores=row) for part, row in each], rng, choice.gain, whole=False
-        )
-
-    def _parts(self, pool: Pool) -> PlanParts | None:
-        """Return the parts of plans that could be asked about; None for paths."""
-        rows = isinstance(self.preset, Bayes) and self.preset.rows is not None
-        if not rows or len(pool) < 2 or any(plan.along for plan in pool):
-            return None
-        some = promising(self._each(pool), self._weights, np.arange(len(pool)), PROMISING)
-        return pool.parts(self.limits, np.sort(some))
-
     def _question(
         self,
         options: Sequence[Plan],
@@ -733,83 +650,20 @@ class Elicitation:
         number = len(self._shown) + 1
         return Question(f"{self.revision}-{number}", number, plans, why(gain), gain, whole)
 
-    def _look(self) -> tuple[list[Plan], Pool]:
-        """Let the engine answer for the belief of this round; return the plans that join the pool, and the pool with them."""
-        assert isinstance(self.preset, Bayes)
-        belief, rng = samples_of(self.belief, "a session"), np.random.default_rng([self._seed, self.revision])
-        drawn = Efforts.of(belief.sample(self.preset.samples, random_state=rng))
-        each = (self._of_changes(drawn.matrices), drawn.powers, drawn.per_change, drawn.per_wait)
-        asked = Efforts.joined([Efforts.of(self._of_changes(belief.estimate())[None]), Efforts.of(*each)])
-        if belief.dimension > self.space.dimension and not len(self.pool):
-            asked = self._minding(asked)
-        found = self.engine.plans(self._x, asked, self.limits)
-        if (
-            self.engine.acceptance_.by_chance
-        ):  # the easiest of all is what no recommendation may exceed by much
-            easiest = self.engine.holding(0).plans(self._x, asked[:1], self.limits)
-            found += self.engine.acceptance_.told(easiest)
-        joining = self.pool.new(found)
-        return joining, self._with(joining)
-
-    def _minding(self, people: Efforts) -> Efforts:
-        """Return people, and of the first few also who minds the number of changes, or waiting."""
-        some = people.matrices[:BEARABLE]
-        size = np.trace(some, axis1=1, axis2=2) / self.space.dimension
-        minded = [Efforts.of(some, per_change=h * size) for h in MINDED]
-        if self.space.timed:
-            minded.append(Efforts.of(some, per_wait=size))
-        return Efforts.joined([people, *minded])
-
     # what it leads to --------------------------------------------------------------------------------------
 
     def recommend(self) -> Plan:
         """Return the plan that suits the person best, as far as is known now; it can be asked for at any time."""
         if self._round.plan is None:
             found, pool = None, self.pool
-            if self.preset.plans and self._round.found is None:
-                # what is recommended is looked for, also where a question was not worth it
-                found, pool = self._look()
-            shown = Shown(found, plan=self._best(pool))
+            if (
+                self._round.found is None
+            ):  # what is recommended is looked for, also where a question was not worth it
+                found, pool = self.preset.look(self)
+            shown = Shown(found, plan=self.preset.best(self, pool))
             self._happen(shown.event(), shown, pool)
         assert self._round.plan is not None
         return self._round.plan
-
-    def _best(self, pool: Pool) -> Plan:
-        """Return the plan of least expected effort, with how sure we are of it."""
-        belief, limits = self._consistent(), self.limits
-        if self.preset.plans and len(pool):
-            efforts, weights, worth = self._each(pool), self._weights, self._open(pool)
-            expected = samples_of(belief, "a session").expected(pool.moves)
-            limit = MOST * float(expected[worth].min())
-            rank = np.where(expected <= limit, expected / pool.chances, np.inf)  # the easiest chance of a yes
-            best = int(worth[np.argmin(rank[worth])])
-            shown = ~self._aside(pool)
-            shown[worth] = True
-            others, own = efforts[:, shown], efforts[:, [best]]
-            least = others.min(axis=1, keepdims=True)
-            # against a tenth of the usual effort at least: without this floor the expectation need not exist
-            floor = np.maximum(np.maximum(least, np.median(others, axis=1, keepdims=True) / 10), 1e-300)
-            confidence = Confidence(
-                within=float(weights @ (own <= (1 + WITHIN) * least)[:, 0]),
-                excess=float(weights @ ((own - least) / floor)[:, 0]),
-                answers=self.answered,
-            )
-            plan = pool[best].with_(confidence=confidence, effort=float(expected[best]))
-
-            def effort(one: Plan) -> float:
-                return float(samples_of(belief, "a session").expected(pool.priced([one]))[0])
-
-            return priced(self.engine, plan, self._x, self.matrix, limits, effort)
-        if isinstance(self.preset, Paper) and self.preset.objective != "expected":
-            if not isinstance(belief, ConfidenceSet):
-                raise InputError(
-                    f"the {self.preset.objective} plan needs a ConfidenceSet, and the belief is a {type(belief).__name__}; "
-                    'give preset=reap.Paper(objective="expected")'
-                )
-            plan = self.engine.robust(self._x, belief, self.preset.objective, limits)
-        else:
-            plan = self.engine.plans(self._x, self.matrix[None], limits)[0]
-        return advised(self.engine, plan, self._x, limits)
 
     def plans(self, count: int = 3, *, today: bool = False) -> list[Plan]:
         """Return the best plan and clearly different ones, at most ``count``; never one that was set aside.
@@ -823,71 +677,17 @@ class Elicitation:
         """
         if count < 1:
             raise InputError(f"count is {count}; give 1 or more")
-        best, made = self.recommend(), []
-        A = self.matrix
-        if best.status == "ok" and best.valid:
-            known, shown = list(self.pool), [best]
-            while len(shown) < count:  # ask for a plan that leaves alone what the ones before it change
-                used = set().union(*map(_features, shown))
-                apart = self.limits.merge(Limits(fixed=tuple(sorted(used))))
-                found = Pool(self.space).new(self.engine.plans(self._x, A[None], apart))
-                if not found:
-                    break
-                known, shown = known + found, shown + found
-            pool = Pool(self.space, known, self.pool.sizes)
-            made = self._different(best, [pool[int(i)] for i in self._open(pool)], count)
-            safe = safer(self.engine, best, self._x, A, self.limits, self.effort)
-            if count > 1 and safe is not None and not self._aside(Pool(self.space, [safe]))[0]:
-                others = [plan for plan in made[1:] if _features(plan) != _features(safe)]
-                made = [best, safe, *others][:count]
-            made = [best, *sorted(made[1:], key=asks_for_less)]
-        lighter = easier(self.engine, best, self._x, A, self.limits) if today else None
-        if lighter is not None and not self._aside(Pool(self.space, [lighter]))[0]:
-            made = [*(made or [best]), lighter]
-        return made or [best]
-
-    def _different(self, best: Plan, others: Sequence[Plan], count: int) -> list[Plan]:
-        """Return a plan and up to ``count − 1`` clearly different ones, each with what could not be met in its note.
-
-        In turn the plan that shares fewest features with those before it, then the easiest, of those within ``AFFORDABLE``
-        times the effort of the first; a plan that changes the same features as one before it is not different.
-        """
-        chosen, limit = [best], AFFORDABLE * self.effort(best)
-        efforts = {id(plan): self.effort(plan) for plan in others}
-        beaten = {
-            key(option)
-            for question, choice, _impossible in self.history
-            if isinstance(choice, int) and question.whole and key(question.options[choice]) == key(best)
-            for option in question.options
-        }
-        while len(chosen) < count:
-            taken = [_features(plan) for plan in chosen]
-            before = set().union(*taken)
-            left = [p for p in others if efforts[id(p)] <= limit and _features(p) not in taken]
-            if not left:
-                break
-            plan = min(left, key=lambda p: (len(_features(p) & before), efforts[id(p)]))
-            labels = [lowered(c.label) for c in plan.changes if c.feature in before]
-            note = _(
-                "Like a plan above, it changes {features}: any other plan would ask more than twice as much of you."
-            )
-            said = note.format(features=listed(labels)) if labels else None
-            less = efforts[id(plan)] < self.effort(best)
-            if plan.chance is not None and less and key(plan) not in beaten:  # they said it asks for more
-                said = _("This plan asks less of you than the first, but a yes is less likely to last.")
-            chosen.append(plan.with_(effort=efforts[id(plan)], note=said))
-        return chosen
+        return choosing.to_choose_from(self, self.recommend(), count, today=today)
 
     def effort(self, plan: Plan) -> float:
         """Return what a plan asks of the person, as far as is known."""
-        if not self.preset.plans:
-            return of_moves(self.matrix, plan.moves)
-        return float(samples_of(self.belief, "a session").expected(self.pool.priced([plan]))[0])
+        return self.preset.effort(self, plan)
 
     @property
     def matrix(self) -> Array:
         """What a change is expected to cost this person, (d, d), for ``engine.plans``; what they mind besides is not in it."""
-        return self._of_changes(presets.center(self._consistent(), self.preset))
+        d = self.space.dimension
+        return self.preset.matrix(self)[:d, :d]
 
     def learned(self) -> Learned:
         """Return what the answers say about the person: which changes are hard, which go together."""
@@ -902,66 +702,9 @@ class Elicitation:
         """Return the smallest groups of answers in tension, as positions among the answers (0 for the first)."""
         return teach(ConfidenceSet(self.space.dimension), self.answers).conflicts() if self.answers else []
 
-    def _open(self, pool: Pool) -> Ints:
-        """Return the places (n,) of the plans that may be recommended: not set aside, and not just refused for another.
-
-        A plan that was refused in favour of one still on the table is not recommended right after; later it may win again
-        if the belief says so. Where none is left, those that were refused, then all.
-        """
-        open_ = ~self._aside(pool)
-        for kept in (open_ & ~self._just_lost(pool), open_):
-            if kept.any():
-                return np.flatnonzero(kept)
-        return np.arange(len(pool))
-
-    def _aside(self, pool: Pool) -> Bools:
-        """Return which plans (n,) were set aside: refused, or neither of two, with those that ask for all of one and more."""
-        plans = list(self._refused)
-        for question, choice, impossible in self.history:
-            if choice == "neither" and not impossible:  # what is named is for the limits
-                plans += question.options
-        here = [plan for plan in plans if np.array_equal(plan.path[0], self.here, equal_nan=True)]
-        return pool.covered(here, alike=True)
-
-    def _just_lost(self, pool: Pool) -> Bools:
-        """Return which plans (n,) the last answer refused in favour of one that can be recommended."""
-        none = np.zeros(len(pool), dtype=bool)
-        if not (history := self.history):
-            return none
-        question, choice, _impossible = history[-1]
-        start = question.options[0].path[0]
-        if not (
-            isinstance(choice, int) and question.whole and np.array_equal(start, self.here, equal_nan=True)
-        ):
-            return none
-        winner = pool.place(key(question.options[choice]))
-        if winner is None or self._aside(pool)[winner]:
-            return none
-        return pool.covered([option for i, option in enumerate(question.options) if i != choice])
-
-    def _consistent(self) -> Belief:
-        """Return a confidence set without the answers left aside as contradictory; any other belief as it is."""
-        if not (isinstance(self.preset, Paper) and isinstance(self.belief, ConfidenceSet)):
-            return self.belief
-        allowed = int(np.floor(self.preset.tolerance * self.answered))
-        if allowed == 0:
-            return self.belief
-        dropped = set(self.belief.relaxed_center(violations=allowed).dropped)
-        kept = [reply for i, reply in enumerate(self.answers) if i not in dropped]
-        return teach(ConfidenceSet(self.belief.dimension, epsilon=self.belief.epsilon), kept)
-
-    def _each(self, pool: Pool) -> Array:
+    def _efforts(self, pool: Pool) -> Array:
         """Return the effort of each plan for each of the people that the belief holds possible, (n, m)."""
         return np.asarray(samples_of(self.belief, "a session").efforts(pool.moves), dtype=float)
-
-    @property
-    def _weights(self) -> Array:
-        return samples_of(self.belief, "a session").weights
-
-    def _of_changes(self, A: Array) -> Array:
-        """Return matrices (…, d, d) without the columns beside the changes."""
-        d = self.space.dimension
-        return A[..., :d, :d]
 
     def __repr__(self) -> str:
         return f"Elicitation({self.preset.name!r}, {self.answered} answered, revision {self.revision})"
@@ -971,9 +714,12 @@ def reading(
     events: Sequence[Event], space: ActionSpace, belief: Belief, *, trusted: bool = True
 ) -> Elicitation:
     """Return a session for reading what was said in it, with a belief of one's own: without an engine, it cannot ask."""
-    if trusted:
-        return Elicitation._read(events, space, belief, None)
-    return _guarded(lambda: Elicitation._read(events, space, belief, LogReader(None)))
+
+    def replayed() -> Elicitation:
+        session = Elicitation.__new__(Elicitation)
+        return session._hold(space, Paper(), belief, None, events, None if trusted else LogReader(None))
+
+    return replayed() if trusted else _guarded(replayed)
 
 
 def teach(belief: B, answers: Iterable[ToldAnswer]) -> B:
@@ -981,10 +727,6 @@ def teach(belief: B, answers: Iterable[ToldAnswer]) -> B:
     for reply in answers:
         reply.teach(belief)
     return belief
-
-
-def _features(plan: Plan) -> set[str]:
-    return {change.feature for change in plan.changes}
 
 
 def _guarded(replayed: Callable[[], Elicitation]) -> Elicitation:

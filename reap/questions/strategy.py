@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from reap import effort
+from reap._arrays import row_keys
 from reap._errors import InputError
 from reap._typing import Array, Bools, Ints, Seed
 from reap.belief import ConfidenceSet, Sampled
@@ -92,11 +93,6 @@ class Task:
         if not np.isfinite(matrix).all() or not np.allclose(matrix, matrix.T):
             raise InputError("the effort matrix must be finite and symmetric; give (A + A.T) / 2")
         return matrix
-
-    @property
-    def people(self) -> Sampled:
-        """The belief, where it is one of people who may be the one who answers."""
-        return samples_of(self.belief, "this strategy")
 
     def rows(self, first: Ints, second: Ints) -> Array:
         """Return in how many features options differ, pair by pair, in the shape of the two together."""
@@ -324,27 +320,14 @@ def _stack(moves: Moves) -> tuple[bool, Array, int]:
 
 def _labels(vectors: Array, *, mirrored: bool) -> Ints:
     """Label equal rows (n,) by the first of them; with `mirrored` also rows that differ by their sign."""
-    labels = np.arange(len(vectors))
-    largest = np.abs(vectors).max(initial=0.0)
-    if largest == 0.0:
-        return np.zeros_like(labels)
-    # Equal rows are neighbours in every projection: only those few need comparing in full.
-    direction = np.random.default_rng(0).normal(size=vectors.shape[1])
-    shadow = vectors @ direction
-    shadow = np.abs(shadow) if mirrored else shadow
-    order = np.argsort(shadow)
-    near = np.diff(shadow[order]) <= 2 * RESOLUTION * largest * np.abs(direction).sum()
-    twins = np.sort(order[np.append(near, False) | np.append(False, near)])
-    if twins.size:
-        rows = vectors[twins] / (RESOLUTION * largest)
-        if mirrored:
-            lead = np.argmax(np.abs(rows) > 1, axis=1)
-            rows *= np.where(rows[np.arange(len(rows)), lead] < 0, -1.0, 1.0)[:, None]
-        # The odd offset keeps round numbers away from the edges of the cells.
-        cells = np.floor(rows + 0.381966)
-        _, first, inverse = np.unique(cells, axis=0, return_index=True, return_inverse=True)
-        labels[twins] = twins[first][inverse.ravel()]
-    return labels
+    rows = vectors / max(
+        np.abs(vectors).max(initial=0.0), np.finfo(float).tiny
+    )  # of 1 at most, and keys know 1e-9
+    if mirrored and rows.size:
+        lead = np.argmax(np.abs(rows) > RESOLUTION, axis=1)
+        rows = rows * np.where(rows[np.arange(len(rows)), lead] < 0, -1.0, 1.0)[:, None]
+    _, first, inverse = np.unique(row_keys(rows), return_index=True, return_inverse=True)
+    return first[inverse]
 
 
 def first_above(efforts: Array, gap: float) -> Ints:

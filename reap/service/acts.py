@@ -7,7 +7,7 @@ from typing import Any
 
 from reap._errors import InputError
 from reap._typing import Array
-from reap.elicitation import ACTS, Event, saying
+from reap.elicitation import ACTS, Event, events
 from reap.language import _
 from reap.plan import Plan
 from reap.service.desk import Desk, Live, StaleError
@@ -31,7 +31,7 @@ def answer(
         pending = live.session.ask()
         if pending is None or pending.id != question:
             raise StaleError
-        return saying.answered(live.space, pending, choice, impossible)
+        return events.answered(live.space, pending, choice, impossible)
 
     return desk.act(live, said, revision, Sent.of(key, "answered", question, choice, list(impossible)))
 
@@ -50,7 +50,7 @@ def revise(
 
     def said() -> Event:
         questions = [given.question for given in live.session.history]
-        return saying.revised(live.space, questions, position, choice, impossible)
+        return events.revised(live.space, questions, position, choice, impossible)
 
     return desk.act(live, said, revision, Sent.of(key, "revised", position, choice, list(impossible)))
 
@@ -69,7 +69,7 @@ def screen(
     sent = Sent.of(key, "screened", None if changeable is None else list(changeable), levels)
 
     def said() -> Event:
-        return saying.screened(live.space, live.session.changeable, changeable, levels)
+        return events.screened(live.space, live.session.changeable, changeable, levels)
 
     return desk.act(live, said, revision, sent)
 
@@ -96,7 +96,7 @@ def constrain(
     limits = live.session.limits
     asked = _wished(desk, live, feature, wanted) if wanted else None
     loosened = feature in limits.names and (asked is None or _loosens(limits, feature, wanted))
-    lifted = saying.released(limits, feature) if loosened else None
+    lifted = events.released(limits, feature) if loosened else None
     said = asked or lifted
     if said is None:
         raise InputError(_("say what you wish for “{label}”").format(label=live.space.feature(feature).label))
@@ -105,7 +105,7 @@ def constrain(
 
 def _wished(desk: Desk, live: Live, feature: str, wanted: Mapping[str, Any]) -> Event:
     """Return the event of a wish; one that leaves the feature no value from where the person stands is refused."""
-    said, here = saying.constrained(live.space, feature, **wanted), live.session.here
+    said, here = events.constrained(live.space, feature, **wanted), live.session.here
     try:
         live.space.tighten(Limits.from_dict(said.payload["limits"])).legal.box(here)
     except InputError:
@@ -134,7 +134,7 @@ def release(
 ) -> Entry:
     """Take back the limits on a feature."""
     sent = Sent.of(key, "released", feature)
-    return desk.act(live, lambda: saying.released(live.session.limits, feature), revision, sent)
+    return desk.act(live, lambda: events.released(live.session.limits, feature), revision, sent)
 
 
 def refuse(
@@ -142,7 +142,7 @@ def refuse(
 ) -> Entry:
     """Store that none of the plans on offer is for the person; the questions go on."""
     sent = Sent.of(key, "refused")
-    return desk.act(live, lambda: saying.refused(live.space, plans), revision, sent)
+    return desk.act(live, lambda: events.refused(live.space, plans), revision, sent)
 
 
 def replan(desk: Desk, live: Live, z: Array, *, revision: int | None = None, key: str | None = None) -> Entry:
@@ -159,7 +159,7 @@ def moved(desk: Desk, live: Live, z: Array) -> Event:
             "This session has changed its situation {most} times, which is as often as it may; please start a new one."
         )
         raise InputError(said.format(most=most))
-    return saying.replanned(live.space, z)
+    return events.replanned(live.space, z)
 
 
 def undo(desk: Desk, live: Live, *, revision: int | None = None, key: str | None = None) -> Entry:

@@ -487,7 +487,7 @@ FORGERIES = {
     Forger.another_beginning: "begins where the person does not stand",
     Forger.a_person_between_two_rows: "is not a row of the table",
     Forger.values_of_somebody_else: "values and their vector disagree",
-    Forger.an_answer_that_is_none: "is not an answer to question 2",
+    Forger.an_answer_that_is_none: "is not one of A, B",
     Forger.an_end_that_the_person_ruled_out: "breaks the person's limits",
     Forger.a_recommendation_that_the_person_ruled_out: "breaks the person's limits",
     Forger.a_refusal_of_what_the_person_ruled_out: "breaks the person's limits",

@@ -7,6 +7,7 @@ import pytest
 
 import reap
 from reap import Elicitation, InputError
+from reap.elicitation.choosing import aside
 from reap.elicitation.pool import key
 
 
@@ -49,7 +50,7 @@ def test_neither_drops_exactly_what_is_ticked_and_says_so(german_engine, german_
     label = session.space.feature(name).label
     assert label.lower() in given.dropped.lower()
     assert session.limits.fixed == (name,)
-    assert not session._aside(session.pool).any()  # nothing else went
+    assert not aside(session, session.pool).any()  # nothing else went
     if question.whole:
         assert key(other) in {key(plan) for plan in session.pool}
     assert all(name not in {c.feature for c in plan.changes} for plan in session.pool)

@@ -7,8 +7,7 @@ import pandas as pd
 
 import reap
 from reap.elicitation import Event, Question, reading
-from reap.elicitation.events import Shown
-from reap.elicitation.saying import numbers
+from reap.elicitation.events import Shown, standing
 from reap.learning.reading import Deaf
 from reap.plan import Plan
 
@@ -34,7 +33,7 @@ def session(rules, draw, seed, *, answers=5, slip=0.05, guess=None, counting=0.0
     rng = np.random.default_rng(seed)
     z = rng.integers(0, 8, len(COLUMNS)) / 20
     settings = {"questions": answers, "options": 2, "random_state": 0, "preset": {"name": "bayes"}}
-    said = {"space": rules.digest, "z": numbers(z), "subject": rules.values(z), "settings": settings}
+    said = {"space": rules.digest, **standing(rules, z), "settings": settings}
     started = Event("started", said | {"limits": reap.Limits().to_dict(), "own": [], "engine": {}})
     state = reading([started], rules, Deaf(rules.dimension))
     A = draw(rng)
