@@ -251,11 +251,6 @@ class Plan:
         return float(self.scores[-1])
 
     @property
-    def probability(self) -> float:
-        """The score, by its name for models that give probabilities."""
-        return self.score
-
-    @property
     def valid(self) -> bool:
         """Whether the model accepts the target row."""
         return self.status in ("ok", "already_accepted") and bool(self.scale.enough(self.score))

@@ -116,7 +116,7 @@ def test_effort_is_of_the_whole_change_and_of_a_path_of_its_moves(plan, path):
 
 def test_the_values_are_in_units(plan):
     assert plan.valid
-    assert plan.probability == pytest.approx(0.7)
+    assert plan.score == pytest.approx(0.7)
     assert plan.start["amount"] == 5951
     assert plan.target["job"] == "skilled"
     assert [change.feature for change in plan.changes] == ["amount", "job", "rate", "owner"]

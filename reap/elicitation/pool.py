@@ -10,6 +10,7 @@ taken from the first plans found for them, and stay.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -20,7 +21,6 @@ from reap._typing import Array, Bools, Ints
 from reap.belief import Belief
 from reap.plan import Plan, date
 from reap.questions import Choice, Strategy
-from reap.recourse import Candidates
 from reap.recourse.reduce import asks_no_more, undominated
 from reap.space import ActionSpace, Limits
 
@@ -44,10 +44,10 @@ def _at(name: bytes, dimension: int) -> tuple[Array, Array]:
     return path[-1], path[0]
 
 
-def _asked(place: Callable[[bytes], int | None], shown: Iterable[Iterable[bytes]]) -> list[Sequence[int]]:
+def places(place: Callable[[bytes], int | None], shown: Iterable[Iterable[bytes]]) -> list[Sequence[int]]:
     """Return questions by the places of their options; one with an option that has left cannot come again."""
-    places = [[place(name) for name in names] for names in shown]
-    return [[i for i in here if i is not None] for here in places if None not in here]
+    found = [[place(name) for name in names] for names in shown]
+    return [[i for i in here if i is not None] for here in found if None not in here]
 
 
 def minded(space: ActionSpace) -> int:
@@ -366,10 +366,10 @@ class Pool:
         # What follows from other features, or goes by itself, is not for the person to do.
         self._free = np.ones(space.dimension, dtype=bool)
         self._free[space.legal.following] = False
-        self.plans: list[Plan] = []
-        self.moves: list[Array] = []
-        self._places: dict[bytes, int] = {}
-        self.add(plans)
+        self.plans = self._worth_offering(plans)
+        self.moves = self.priced(self.plans)
+        self._places = {key(plan): i for i, plan in enumerate(self.plans)}
+        self._parts: tuple[Limits, list[int], PlanParts] | None = None
 
     def __len__(self) -> int:
         return len(self.plans)
@@ -379,14 +379,6 @@ class Pool:
 
     def __getitem__(self, i: int) -> Plan:
         return self.plans[i]
-
-    def add(self, plans: Iterable[Plan]) -> None:
-        """Take plans in, in their order; the ones that ask for more than another leave."""
-        self.plans = self._worth_offering([*self.plans, *plans])
-        self.moves = self.priced(self.plans)
-        self._places = {key(plan): i for i, plan in enumerate(self.plans)}
-        self._comparisons: Comparisons | None = None
-        self._parts: tuple[Limits, list[int], PlanParts] | None = None
 
     @property
     def chances(self) -> Array:
@@ -466,7 +458,7 @@ class Pool:
         if len(self) < 2:
             return None
         moves = self.moves if parts is None else [*self.moves, *parts.moves]
-        before = _asked(self.place, shown)
+        before = places(self.place, shown)
         for burden in self._tries(shown, most, parts):
             choice = strategy.choose(
                 moves,
@@ -485,7 +477,7 @@ class Pool:
         self, shown: Iterable[Iterable[bytes]], most: int | None, parts: PlanParts | None
     ) -> Iterator[Array]:
         """Yield who may stand beside whom, parts after plans; of paths also what may help where the first is nothing to ask."""
-        compared, limit = self._compared(), np.inf if most is None else most
+        compared, limit = self._compared, np.inf if most is None else most
         if any(plan.along for plan in self.plans):
             yield np.where(compared.rows == 0, np.inf, compared.rows)
             yield compared.rows
@@ -518,17 +510,18 @@ class Pool:
         ends = np.array([plan.done[-1] for plan in plans])
         return np.where(self._free, effort.changes(ends, plans[0].path[0]), 0.0)
 
-    def burden(self, shown: Iterable[Iterable[bytes]]) -> Array:
-        """Return in how many rows two plans differ, (n, n), infinite where a question would be unfair, long or asked before."""
+    @property
+    def alike(self) -> bool:
+        """Whether no two plans may stand side by side: nobody would feel the difference, or one asks for all of the other."""
         if len(self) < 2 or any(plan.along for plan in self.plans):
-            return np.full((len(self), len(self)), np.inf)
-        return self._compared().burden(ROWS, self._known(shown))
+            return True
+        return bool(np.isinf(self._compared.burden(ROWS, ())).all())
 
+    @cached_property
     def _compared(self) -> Comparisons:
-        if self._comparisons is None:
-            ends = np.stack([plan.done[-1] for plan in self.plans])
-            self._comparisons = Comparisons(self.space, self.plans[0].path[0], ends)
-        return self._comparisons
+        return Comparisons(
+            self.space, self.plans[0].path[0], np.stack([plan.done[-1] for plan in self.plans])
+        )
 
     def _known(self, shown: Iterable[Iterable[bytes]]) -> list[list[Array]]:
         """Return the whole changes of the options that were shown."""
@@ -544,36 +537,8 @@ def _block(first: Array, second: Array) -> Array:
     return both
 
 
-class Rows:
-    """Rows that the model accepts, as one-step plans from where a person stands; made by ``Engine.candidates``.
-
-    Parameters
-    ----------
-    candidates : Candidates
-    start : (d,)
-    """
-
-    def __init__(self, candidates: Candidates, start: Array) -> None:
-        self.candidates, self.start = candidates, start
-        self.moves = candidates.moves
-
-    def __getitem__(self, i: int) -> Plan:
-        return self.candidates[i]
-
-    def place(self, name: bytes) -> int | None:
-        """Return the position of the row that a plan leads to, by its ``key``; None if it is not among them."""
-        deviation = _at(name, len(self.start))[0] - self.start
-        hits = np.flatnonzero((np.abs(self.moves - np.nan_to_num(deviation)) < 1e-12).all(axis=1))
-        return int(hits[0]) if len(hits) else None
-
-    def choose(
-        self,
-        strategy: Strategy,
-        belief: Belief | Array,
-        shown: Iterable[Iterable[bytes]],
-        rng: np.random.Generator,
-    ) -> Choice | None:
-        """Return the next question, other than those shown; None where nothing is left to ask."""
-        if len(self.moves) < 2:
-            return None
-        return strategy.choose(self.moves, belief, asked=_asked(self.place, shown), random_state=rng)
+def row_place(moves: Array, start: Array, name: bytes) -> int | None:
+    """Return the position among rows, as changes (n, d) from a start (d,), of the one that a plan leads to, by its ``key``."""
+    change = np.nan_to_num(_at(name, len(start))[0] - start)
+    hits = np.flatnonzero((np.abs(moves - change) < 1e-12).all(axis=1))
+    return int(hits[0]) if len(hits) else None

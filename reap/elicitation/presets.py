@@ -21,7 +21,7 @@ from reap.effort import Efforts, of_moves
 from reap.elicitation.choosing import aside, may_be_recommended
 from reap.elicitation.events import Shown
 from reap.elicitation.learned import FACTORS
-from reap.elicitation.pool import ROWS, PlanParts, Pool, Rows, minded
+from reap.elicitation.pool import ROWS, PlanParts, Pool, minded, places, row_place
 from reap.elicitation.question import Question
 from reap.language import _
 from reap.plan import Confidence, Plan
@@ -158,7 +158,7 @@ class Bayes:
             return _("There is no plan to compare.")
         if len(pool) == 1:
             return _("There is only one plan for you, so there is nothing to compare.")
-        if np.isinf(pool.burden(())).all():
+        if pool.alike:
             return _("The plans for you are too much alike to feel a difference, so nothing is asked.")
         if session.answered:
             return _("More answers would not change your plan.")
@@ -316,11 +316,13 @@ class Paper:
 
     def next(self, session: Elicitation, rng: np.random.Generator) -> tuple[Shown, None]:
         """Return the next question, about rows that the model accepts."""
-        if (rows := session._accepted) is None:
-            rows = session._accepted = Rows(
-                session.engine.candidates(session._x, session.limits), session.here
-            )
-        choice = rows.choose(session.strategy, session.matrix, session._shown, rng)
+        if session._accepted is None:
+            session._accepted = session.engine.candidates(session._x, session.limits)
+        rows, here = session._accepted, session.here
+        if len(rows.moves) < 2:
+            return Shown(), None
+        asked = places(lambda name: row_place(rows.moves, here, name), session._shown)
+        choice = session.strategy.choose(rows.moves, session.matrix, asked=asked, random_state=rng)
         if choice is None:
             return Shown(), None
         return Shown(question=session._question([rows[i] for i in choice.options], rng)), None

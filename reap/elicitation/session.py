@@ -21,14 +21,14 @@ from reap.elicitation import choosing, presets
 from reap.elicitation import events as log
 from reap.elicitation.events import ACTS, MALFORMED, VERBS, Event, LogReader, Shown, in_force, read_plans
 from reap.elicitation.learned import Learned, learned, movable
-from reap.elicitation.pool import Pool, Rows, beside, extended, key, scales
+from reap.elicitation.pool import Pool, beside, extended, key, scales
 from reap.elicitation.presets import Paper, Preset
 from reap.elicitation.question import Question, why
 from reap.language import _, listed
 from reap.plan import Plan, numbers
 from reap.questions import Strategy
 from reap.questions.strategy import samples_of
-from reap.recourse import Engine
+from reap.recourse import Candidates, Engine
 from reap.space import ActionSpace, Limits
 from reap.space.words import lowered
 
@@ -42,25 +42,12 @@ B = TypeVar("B", bound=Belief)
 class ToldAnswer:
     """An answer as a belief takes it in: the moves (s, d) that were compared, the preferred first, or all about the same.
 
-    Parameters
-    ----------
-    moves : tuple of arrays (s, d)
-    same : bool
-    beside : (k, e) array, optional
-        The columns beside the moves, for beliefs that learn what people mind besides.
+    ``beside`` (k, e) are the columns beside the moves, for beliefs that learn what people mind besides.
     """
 
     moves: tuple[Array, ...]
     same: bool = False
     beside: Array | None = None
-
-    @classmethod
-    def to(cls, moves: Sequence[Array], choice: int | str, beside: Array | None = None) -> ToldAnswer:
-        """Return the answer that chose one of several moves, or called them all the same."""
-        if isinstance(choice, str):
-            return cls(tuple(moves), True, beside)
-        order = [choice, *(i for i in range(len(moves)) if i != choice)]
-        return cls(tuple(moves[i] for i in order), False, None if beside is None else beside[order])
 
     def teach(self, belief: Belief) -> None:
         """Let a belief learn from it."""
@@ -122,22 +109,10 @@ class Progress:
 
 @dataclass(eq=False)
 class Round:
-    """What happened between two acts of the person, and the act that ended it.
+    """What happened between two acts of the person, and the act that ended it; None while it goes on.
 
-    Parameters
-    ----------
-    found : list of Plan, optional
-        The plans that joined the pool; None where the engine was not asked.
-    saved : float
-        The share of the expected effort that they save.
-    question : Question, optional
-        The question on the table.
-    over : bool
-        Whether there is nothing left to ask.
-    plan : Plan, optional
-        The plan recommended.
-    act : Event, optional
-        None while the round goes on.
+    ``found`` are the plans that joined the pool, None where the engine was not asked; ``saved`` is the share of the expected
+    effort that they save. ``over``: nothing is left to ask.
     """
 
     found: list[Plan] | None = None
@@ -507,7 +482,7 @@ class Elicitation:
         self.space = self._everybody.at_values(self.here, said["subject"])
         self._x = self.space.decode(self.here[None])
         self.pool = Pool(self.space, sizes=sizes)
-        self._accepted: Rows | None = None
+        self._accepted: Candidates | None = None
 
     def _unasked(self) -> Belief:
         """Return what is believed before any answer, with what the person said of single features."""
@@ -548,10 +523,12 @@ class Elicitation:
             raise InputError("there is no question to answer; call ask() first")
         self._shown.append(frozenset(key(option) for option in question.options))
         if choice == "same" or isinstance(choice, int):
-            moves = [option.moves for option in question.options]
-            reply = ToldAnswer.to(moves, choice, self._beside(question.options))
-            self.answers.append(reply)
-            reply.teach(self.belief)
+            first = choice if isinstance(choice, int) else 0
+            order = [first, *(i for i in range(len(question.options)) if i != first)]
+            options = [question.options[i] for i in order]
+            moves = tuple(option.moves for option in options)
+            self.answers.append(ToldAnswer(moves, choice == "same", self._beside(options)))
+            self.answers[-1].teach(self.belief)
 
     def _beside(self, options: Sequence[Plan]) -> Array | None:
         """Return the columns beside the moves of options, where the belief learns from them."""

@@ -189,16 +189,3 @@ def test_an_engine_that_was_fitted_again_has_another_fingerprint():
     assert engine.fit(X).fingerprint()["model"] != known["model"]
     with pytest.raises(InputError, match="not fitted"):
         reap.Recourse(len, space).fingerprint()
-
-
-def test_a_session_of_another_release_is_refused_with_a_sentence(german_engine, german_rejected):
-    data = json.loads(german_engine.elicit(german_rejected.iloc[0]).to_json())
-    with pytest.raises(InputError, match="version 1"):
-        Elicitation.from_json(json.dumps({**data, "version": 1}), german_engine)
-
-
-def test_an_event_that_nobody_knows_is_refused(german_engine, german_rejected):
-    session = german_engine.elicit(german_rejected.iloc[0])
-    with pytest.raises(InputError, match="there is no event 'answred'; did you mean 'answered'"):
-        session.apply(Event("answred", {}))
-    assert [event.type for event in session.events] == ["started"]

@@ -92,7 +92,3 @@ def test_a_prior_needs_the_posterior(engine):
     prior = learnt(engine, [0.0, 0.0, 0.0])
     with pytest.raises(reap.InputError, match="belief="):
         engine.elicit(X0, preset=reap.Bayes(prior=prior), belief=reap.Posterior(3))
-
-
-def test_without_a_prior_a_session_reads_as_before(engine):
-    assert "prior" not in json.loads(engine.elicit(X0).to_json())["events"][0]

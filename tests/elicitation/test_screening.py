@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reap import Elicitation, InputError
-from reap.elicitation import ACTS
 
 
 @pytest.fixture
@@ -111,15 +108,6 @@ def test_undo_and_replay_restore_the_state(german_engine, german_rejected, data)
     assert again.belief.estimate().tobytes() == session.belief.estimate().tobytes()
     session.undo()
     assert (session.to_json(), session.belief.estimate().tobytes(), session.limits) == before
-
-
-def test_the_event_is_an_act_in_plain_values(session):
-    session.screen(session.changeable[:1], difficulty={session.changeable[0]: 4})
-    event = json.loads(session.to_json())["events"][-1]
-    assert event["type"] == "screened"
-    assert "screened" in ACTS
-    assert event["changeable"] == session.changeable[:1]
-    assert event["difficulty"] == {session.changeable[0]: 4}
 
 
 def test_bad_input_is_refused_and_nothing_happens(session):

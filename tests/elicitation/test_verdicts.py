@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import reap
 from reap import Elicitation
-from reap.elicitation.choosing import aside
 from reap.elicitation.pool import key
 from reap.recourse.reduce import asks_no_more
 
@@ -71,19 +70,6 @@ def test_what_was_set_aside_or_just_refused_is_not_recommended(
         assert not open_ or key(plan) not in {key(a) for a in aside}
 
 
-def test_neither_is_taken_back_by_undo(german_engine, german_rejected):
-    for i in range(12):
-        session = german_engine.elicit(german_rejected.iloc[i])
-        if (question := session.ask()) is not None:
-            session.answer("neither")
-            if session.ask() is not None:
-                break
-    refused = {key(option) for option in question.options}
-    assert not refused & {key(option) for option in session.ask().options}
-    session.undo()
-    assert session.ask() is question or {key(o) for o in session.ask().options} == refused
-
-
 def test_where_nothing_else_is_left_the_plan_set_aside_comes_back(german_engine, german_rejected):
     session = german_engine.elicit(german_rejected.iloc[0], questions=50)
     while session.ask():
@@ -112,15 +98,6 @@ def test_a_refused_plan_may_win_again_if_later_answers_say_so(german_engine, ger
     assert came_back >= 1
 
 
-def test_named_impossible_changes_leave_the_other_option_to_the_limits(german_engine, german_rejected):
-    session = german_engine.elicit(german_rejected.iloc[0])
-    question = session.ask()
-    names = {c.feature for option in question.options for c in option.changes}
-    session.answer("neither", impossible=sorted(names))
-    assert not aside(session, session.pool).any()
-    assert not names & {c.feature for plan in session.pool for c in plan.changes}
-
-
 @pytest.mark.parametrize("row", [0, 3, 7])
 def test_other_plans_are_clearly_different(german_engine, german_rejected, row):
     session = german_engine.elicit(german_rejected.iloc[row], questions=2)
@@ -137,17 +114,3 @@ def test_other_plans_are_clearly_different(german_engine, german_rejected, row):
         shares = "It shares" in plan.note
         assert shares or not before & {c.feature for c in plan.changes} or plan is plans[1]
     assert len(session.plans(1)) == 1
-
-
-def test_somebody_accepted_gets_one_answer(german, german_model, german_engine):
-    accepted = german.X[german_model.predict(german.X) == 1].iloc[0]
-    (plan,) = german_engine.elicit(accepted).plans(3)
-    assert plan.status == "already_accepted"
-
-
-def test_somebody_without_any_plan_has_no_question_and_no_error(german_engine, german_rejected):
-    """Nothing may change: the service answered 500 here, since no plan was in a table of plans."""
-    fixed = [feature.name for feature in german_engine.space.features if feature.is_action]
-    session = german_engine.elicit(german_rejected.iloc[[0]], limits=reap.Limits(fixed=fixed))
-    assert session.ask() is None
-    assert session.recommend().status == "infeasible"

@@ -10,7 +10,7 @@ import pytest
 
 from reap._errors import InputError
 from reap.belief import ConfidenceSet, Posterior
-from reap.questions import Choice, Decision, Exhaustive, Information, Random, SimilarCost
+from reap.questions import Decision, Exhaustive, Information, Random, SimilarCost
 from tests.questions.helpers import Cloud, cloud, one_hot, plans
 
 PAIRS = [SimilarCost(), Exhaustive(), Random(), Information(), Decision(min_gain=0.0)]
@@ -179,12 +179,6 @@ def test_random_is_fair_among_what_is_left():
     left, counts = np.unique(drawn, axis=0, return_counts=True)
     assert left.tolist() == [[0, 3], [1, 2], [1, 3]]
     assert counts.min() > 70
-
-
-def test_choice_is_frozen():
-    choice = Choice((0, 1), 0.5, 3)
-    with pytest.raises(AttributeError):
-        choice.score = 0.0
 
 
 @every

@@ -66,7 +66,7 @@ def test_plans_hold_as_asked_and_say_so(case):
             assert plan.status == "ok"
             assert plan.valid
             target = plan.path[-1:]
-            assert plan.probability == pytest.approx(today.probability(target)[0])
+            assert plan.score == pytest.approx(today.probability(target)[0])
             agreed = accepting(engine.acceptance_.others, target)[0]
             assert agreed >= needed(0.7, 6) == 5
             assert plan.durability == agreed / 6
@@ -135,7 +135,7 @@ def test_a_margin_is_kept_where_nothing_can_be_retrained(case):
     model, space, X, _, rejected = case
     engine = reap.Recourse(model, space, margin=0.1).fit(X)
     plans = [engine.plans(rejected.iloc[[i]], np.eye(space.dimension))[0] for i in range(4)]
-    assert min(plan.probability for plan in plans) > 0.6
+    assert min(plan.score for plan in plans) > 0.6
     assert {plan.durability for plan in plans} == {None}
 
 

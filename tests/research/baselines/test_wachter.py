@@ -34,7 +34,7 @@ def test_it_stops_at_the_first_row_beyond_the_boundary(world):
     for i in range(3):
         plan = engine.plans(rejected.iloc[[i]], np.eye(3))[0]
         assert plan.valid
-        assert plan.probability < 0.75  # it stops at the first accepted row
+        assert plan.score < 0.75  # it stops at the first accepted row
         assert plan.target["c"] == rejected.iloc[i]["c"]
 
 
