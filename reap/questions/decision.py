@@ -72,13 +72,13 @@ class Decision(Strategy):
         known = samples_of(task.belief, "Decision")
         if task.plans < 2:
             return None
-        weights, efforts = known.weights, np.asarray(known.efforts(task.options.moves), dtype=float)
+        weights, efforts = known.weights, np.asarray(known.efforts(task.moves), dtype=float)
         worth = efforts[:, : task.plans] / task.chances  # what a recommendation keeps low
-        kept = promising(worth, weights, task.options.distinct(task.rng, task.plans), SHORTLIST)
+        kept = promising(worth, weights, task.distinct(task.plans), SHORTLIST)
         single = float((weights @ worth[:, kept]).min())
         if single <= 0.0:
             return None  # a plan is free for everybody: nothing to save
-        parts = np.arange(task.plans, min(len(task.options), task.plans + PARTS))
+        parts = np.arange(task.plans, min(len(task), task.plans + PARTS))
         places = np.concatenate([kept[:PLANS], parts])
         counts = np.where(places >= task.plans, PART, 1.0) * _readable(task.rows(places[:, None], places))
         plans, asked = worth[:, kept] * weights[:, None], efforts[:, places]

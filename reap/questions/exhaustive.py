@@ -53,12 +53,11 @@ class _Search:
     """The nearest unasked pair so far, among options in ascending order of effort."""
 
     def __init__(self, task: Task) -> None:
-        self.task, self.options, self.matrix = task, task.options, task.matrix
-        options, matrix = self.options, self.matrix
-        self.order, self.efforts = options.ascending(matrix, task.rng)
-        self.sizes = options.sizes[self.order]
+        self.task, self.matrix = task, task.matrix
+        self.order, self.efforts = task.ascending(self.matrix)
+        self.sizes = task.sizes[self.order]
         # Below this a distance is nothing but rounding: no pair can be better, no bound tighter.
-        self.floor = 4 * options.dimension * np.finfo(float).eps * float(np.linalg.norm(matrix))
+        self.floor = 4 * task.dimension * np.finfo(float).eps * float(np.linalg.norm(self.matrix))
         self.best, self.pair, self.examined = np.inf, (-1, -1), 0
 
     def run(self, min_gap: float) -> Choice | None:
@@ -106,7 +105,7 @@ class _Search:
     def measure(self, i: Ints, j: Ints) -> None:
         """Take the distances of the pairs at these positions and keep the best."""
         i, j = self.order[i], self.order[j]
-        scores = self.options.distances(self.matrix, i, j)
+        scores = self.task.distances(self.matrix, i, j)
         self.examined += len(scores)
         pairs = np.column_stack([i, j])
         scores[self.task.clash(pairs)] = np.inf

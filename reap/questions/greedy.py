@@ -57,7 +57,7 @@ def best_question(
     rough : callable, optional
         A quicker guess of the worth: where there are many pairs, the ``BEST`` by it are looked at closely.
     """
-    labels, part = task.options.labels[places], places >= task.plans
+    labels, part = task.labels[places], places >= task.plans
     first, second = np.triu_indices(len(places), 1)
     reading = task.rows(places[first], places[second])
     fair = (part[first] == part[second]) & (labels[first] != labels[second]) & np.isfinite(reading)

@@ -51,11 +51,11 @@ class Information(Strategy):
     def best(self, task: Task) -> Choice | None:
         """Return the question that tells most, or None where none tells anything."""
         known = samples_of(task.belief, "Information")
-        efforts = np.asarray(known.efforts(task.options.moves), dtype=float)
-        kept = task.options.distinct(task.rng, task.plans)
+        efforts = np.asarray(known.efforts(task.moves), dtype=float)
+        kept = task.distinct(task.plans)
         if len(kept) > SHORTLIST:
             kept = promising(efforts, known.weights, kept, SHORTLIST)
-        kept = np.concatenate([kept, np.arange(task.plans, len(task.options))])
+        kept = np.concatenate([kept, np.arange(task.plans, len(task))])
         shown = efforts[:, kept]
         found = best_question(
             task, kept, lambda q: _bits(known, shown, q), size=self.options, tolerance=self.tolerance

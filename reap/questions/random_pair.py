@@ -38,7 +38,7 @@ class Random(Strategy):
 
     def best(self, task: Task) -> Choice | None:
         """Return a random unasked question, or None if there is none; the belief is not looked at."""
-        distinct = task.options.distinct(task.rng)
+        distinct = task.distinct()
         most = min(self.options, len(distinct))
         least = most if task.burden is None or np.isfinite(task.burden).all() else 2
         for size in range(most, max(least, 2) - 1, -1):
@@ -52,7 +52,7 @@ def _draw(task: Task, distinct: Ints, size: int) -> list[int] | None:
     """Return a new question of `size` options that may stand together; None where none is found."""
 
     def fits(question: Ints) -> bool:
-        new = frozenset(task.options.labels[question].tolist()) not in task.asked
+        new = frozenset(task.labels[question].tolist()) not in task.asked
         return new and not task.clash(question[None])[0]
 
     count = math.comb(len(distinct), size)

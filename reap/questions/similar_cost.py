@@ -55,15 +55,15 @@ class SimilarCost(Strategy):
 
     def best(self, task: Task) -> Choice | None:
         """Return the best window, or None where nothing is left to ask."""
-        options, matrix, examined = task.options, task.matrix, 0
-        order, efforts = options.ascending(matrix, task.rng)
+        matrix, examined = task.matrix, 0
+        order, efforts = task.ascending(matrix)
         for size in range(min(self.options, len(order)), 1, -1):
             for width, steps in enumerate(_steps(efforts, self.min_gap)):
                 windows = order[_windows(steps, size)]
                 if width and not len(windows):
                     break
                 pairs = zip(windows.T[:-1], windows.T[1:], strict=True)
-                scores = np.mean([options.distances(matrix, i, j) for i, j in pairs], axis=0)
+                scores = np.mean([task.distances(matrix, i, j) for i, j in pairs], axis=0)
                 examined += len(scores)
                 scores[task.clash(windows)] = np.inf
                 best = task.lowest(scores, windows)

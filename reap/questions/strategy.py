@@ -55,38 +55,125 @@ class Choice:
     gain: float = math.nan
 
 
-@dataclass(frozen=True, eq=False)
 class Task:
-    """What there is to choose from.
+    """What there is to choose from: N options, the cuts ``M_ij = V_iᵀV_i − V_jᵀV_j`` between them, and what `choose` was told.
 
-    Parameters
+    One-step options are kept as deviations, so that a cut has rank two and no digit is lost between near
+    rows; options of several steps are kept as Gram matrices, flattened.
+
+    Attributes
     ----------
-    options : Options
-    belief : Belief or array (d, d)
+    vectors : (N, d) deviations if `single`, else (N, d²) Gram matrices.
+    sizes : (N,) ``‖V_iᵀV_i‖_F²``, which is ``|δ|⁴`` for one step.
+    labels : (N,) the first index of an equal option; δ and −δ are equal too, as no answer tells them apart.
     asked : set of frozensets of labels
-        Questions that were shown; equal options share a label.
-    burden : (N, N), optional
-        In how many features two options differ; infinite for two that never stand together.
-    plans : int
-        How many of the options, the first ones, could be recommended; the others are parts of plans.
-    chances : (plans,)
-        How likely each of these is to lead to a yes.
-    rng : Generator
-        Breaks ties.
+        Questions that were shown: where (2, 5) was and option 7 equals 5, (2, 7) counts as shown too.
+
+    Examples
+    --------
+    >>> task = Task(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), np.eye(2))
+    >>> task.efforts(np.diag([1.0, 3.0]))
+    array([1., 3., 3.])
+    >>> task.labels
+    array([0, 1, 1])
+    >>> task.distances(np.diag([1.0, 3.0]), np.array([0, 1]), np.array([1, 2])).round(4)
+    array([1.4142,    inf])
     """
 
-    options: Options
-    belief: Belief | Array
-    asked: set[frozenset[int]]
-    burden: Array | None
-    plans: int
-    chances: Array
-    rng: np.random.Generator
+    def __init__(
+        self,
+        moves: Moves,
+        belief: Belief | Array,
+        asked: Iterable[Sequence[int]] = (),
+        burden: Array | None = None,
+        plans: int | None = None,
+        chances: Array | None = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.moves, self.belief, self.rng = moves, belief, np.random.default_rng(random_state)
+        self.single, self.vectors, self.dimension = _stack(moves)
+        if not np.isfinite(self.vectors).all():
+            raise InputError("the moves contain NaN or infinity; a feature that stays as it is moves by 0")
+        # ``einsum`` here and below, not ``reap.effort``: a pair's bound, efforts and cut must round in one way.
+        squares = np.einsum("nd,nd->n", self.vectors, self.vectors)
+        self.sizes: Array = squares**2 if self.single else squares
+        self.labels = _labels(self.vectors, mirrored=self.single)
+        self.burden = None if burden is None else np.asarray(burden, dtype=float)
+        n = len(self)
+        if self.burden is not None and self.burden.shape != (n, n):
+            raise InputError(f"burden has shape {self.burden.shape}; {n} options need {(n, n)}")
+        self.asked = set[frozenset[int]]()
+        for question in map(list, asked):
+            if wrong := [i for i in question if not 0 <= i < n]:
+                raise InputError(f"an asked question names option {wrong[0]}; there are {n}, counted from 0")
+            self.asked.add(frozenset(self.labels[question].tolist()))
+        self.plans = n if plans is None else plans
+        self.chances = np.ones(self.plans) if chances is None else np.asarray(chances, dtype=float)
+        if self.chances.shape != (self.plans,) or not (self.chances > 0).all():
+            raise InputError(
+                f"chances has shape {self.chances.shape}; give {self.plans} numbers above 0, one a plan"
+            )
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def distinct(self, count: int | None = None) -> Ints:
+        """One index of every distinct option of the first ``count``, in random order (which is what breaks ties)."""
+        count = len(self) if count is None else count
+        shuffled = self.rng.permutation(count)
+        if np.array_equal(self.labels[:count], np.arange(count)):
+            return shuffled
+        first = np.unique(self.labels[shuffled], return_index=True)[1]
+        kept: Ints = shuffled[np.sort(first)]
+        return kept
+
+    def efforts(self, matrix: Array) -> Array:
+        """Effort ``⟨A, V_iᵀV_i⟩`` of every option under A (d, d): (N,)."""
+        if self.single:
+            efforts: Array = np.einsum("nd,nd->n", self.vectors @ matrix, self.vectors)
+        else:
+            efforts = self.vectors @ matrix.ravel()
+        return efforts
+
+    def ascending(self, matrix: Array) -> tuple[Ints, Array]:
+        """Distinct options in the order of effort under A (n,), ties at random, and their efforts (n,)."""
+        order = self.distinct()
+        efforts = self.efforts(matrix)[order]
+        sorting = np.argsort(efforts)
+        if (np.diff(efforts[sorting]) == 0).any():  # the quick sort may order ties differently elsewhere
+            sorting = np.argsort(efforts, kind="stable")
+        return order[sorting], efforts[sorting]
+
+    def distances(self, matrix: Array, i: Ints, j: Ints) -> Array:
+        """Distance ``|⟨A, M_ij⟩| / ‖M_ij‖_F`` of A to the cut of each pair: (n,), inf for equal options.
+
+        With ``a = δ_i + δ_j`` and ``b = δ_i − δ_j`` a one-step cut is ``⟨A, M⟩ = aᵀAb`` and
+        ``‖M‖² = (|a|²|b|² + (a·b)²)/2``, exact to the last digits where the two rows are near.
+        """
+        scores = np.full(len(i), np.inf)
+        chunk = max(1, _CHUNK // self.vectors.shape[1])
+        for start in range(0, len(i), chunk):
+            part = slice(start, start + chunk)
+            gaps, norms = self._cuts(matrix, i[part], j[part])
+            different = norms > RESOLUTION * np.sqrt(self.sizes[i[part]] + self.sizes[j[part]])
+            np.divide(np.abs(gaps), norms, out=scores[part], where=different)
+        return scores
+
+    def _cuts(self, matrix: Array, i: Ints, j: Ints) -> tuple[Array, Array]:
+        """``⟨A, M_ij⟩`` and ``‖M_ij‖_F`` of each pair, both (n,)."""
+        first, second = self.vectors[i], self.vectors[j]
+        if not self.single:
+            cuts = first - second
+            return cuts @ matrix.ravel(), np.sqrt(np.einsum("nd,nd->n", cuts, cuts))
+        a, b = first + second, first - second
+        lengths = np.einsum("nd,nd->n", a, a) * np.einsum("nd,nd->n", b, b)
+        norms = np.sqrt((lengths + np.einsum("nd,nd->n", a, b) ** 2) / 2)
+        return np.einsum("nd,nd->n", a @ matrix, b), norms
 
     @property
     def matrix(self) -> Array:
         """The effort matrix (d, d) that the belief stands for, checked."""
-        known, d = self.belief, self.options.dimension
+        known, d = self.belief, self.dimension
         matrix = np.asarray(known if isinstance(known, np.ndarray) else known.estimate(), dtype=float)
         if matrix.shape != (d, d):
             raise InputError(f"the effort matrix has shape {matrix.shape}; these moves need ({d}, {d})")
@@ -118,7 +205,7 @@ class Task:
             return None
         lowest = np.argpartition(scores, head - 1)[:head]
         for i in lowest[np.argsort(scores[lowest], kind="stable")]:
-            new = frozenset(self.options.labels[questions[i]].tolist()) not in self.asked
+            new = frozenset(self.labels[questions[i]].tolist()) not in self.asked
             if np.isfinite(scores[i]) and new:
                 return int(i)
         return None
@@ -172,132 +259,12 @@ class Strategy(ABC):
         random_state : int or Generator
             Breaks ties.
         """
-        options = Options(moves)
-        n, reading = len(options), None if burden is None else np.asarray(burden, dtype=float)
-        if reading is not None and reading.shape != (n, n):
-            raise InputError(f"burden has shape {reading.shape}; {n} options need {(n, n)}")
-        known, rng = options.as_asked(asked), np.random.default_rng(random_state)
-        if n < 2:
-            return None
-        count = n if plans is None else plans
-        likely = np.ones(count) if chances is None else np.asarray(chances, dtype=float)
-        if likely.shape != (count,) or not (likely > 0).all():
-            raise InputError(f"chances has shape {likely.shape}; give {count} numbers above 0, one a plan")
-        return self.best(Task(options, belief, known, reading, count, likely, rng))
+        task = Task(moves, belief, asked, burden, plans, chances, random_state)
+        return self.best(task) if len(task) > 1 else None
 
     @abstractmethod
     def best(self, task: Task) -> Choice | None:
         """Return the best question there is to ask, or None."""
-
-
-class Options:
-    """N options and the cuts ``M_ij = V_iᵀV_i − V_jᵀV_j`` between them.
-
-    One-step options are kept as deviations, so that a cut has rank two and no digit is lost between near
-    rows; options of several steps are kept as Gram matrices, flattened.
-
-    Parameters
-    ----------
-    moves : array (N, d), or a list of N arrays (d,) or (s, d)
-
-    Attributes
-    ----------
-    vectors : (N, d) deviations if `single`, else (N, d²) Gram matrices.
-    sizes : (N,) ``‖V_iᵀV_i‖_F²``, which is ``|δ|⁴`` for one step.
-    labels : (N,) the first index of an equal option; δ and −δ are equal too, as no answer tells them apart.
-
-    Examples
-    --------
-    >>> options = Options(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]))
-    >>> options.efforts(np.diag([1.0, 3.0]))
-    array([1., 3., 3.])
-    >>> options.labels
-    array([0, 1, 1])
-    >>> options.distances(np.diag([1.0, 3.0]), np.array([0, 1]), np.array([1, 2])).round(4)
-    array([1.4142,    inf])
-    """
-
-    def __init__(self, moves: Moves) -> None:
-        self.moves: Moves = moves
-        self.single, vectors, self.dimension = _stack(moves)
-        if not np.isfinite(vectors).all():
-            raise InputError("the moves contain NaN or infinity; a feature that stays as it is moves by 0")
-        self.vectors: Array = vectors
-        # ``einsum`` here and below, not ``reap.effort``: a pair's bound, efforts and cut must round in one way.
-        squares = np.einsum("nd,nd->n", vectors, vectors)
-        self.sizes: Array = squares**2 if self.single else squares
-        self.labels: Ints = _labels(vectors, mirrored=self.single)
-
-    def __len__(self) -> int:
-        return len(self.vectors)
-
-    def distinct(self, rng: np.random.Generator, count: int | None = None) -> Ints:
-        """One index of every distinct option of the first ``count``, in random order (which is what breaks ties)."""
-        count = len(self) if count is None else count
-        shuffled = rng.permutation(count)
-        if np.array_equal(self.labels[:count], np.arange(count)):
-            return shuffled
-        first = np.unique(self.labels[shuffled], return_index=True)[1]
-        kept: Ints = shuffled[np.sort(first)]
-        return kept
-
-    def efforts(self, matrix: Array) -> Array:
-        """Effort ``⟨A, V_iᵀV_i⟩`` of every option under A (d, d): (N,)."""
-        if self.single:
-            efforts: Array = np.einsum("nd,nd->n", self.vectors @ matrix, self.vectors)
-        else:
-            efforts = self.vectors @ matrix.ravel()
-        return efforts
-
-    def ascending(self, matrix: Array, rng: np.random.Generator) -> tuple[Ints, Array]:
-        """Distinct options in the order of effort under A (n,), ties at random, and their efforts (n,)."""
-        order = self.distinct(rng)
-        efforts = self.efforts(matrix)[order]
-        sorting = np.argsort(efforts)
-        if (np.diff(efforts[sorting]) == 0).any():  # the quick sort may order ties differently elsewhere
-            sorting = np.argsort(efforts, kind="stable")
-        return order[sorting], efforts[sorting]
-
-    def distances(self, matrix: Array, i: Ints, j: Ints) -> Array:
-        """Distance ``|⟨A, M_ij⟩| / ‖M_ij‖_F`` of A to the cut of each pair: (n,), inf for equal options.
-
-        With ``a = δ_i + δ_j`` and ``b = δ_i − δ_j`` a one-step cut is ``⟨A, M⟩ = aᵀAb`` and
-        ``‖M‖² = (|a|²|b|² + (a·b)²)/2``, exact to the last digits where the two rows are near.
-        """
-        scores = np.full(len(i), np.inf)
-        chunk = max(1, _CHUNK // self.vectors.shape[1])
-        for start in range(0, len(i), chunk):
-            part = slice(start, start + chunk)
-            gaps, norms = self._cuts(matrix, i[part], j[part])
-            different = norms > RESOLUTION * np.sqrt(self.sizes[i[part]] + self.sizes[j[part]])
-            np.divide(np.abs(gaps), norms, out=scores[part], where=different)
-        return scores
-
-    def _cuts(self, matrix: Array, i: Ints, j: Ints) -> tuple[Array, Array]:
-        """``⟨A, M_ij⟩`` and ``‖M_ij‖_F`` of each pair, both (n,)."""
-        first, second = self.vectors[i], self.vectors[j]
-        if not self.single:
-            cuts = first - second
-            return cuts @ matrix.ravel(), np.sqrt(np.einsum("nd,nd->n", cuts, cuts))
-        a, b = first + second, first - second
-        lengths = np.einsum("nd,nd->n", a, a) * np.einsum("nd,nd->n", b, b)
-        norms = np.sqrt((lengths + np.einsum("nd,nd->n", a, b) ** 2) / 2)
-        return np.einsum("nd,nd->n", a @ matrix, b), norms
-
-    def as_asked(self, asked: Iterable[Sequence[int]]) -> set[frozenset[int]]:
-        """Return questions as sets of labels.
-
-        Equal options share a label: where (2, 5) was asked and option 7 equals 5, (2, 7) counts as asked too.
-        """
-        sets = set()
-        for question in asked:
-            for index in question:
-                if not 0 <= index < len(self):
-                    raise InputError(
-                        f"an asked question names option {index}; there are {len(self)}, counted from 0"
-                    )
-            sets.add(frozenset(self.labels[list(question)].tolist()))
-        return sets
 
 
 def _stack(moves: Moves) -> tuple[bool, Array, int]:
