@@ -60,10 +60,7 @@ def plan_html(plan: Plan) -> str:
 
 def question_html(question: Question) -> str:
     """Return a question as a table: a row a feature that differs, a column an option."""
-    asked = _("Question {number}. Which would be easiest for you?")
-    if len(question.options) == 2:
-        asked = _("Question {number}. Which would be easier for you?")
-    title = f"<p><strong>{escape(asked.format(number=question.number))}</strong></p>"
+    title = f"<p><strong>{escape(question.heading)}</strong></p>"
     if question.same_target:
         items = "".join(
             f"<li><strong>{name}</strong>: {escape('; '.join(str(s) for s in option.steps))}</li>"
@@ -71,13 +68,7 @@ def question_html(question: Question) -> str:
         )
         return f"{title}<p>{_('All lead to the same result, by different stages:')}</p><ul>{items}</ul>"
     head = [f"{name}: {escape(what)}" for name, what in zip(question.names, question.titles, strict=True)]
-    rows = []
-    for row in question.differences:
-        cells = [
-            f"{escape(value)}<br><small>{escape(sign)}</small>" if sign else escape(value)
-            for value, sign in zip(row.values, row.signed, strict=True)
-        ]
-        rows.append([escape(row.label), escape(row.now), *cells])
+    rows = [[*map(escape, (row.label, row.now, *row.values))] for row in question.differences]
     for name, brought in question.brought.items():
         label = question.options[0].space.feature(name).label
         rows.append([escape(label), "", *(escape("" if c is None else str(c)) for c in brought)])

@@ -155,7 +155,6 @@ class Shown(NamedTuple):
             "id": asked.id,
             "number": asked.number,
             "options": places(asked.options),
-            "why": asked.why,
             "gain": None if math.isnan(asked.gain) else asked.gain,
             "whole": asked.whole,
         }
@@ -173,7 +172,7 @@ class Shown(NamedTuple):
             return cls(found)
         options = tuple(_place(i, plans) for i in asked["options"])
         gain = math.nan if asked["gain"] is None else asked["gain"]
-        question = Question(asked["id"], asked["number"], options, asked["why"], gain, asked["whole"])
+        question = Question(asked["id"], asked["number"], options, gain, asked["whole"])
         return cls(found, question)
 
 
@@ -440,7 +439,7 @@ class LogReader:
             plans.append(shown.plan)
         if question is not None:
             good = type(question.number) is int and 0 <= question.number <= _MOST
-            good = good and isinstance(question.id, str) and isinstance(question.why, str)
+            good = good and isinstance(question.id, str)
             good = good and len({id(option) for option in question.options}) > 1
             good = good and (question.gain != question.gain or number(question.gain))
             if not (good and isinstance(question.whole, bool)):

@@ -21,12 +21,11 @@ _WORDS = {"left": 0, "right": 1}
 
 @dataclass(frozen=True)
 class Difference:
-    """One feature in which the options differ: its value now, and in each option with the signed change."""
+    """One feature in which the options differ: its value now, and in each option."""
 
     label: str
     now: str
     values: tuple[str, ...]
-    signed: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +39,6 @@ class Question:
     number : int
         1 for the first.
     options : tuple of Plan
-    why : str
-        One sentence on why it is asked.
     gain : float
         Share of the expected effort that the answer is expected to save; NaN where the strategy does not say.
     whole : bool
@@ -51,7 +48,6 @@ class Question:
     id: str
     number: int
     options: tuple[Plan, ...] = field(repr=False)
-    why: str = ""
     gain: float = float("nan")
     whole: bool = True
 
@@ -141,8 +137,12 @@ class Question:
 
     @property
     def because(self) -> str:
-        """Why it is asked, in the language in use; ``why`` is what was said when it was asked."""
-        return why(self.gain) if self.why else ""
+        """Why it is asked, where that is worth reading; else empty."""
+        if not np.isnan(self.gain):
+            return ""
+        return _(
+            "As far as we know these take you about the same effort; your answer tells which you mind more."
+        )
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -159,19 +159,10 @@ class Question:
             own = feature.is_set and feature.name not in self.entailed
             if not own or all(value == values[0] for value in values):
                 continue
-            before = now[feature.name]
-            signed = [
-                "no change"
-                if value == before
-                else Change.of(feature, before, value).signed
-                if feature.is_number
-                else "changed"
-                for value in values
-            ]
             shown = tuple(feature.show(value) for value in values)
-            rows.append(Difference(feature.label, feature.show(before), shown, tuple(signed)))
+            rows.append(Difference(feature.label, feature.show(now[feature.name]), shown))
         if self.times[0]:
-            rows.append(Difference(_("When"), "", self.times, ("",) * len(self.times)))
+            rows.append(Difference(_("When"), "", self.times))
         return tuple(rows)
 
     @cached_property
@@ -307,15 +298,6 @@ def _title(change: Change, compared: bool) -> str:
     """Return one change in a few words; with the value where another option changes the same feature."""
     said = compared and change.after_text not in change.title
     return f"{change.title} ({change.after_text})" if said else change.title
-
-
-def why(gain: float) -> str:
-    """Return why a question is asked, where that is worth reading: not of one that is expected to save a share of the effort."""
-    if np.isnan(gain):
-        return _(
-            "As far as we know these take you about the same effort; your answer tells which you mind more."
-        )
-    return ""
 
 
 def read_choice(choice: int | str, count: int) -> int | str:

@@ -23,7 +23,7 @@ from reap.elicitation.events import ACTS, MALFORMED, VERBS, Event, LogReader, Sh
 from reap.elicitation.learned import Learned, learned, movable
 from reap.elicitation.pool import Pool, beside, extended, key, scales
 from reap.elicitation.presets import Paper, Preset
-from reap.elicitation.question import Question, why
+from reap.elicitation.question import Question
 from reap.language import _, listed
 from reap.plan import Plan, numbers
 from reap.questions import Strategy
@@ -625,7 +625,7 @@ class Elicitation:
         # Which option stands first must not depend on how good it looks: people favour the first.
         plans = tuple(options[k] for k in rng.permutation(len(options)))
         number = len(self._shown) + 1
-        return Question(f"{self.revision}-{number}", number, plans, why(gain), gain, whole)
+        return Question(f"{self.revision}-{number}", number, plans, gain, whole)
 
     # what it leads to --------------------------------------------------------------------------------------
 

@@ -28,11 +28,7 @@ ANSWERS = st.lists(
 def fingerprint(session):
     """Everything that the state promises: the next question, the plan to the byte, and the belief."""
     question = session.ask()
-    shown = (
-        None
-        if question is None
-        else (question.id, [o.path.tobytes() for o in question.options], question.why)
-    )
+    shown = question and (question.id, [o.path.tobytes() for o in question.options], question.gain)
     plan = session.recommend()
     assert session.ask() is question
     return shown, plan.to_json(), session.belief.estimate().tobytes(), session.progress, session.limits
