@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -131,17 +132,12 @@ def _guessed(answers: Sequence[Comparison]) -> float:
 
     Where options stand is random, so a place fits nobody who looks better than chance, and who always says "left" at once.
     """
-    at_random = -sum(np.log(len(answer.moves)) for answer in answers)
-    most = max(len(answer.moves) for answer in answers)
-    by_place = []
-    for place in range(most):
-        logs = 0.0
-        for answer in answers:
-            k = len(answer.moves)
-            hit = answer.place == place and not answer.same
-            logs += np.log(_STRAY / k + (1 - _STRAY) * hit)
-        by_place.append(logs)
-    return float(np.logaddexp(at_random, logsumexp(by_place) - np.log(most)) - np.log(2))
+    sizes = np.array([len(answer.moves) for answer in answers])
+    places = np.array([-1 if answer.same or answer.place is None else answer.place for answer in answers])
+    hits = places == np.arange(sizes.max())[:, None]
+    by_place = np.log(_STRAY / sizes + (1 - _STRAY) * hits).sum(axis=1)
+    always = logsumexp(by_place) - np.log(sizes.max())
+    return float(np.logaddexp(-np.log(sizes).sum(), always) - np.log(2))
 
 
 def likelihoods(past: Past, people: Bank) -> Iterator[tuple[Array, Bools]]:
@@ -156,25 +152,22 @@ def likelihoods(past: Past, people: Bank) -> Iterator[tuple[Array, Bools]]:
         asked, glad = people.ask(np.concatenate(options))
         starts = np.cumsum([0, *map(len, options[:-1])])
         asked, glad = (np.add.reduceat(x, starts, axis=1).T for x in (asked, glad))
-        first = np.cumsum([0, *(len(answer.moves) for answer in answers)])
-        chosen: list[Array] = [np.empty(0)] * len(answers)
-        every: list[Array | None] = [None] * len(answers)
+        begins = np.cumsum([0, *(len(answer.moves) for answer in answers)])
+        likely: list[Array] = [np.empty(0)] * len(answers)  # of each option (n, k); of "same" (n,)
         for same, k in {(answer.same, len(answer.moves)) for answer in answers}:
             at = [i for i, each in enumerate(answers) if (each.same, len(each.moves)) == (same, k)]
-            own = first[at][:, None] + np.arange(k)
+            own = begins[at][:, None] + np.arange(k)
             felt, size = (np.moveaxis(x[own], 1, 2) for x in (asked - glad, asked + glad))
-            likely = (same_chance if same else chances)(felt, size, people.sharpness, people.lapses)
-            for i, each in zip(at, likely, strict=True):
-                chosen[i], every[i] = (each, None) if same else (each[:, 0], each)
-        at_ = 0
+            said = (same_chance if same else chances)(felt, size, people.sharpness, people.lapses)
+            for i, each in zip(at, said, strict=True):
+                likely[i] = each
+        told = iter(likely)
         for person in some:
             logs, expected = np.zeros(len(people)), np.zeros(len(person), dtype=bool)
-            for i in range(len(person)):
-                shown = every[at_]
-                if shown is not None:
-                    expected[i] = (np.exp(logs - logs.max()) @ shown).argmax() == 0
-                logs = logs + np.log(np.maximum(chosen[at_], 1e-300))
-                at_ += 1
+            for i, each in enumerate(islice(told, len(person))):
+                if each.ndim > 1:
+                    expected[i] = (np.exp(logs - logs.max()) @ each).argmax() == 0
+                logs = logs + np.log(np.maximum(each if each.ndim == 1 else each[:, 0], 1e-300))
             yield logs, expected
 
 

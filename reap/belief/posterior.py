@@ -27,8 +27,8 @@ _CHUNK = 256
 _REMEMBERED = 3
 _TINY = 1e-300
 
-#: "people", stated difficulties, or a learnt prior or its file.
-PriorLike: TypeAlias = str | Difficulties | LearnedPrior | Path
+#: "people", or a learnt prior or its file.
+PriorLike: TypeAlias = str | LearnedPrior | Path
 
 
 class Posterior:
@@ -45,9 +45,8 @@ class Posterior:
     ----------
     dimension : int
         Number of encoded columns `d`.
-    prior : "people", (d,) sequence, LearnedPrior or Path, default "people"
-        People of whom nothing is known; what past sessions taught (`reap.learn`, or a file that `reap learn` wrote); or
-        difficulties alone.
+    prior : "people", LearnedPrior or Path, default "people"
+        People of whom nothing is known; or what past sessions taught (`reap.learn`, or a file that `reap learn` wrote).
     difficulties : (d,) sequence, optional
         How hard each column is to change: positive factors, or words from "very easy" to "very hard".
     lapse : float, optional
@@ -116,8 +115,6 @@ class Posterior:
         if isinstance(prior, LearnedPrior):
             self._columns = _learnt(prior, dimension, None if columns is None else self._columns)
             populations = _populations(prior, beside)
-        elif not isinstance(prior, str):
-            prior, difficulties = "people", prior
         elif prior != "people":
             raise unknown("prior", prior, ["people"])
         known = None if difficulties is None else factors(difficulties, dimension)[self._columns]
