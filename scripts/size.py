@@ -27,7 +27,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "datasets": (625, 5),
     ".": (2_143, 15),
     "belief": (3_045, 12),
-    "learning": (552, 4),
+    "learning": (545, 4),
     "cli": (2_000, 11),
     "service": (6_455, 26),
     "doors": (872, 6),

@@ -75,32 +75,25 @@ def replayed(session: Session, space: ActionSpace) -> Elicitation | None:
         session = session.events
     if isinstance(session, Path):
         session = read_text(session)
-    try:
-        if isinstance(session, str):
-            return judged(read(session), space)
-        return _state(session, space, trusted=True)
-    except InputError:
-        raise
-    except MALFORMED as error:
-        raise InputError(f"a session is damaged: {type(error).__name__}: {error}") from None
+    return _state(session, space, trusted=not isinstance(session, str))
 
 
 def judged(events: Sequence[Event], space: ActionSpace) -> Elicitation | None:
     """Return the state of a session from outside, where it is as a person leaves it, whatever model there was."""
+    return _state(events, space, trusted=False)
+
+
+def _state(session: Sequence[Event] | str, space: ActionSpace, *, trusted: bool) -> Elicitation | None:
     try:
-        return _state(events, space, trusted=False)
+        log = in_force(read(session) if isinstance(session, str) else session)
+        if log[0].payload["space"] != space.digest:
+            return None
+        said = [event for event in log if event.type in VERBS]
+        return reading(said, space, Deaf(space.dimension + minded(space)), trusted=trusted)
     except InputError:
         raise
     except MALFORMED as error:
         raise InputError(f"a session is damaged: {type(error).__name__}: {error}") from None
-
-
-def _state(session: Sequence[Event], space: ActionSpace, *, trusted: bool) -> Elicitation | None:
-    log = in_force(session)
-    if log[0].payload["space"] != space.digest:
-        return None
-    said = [event for event in log if event.type in VERBS]
-    return reading(said, space, Deaf(space.dimension + minded(space)), trusted=trusted)
 
 
 def _said(state: Elicitation, columns: Array) -> list[Comparison]:
