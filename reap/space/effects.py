@@ -20,7 +20,7 @@ from scipy import stats
 
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame
-from reap.space.encoding import as_frame
+from reap.space.encoding import frame_of
 from reap.space.feature import plain
 from reap.space.files import section
 from reap.space.rules import written
@@ -123,9 +123,7 @@ def effects(X: Frame, graph: Any) -> Fitted:
     effect = "0.2006 * income"
     <BLANKLINE>
     """
-    X = as_frame(X)
-    if not isinstance(X, pd.DataFrame):
-        raise InputError(f"a pandas DataFrame is needed, not {type(X).__name__}")
+    X = frame_of(X)
     causes = _causes(graph, [str(column) for column in X.columns])
     try:
         order = list(TopologicalSorter(causes).static_order())

@@ -132,7 +132,7 @@ class Encoding:
 
     def codes(self, frame: Frame) -> Array:
         """Return the codes (n, f) of a frame, or say in one sentence what is wrong with it."""
-        self._check_columns(frame)
+        self._check_columns(frame_of(frame))
         if len(frame) == 0:
             raise InputError("the table has no rows; give at least one")
         codes = np.empty((len(frame), len(self.features)))
@@ -141,8 +141,6 @@ class Encoding:
         return codes
 
     def _check_columns(self, frame: Frame) -> None:
-        if not isinstance(frame, pd.DataFrame):
-            raise InputError(f"a pandas DataFrame is needed, not {type(frame).__name__}")
         given, wanted = list(frame.columns), self.table
         if given == wanted:
             return
@@ -486,6 +484,14 @@ def as_frame(X: Any) -> Any:
     if isinstance(X, pd.DataFrame) or not hasattr(X, "to_pandas"):
         return X
     return X.to_pandas()
+
+
+def frame_of(X: Any) -> Frame:
+    """Return a frame of any library as a pandas frame; anything else is an error."""
+    X = as_frame(X)
+    if not isinstance(X, pd.DataFrame):
+        raise InputError(f"a pandas DataFrame is needed, not {type(X).__name__}")
+    return X
 
 
 def as_given(frame: Frame, given: Any) -> Any:

@@ -416,10 +416,10 @@ class Reach:
         self.declared = np.array([f.bounds is not None for f in numbers], dtype=bool)
         ends = np.array([f.bounds or f.range for f in numbers], dtype=float).reshape(-1, 2)
         self.least, self.most = ends.T
-        self.fixed = np.array([not f.actionable or f.name in limits.fixed for f in numbers], dtype=bool)
-        self.up = np.array([f.direction == "up" for f in numbers], dtype=bool)
-        self.down = np.array([f.direction == "down" for f in numbers], dtype=bool)
-        self.far = np.array([_far(f, months) for f in numbers], dtype=float)
+        stay = [not f.actionable or f.name in limits.fixed for f in numbers]
+        far = [0.0 if stays else _far(f, months) for f, stays in zip(numbers, stay, strict=True)]
+        self.fall = np.where([f.direction == "up" for f in numbers], 0.0, far)
+        self.rise = np.where([f.direction == "down" for f in numbers], 0.0, far)
         self.hard_low = np.array([limits.at_least.get(f.name, -np.inf) for f in numbers], dtype=float)
         self.hard_high = np.array([limits.at_most.get(f.name, np.inf) for f in numbers], dtype=float)
         self.stepped = np.array([f.step is not None for f in numbers], dtype=bool)
@@ -445,7 +445,7 @@ class Reach:
         inside = (new >= low - self.tolerance) & (new <= high + self.tolerance)
         # float32 rounds more than 1e-6
         inside &= ~self.stepped | (np.abs(new / self.step - np.rint(new / self.step)) <= 1e-4)
-        legal = inside & ~self.fixed | (np.abs(new - old) <= self.tolerance)
+        legal = inside | (np.abs(new - old) <= self.tolerance)
         legal &= (new >= self.hard_low - self.tolerance) & (new <= self.hard_high + self.tolerance)
         return np.where(np.isnan(old), np.isnan(new), legal)
 
@@ -456,9 +456,7 @@ class Reach:
         """
         low = np.where(self.declared, self.least, np.minimum(start, self.least))
         high = np.where(self.declared, self.most, np.maximum(start, self.most))
-        low, high = np.maximum(low, start - self.far), np.minimum(high, start + self.far)
-        low = np.where(self.fixed, start, np.where(self.up, np.maximum(low, start), low))
-        high = np.where(self.fixed, start, np.where(self.down, np.minimum(high, start), high))
+        low, high = np.maximum(low, start - self.fall), np.minimum(high, start + self.rise)
         return np.maximum(low, self.hard_low), np.minimum(high, self.hard_high)
 
     # one person ---------------------------------------------------------------------------------------
@@ -820,7 +818,6 @@ class OnePerson:
         last = np.floor((high + reach.tolerance) / reach.step)
         own = self.start[numbers]
         stays = (room.low[numbers] <= own) & (own <= room.high[numbers])
-        last = np.where(reach.fixed, first - 1, last)  # what is fixed stays, on the grid or not
         return low, high, first, last, stays
 
     @cached_property

@@ -18,7 +18,7 @@ import pandas as pd
 
 from reap._errors import InputError, unknown
 from reap._typing import Array, Frame, Series
-from reap.space.encoding import ORDERED, as_frame
+from reap.space.encoding import ORDERED, frame_of
 from reap.space.feature import SETTINGS, Feature, Kind, plain
 from reap.space.rules import written
 
@@ -89,8 +89,6 @@ def features_of(X: Frame, said: Said, groups: Mapping[str, Sequence[str]] | None
         if name not in groups:
             made.append(_feature(name, X[name], facts, encoded))
             continue
-        if {"bounds", "step", "derived", "effect"} & set(facts):
-            raise InputError(f"{name!r} is a group of levels; bounds, steps and formulas do not apply to it")
         columns = tuple(groups[name])
         layout = {"levels": columns, "columns": columns, "dtype": str(X[columns[0]].dtype)}
         made.append(Feature(name, "categorical", **{**layout, **facts}))
@@ -112,10 +110,6 @@ def _feature(name: str, column: Series, facts: dict[str, Any], encoded: bool) ->
         else:
             inferred["span"] = _span(column)
             inferred["step"] = _step(column, kind, facts.get("derived") is None)
-    elif number:
-        raise InputError(
-            f"{name!r} has levels, not numbers; bounds, steps, spans, clocks and formulas do not apply to it"
-        )
     ordered = isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered
     inferred["dtype"] = ORDERED if ordered else str(column.dtype)
     return Feature(name, **{**inferred, **facts})
@@ -138,9 +132,7 @@ def kept_columns(X: Frame) -> list[Feature]:
 def _table(X: Any, encoded: bool) -> Frame:
     if isinstance(X, np.ndarray) and encoded and X.ndim == 2:
         X = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
-    X = as_frame(X)
-    if not isinstance(X, pd.DataFrame):
-        raise InputError(f"a pandas DataFrame is needed, not {type(X).__name__}")
+    X = frame_of(X)
     if len(X) == 0 or X.shape[1] == 0:
         raise InputError("the table is empty; give at least one row and one column")
     if not X.columns.is_unique:

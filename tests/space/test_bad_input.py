@@ -145,7 +145,7 @@ CASES = [
     (lambda: coded(groups={"j": ["a"], "k": ["a"]}), "the column 'a' is in the groups 'j' and 'k'; keep one"),
     (lambda: coded(groups={}, ordinal={"owner": [0, 1]}), "'owner' cannot be ordinal or categorical in an encoded table"),
     (lambda: coded(groups={}, features={"owner": {"kind": "categorical"}}), "'owner' cannot be ordinal or categorical"),
-    (lambda: coded(groups={"job": ["a", "b", "c"]}, bounds={"job": (0, 1)}), "'job' is a group of levels"),
+    (lambda: coded(groups={"job": ["a", "b", "c"]}, bounds={"job": (0, 1)}), "'job' has levels, not numbers"),
     (lambda: infer(groups={}), "'job' does not hold numbers; an encoded table"),
     # from_frame
     (lambda: infer(pd.DataFrame({0: [1, 2]})), "the column name 0 is not text; rename it"),
@@ -157,7 +157,7 @@ CASES = [
     (lambda: infer(increasing="income", decreasing="income"), "'income' is said to only rise and to only fall"),
     (lambda: infer(increasing="job"), "'job' is categorical and has no direction; make it ordinal to give one"),
     (lambda: infer(features={"job": {"units": "m"}}), "there is no setting of 'job' 'units'; did you mean 'unit'?"),
-    (lambda: infer(features={"job": {"derived": "income"}}), "'job' has levels, not numbers; bounds, steps, spans, clocks"),
+    (lambda: infer(features={"job": {"derived": "income"}}), "'job' is derived and must be a number, not categorical"),
     (lambda: infer(TABLE.set_axis(["x", "x"], axis=1)), "the table has the column 'x' more than once; keep one"),
     (lambda: infer(TABLE.assign(income=[1, None, 3])), "'income' is missing in some rows; fill it in, or say missing=["),
     (lambda: infer(TABLE.assign(income=[1, np.inf, 3])), "'income' is infinite in a row; give finite numbers"),
