@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import heapq
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -483,14 +483,6 @@ class Reach:
         """Return steps (…, m) times their length as the numbers people write (0.3, not 0.30000000000000004)."""
         return np.asarray(np.rint(grid * self.step * self._power) / self._power)
 
-    def closed(self, room: Room, start: Array) -> Iterator[Feature]:
-        """Yield the features for which nothing is open, not even staying."""
-        for i in self.free:
-            levels = room.levels[i]
-            shut = not levels.any() if levels is not None else not room.low[i] <= room.high[i]
-            if shut and not np.isnan(start[i]):
-                yield self.features[i]
-
 
 def _far(feature: Feature, months: float) -> float:
     """Return how far a number (in units) or an ordered level may move in a time."""
@@ -665,7 +657,7 @@ class OnePerson:
         if exact and self.rules:
             legal = np.logical_and.reduce([rule.allows(self.start[None], codes) for rule in self.rules])
             for row in np.flatnonzero(~legal):
-                codes[row] = self._search(Z[row])
+                codes[row] = self._rows(Z[row])
         if self.clocks.on:
             paced = self.clocks.paced
             months = np.maximum(self.clocks.longest(codes[:, paced] - self.start[paced]), self._waits(Z))
@@ -725,11 +717,15 @@ class OnePerson:
         return agreed
 
     def check_open(self) -> None:
-        """Refuse limits that leave a feature no value at all."""
-        for feature in self.reach.closed(self.room, self.start):
-            raise InputError(
-                f"no value of {feature.label!r} is left to choose: the limits exclude all; relax one"
-            )
+        """Refuse limits that leave a feature no value at all, not even its own."""
+        room = self.room
+        for i in self.reach.free:
+            levels, label = room.levels[i], self.reach.features[i].label
+            shut = not levels.any() if levels is not None else not room.low[i] <= room.high[i]
+            if shut and not np.isnan(self.start[i]):
+                raise InputError(
+                    f"no value of {label!r} is left to choose: the limits exclude all; relax one"
+                )
 
     def _separable(self, Z: Array) -> Array:
         """Return nearest codes by the features' own room and the count of changes."""
@@ -739,19 +735,15 @@ class OnePerson:
         chosen, forced = self._choices
         if forced.sum() > self.max_changes:
             raise InputError("the limits force more changes than are allowed; relax one of them")
-        gain = np.where(chosen, self._staying(Z) - distance, -np.inf)
+        gap = (Z - np.where(np.isnan(self.z0), Z, self.z0)) ** 2
+        staying = np.add.reduceat(
+            gap, self.reach.encoding.starts, axis=1
+        )  # of every feature's own value, (n, f)
+        gain = np.where(chosen, staying - distance, -np.inf)
         gain[:, forced] = np.inf
         dropped = np.argsort(-gain, axis=1, kind="stable")[:, self.max_changes :]
         np.put_along_axis(codes, dropped, self.start[dropped], axis=1)
         return codes
-
-    def _search(self, z: Array) -> Array:
-        found = self._rows(z)
-        if found is None:
-            raise InputError(
-                "no row is legal for this person: the rules contradict the limits; relax one of them"
-            )
-        return found
 
     @cached_property
     def _rows(self) -> NearestRow:
@@ -762,21 +754,12 @@ class OnePerson:
         """Which features the person sets, and which of them cannot stay, (f,) both."""
         chosen, forced = np.zeros((2, len(self.start)), dtype=bool)
         for i in self.reach.free:
-            chosen[i] = not np.isnan(self.start[i])
-            forced[i] = chosen[i] and not self.stays(i, self.room)
+            levels, own = self.room.levels[i], self.start[i]
+            if not np.isnan(own):
+                chosen[i] = True
+                inside = self.room.low[i] <= own <= self.room.high[i] if levels is None else levels[int(own)]
+                forced[i] = not inside
         return chosen, forced
-
-    def stays(self, i: int, room: Room) -> bool:
-        """Whether feature ``i`` may stay as it is."""
-        levels = room.levels[i]
-        if levels is not None:
-            return bool(levels[int(self.start[i])])
-        return bool(room.low[i] <= self.start[i] <= room.high[i])
-
-    def _staying(self, Z: Array) -> Array:
-        """Return the squared distance of every feature's own value, (n, f)."""
-        gap = (Z - np.where(np.isnan(self.z0), Z, self.z0)) ** 2
-        return np.asarray(np.add.reduceat(gap, self.reach.encoding.starts, axis=1))
 
     # feature by feature -------------------------------------------------------------------------------
 
@@ -852,17 +835,15 @@ class OnePerson:
             columns, levels = encoding.slices[reach.features[i].name], self.room.levels[i]
             if np.isnan(self.start[i]):
                 continue
-            if levels is None:
-                ends = np.array([self.room.low[i], self.room.high[i]])
-                lower[columns], upper[columns] = encoding.scaled(ends, i)
-            elif reach.features[i].kind == "categorical":
+            if reach.features[i].kind == "categorical":
                 lower[columns], upper[columns] = 0.0, levels
             else:
-                lower[columns], upper[columns] = self.room.open[i][[0, -1]] / encoding.scale[i]
+                ends = [self.room.low[i], self.room.high[i]] if levels is None else self.room.open[i][[0, -1]]
+                lower[columns], upper[columns] = encoding.scaled(np.array(ends), i)
         if self.leading is not None:
-            _, i, column = self.leading
-            ends = self.clocks.advance(self.start[None], np.array([self.first, self.last]))[:, i]
-            lower[column], upper[column] = encoding.scaled(ends, i)
+            place, i, column = self.leading
+            first, last = self.clocks_after(np.array([self.first, self.last]))[:, place]
+            lower[column], upper[column] = encoding.scaled(np.array([first, last]), i)
         return lower, upper
 
     def relax(self, Z: Array) -> Array:
@@ -952,8 +933,8 @@ class NearestRow:
                 row[self.tied.index(i)] += weight
         self._h = np.array([rule.limit for rule in self.linear])
 
-    def __call__(self, z: Array) -> Array | None:
-        """Return the codes (f,) nearest to vector ``z`` (d,), or None where no row is legal."""
+    def __call__(self, z: Array) -> Array:
+        """Return the codes (f,) nearest to vector ``z`` (d,); an error where no row is legal."""
         counter = itertools.count()  # keeps the heap from comparing nodes
         heap: list[tuple[float, int, _Branch, Array]] = []
         push, pop = heapq.heappush, heapq.heappop
@@ -964,7 +945,9 @@ class NearestRow:
                 if found is not None:
                     push(heap, (found[0], next(counter), node, found[1]))
             if not heap:
-                return None
+                raise InputError(
+                    "no row is legal for this person: the rules contradict the limits; relax one of them"
+                )
             # past the limit the newest node first: a legal row soon, if not the nearest
             newest = None if tried < _NODES else max(range(len(heap)), key=lambda k: heap[k][1])
             _, _, node, codes = pop(heap) if newest is None else heap.pop(newest)

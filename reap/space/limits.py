@@ -102,8 +102,8 @@ class Limits:
             return by_name[name].show(value) if name in by_name else str(value)
 
         said = [f"{label(name)} stays as it is" for name in self.fixed]
-        said += [f"{label(name)} is at least {show(name, value)}" for name, value in self.at_least.items()]
-        said += [f"{label(name)} is at most {show(name, value)}" for name, value in self.at_most.items()]
+        for word, bounds in (("least", self.at_least), ("most", self.at_most)):
+            said += [f"{label(name)} is at {word} {show(name, value)}" for name, value in bounds.items()]
         said += [
             f"{label(name)} is not {' or '.join(show(name, level) for level in levels)}"
             for name, levels in self.exclude.items()
