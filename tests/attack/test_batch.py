@@ -20,11 +20,8 @@ from hypothesis import strategies as st
 
 import reap
 from tests.batch import people
-from tests.batch.test_resume import start, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Where joblib lays down files instead of the temporary directory, on Linux.
-MEMORY = Path("/dev/shm")
 
 
 @pytest.fixture(scope="module")
@@ -94,20 +91,6 @@ def test_workers_that_never_start_end_the_run_with_a_sentence(tmp_path):
     assert done.returncode == 3, done.stderr
     assert "workers died" in done.stdout
     assert "run again with resume" in done.stdout
-
-
-def test_a_killed_batch_leaves_nothing_in_the_temporary_directory(tmp_path, monkeypatch):
-    temporary, output = tmp_path / "tmp", tmp_path / "plans"
-    temporary.mkdir()
-    monkeypatch.setenv("TMPDIR", str(temporary))
-    killed = start(output, 2)
-    wait_for(lambda: list(output.glob("part-*.parquet")), killed)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    wait_for(lambda: not list(temporary.iterdir()), seconds=30)
-    wait_for(lambda: not list(MEMORY.glob(f"*{killed.pid}*")), seconds=30)
-    assert start(output, 2, "resume").wait(180) == 0
-    assert list(temporary.iterdir()) == []
 
 
 # folders -------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pandas as pd
 import psutil
@@ -17,6 +18,8 @@ from reap.batch import store
 from tests.batch import people
 
 ROWS, CHUNK = 120, 5
+#: Where joblib lays down files instead of the temporary directory, on Linux.
+MEMORY = Path("/dev/shm")
 
 SCRIPT = """
 import sys
@@ -49,8 +52,10 @@ def assert_whole(engine, X, path):
 
 
 @pytest.mark.parametrize(("output", "jobs"), [("plans.parquet", 1), ("plans", 2)])
-def test_kill_the_batch_then_resume(engine, X, tmp_path, output, jobs):
-    path = tmp_path / output
+def test_kill_the_batch_then_resume(engine, X, tmp_path, monkeypatch, output, jobs):
+    path, temporary = tmp_path / output, tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     folder = path.with_name(path.name + ".parts") if path.suffix else path
     process = start(path, jobs)
     wait_for(lambda: len(list(folder.glob("part-*.parquet"))) >= 3, process)
@@ -61,6 +66,8 @@ def test_kill_the_batch_then_resume(engine, X, tmp_path, output, jobs):
     process.wait()
     _, alive = psutil.wait_procs(workers, timeout=30)
     assert not alive, "workers outlive the process that started them"
+    wait_for(lambda: not list(temporary.iterdir()), seconds=30)
+    wait_for(lambda: not list(MEMORY.glob(f"*{process.pid}*")), seconds=30)
     kept = {p.name: p.stat().st_mtime_ns for p in folder.glob("part-*.parquet")}
     assert 3 <= len(kept) < ROWS / CHUNK
     assert not path.is_file()

@@ -118,17 +118,19 @@ class Baseline(Engine):
         space = free(self.space).tighten(limits)
         return replace(subject, space=space, obstacle=space.legal.obstacle(subject.z))
 
+    def _found(self, subject: Subject, limits: Limits | None) -> Plan:
+        """Return what is known of the subject already, or the plan with what the model's updates say of it."""
+        plan = subject.verdict or self._plan(subject, limits)
+        return plan if plan.status != "ok" else self.acceptance_.told([plan])[0]
+
     def plans(self, x: Any, matrices: Array | Efforts, limits: Limits | None = None) -> list[Plan]:
         """Return the subject's plan once for each matrix (b, d, d) or (d, d), at its effort under it."""
-        subject = self._subject(x, limits)
-        people = self._efforts(matrices)
-        plan = subject.verdict or self._plan(subject, limits)
+        subject, people = self._subject(x, limits), self._efforts(matrices)
+        plan = self._found(subject, limits)
         if plan.status != "ok":
             return [plan] * len(people)
-        plan = self.acceptance_.told([plan])[0]
-        return [
-            plan.with_(effort=float(asked)) for asked in people.ask(np.atleast_2d(plan.moves)).sum(axis=1)
-        ]
+        efforts = people.ask(np.atleast_2d(plan.moves)).sum(axis=1)
+        return [plan.with_(effort=float(asked)) for asked in efforts]
 
     def robust(
         self,
@@ -140,10 +142,9 @@ class Baseline(Engine):
         """Return the subject's plan at its worst-case effort; the confidence set does not change it."""
         subject = self._subject(x, limits)
         check_robust(confidence_set, objective, self.space.dimension)
-        plan = subject.verdict or self._plan(subject, limits)
+        plan = self._found(subject, limits)
         if plan.status != "ok":
             return plan
-        plan = self.acceptance_.told([plan])[0]
         return plan.with_(effort=confidence_set.worst_case_plan(plan.moves).cost)
 
 

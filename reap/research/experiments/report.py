@@ -49,24 +49,14 @@ class Plot:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """One table of the report.
-
-    Parameters
-    ----------
-    title : str
-    frame : DataFrame
-        Ready to print: strings, or numbers that any reader may round.
-    verdict : str
-        How it came out against the paper.
-    remarks : list of str
-        Sentences: what holds, what differs and why, which reading of the text was taken.
-    plot : Plot, optional
-    """
+    """One table of the report, ready to print: strings, or numbers that any reader may round."""
 
     title: str
     frame: Frame
     verdict: Verdict = "beyond the paper"
-    remarks: list[str] = field(default_factory=list)
+    remarks: list[str] = field(
+        default_factory=list
+    )  # what holds, what differs and why, how the text was read
     plot: Plot | None = None
 
 
@@ -175,19 +165,9 @@ def between(found: Mapping[str, float]) -> str:
 def write(
     results: Mapping[str, Sequence[ReportTable]], scope: Scope, command: str = "reap reproduce"
 ) -> Path:
-    """Write ``report.md``, ``figures/`` and ``summary/`` into the scope's folder.
+    """Write ``report.md``, ``figures/`` and ``summary/`` of what ``reproduce`` returned, and return the path of the report.
 
-    Parameters
-    ----------
-    results : mapping
-        What ``reproduce`` returned.
-    scope : Scope
-    command : str
-        The command that made it, for the reader to repeat.
-
-    Returns
-    -------
-    Path of the report.
+    The command is told for the reader to repeat.
     """
     out, body, verdicts = scope.out, [], []
     overview = ["| table | verdict |", "|---|---|"]
@@ -213,11 +193,18 @@ def write(
                 "",
             ]
             result.frame.to_csv(out / "summary" / f"{stem}.csv", index=False)
-            overview.append(f"| [{result.title}](#{_anchor(result.title)}) | {result.verdict} |")
+            anchor = "".join(c for c in result.title.lower() if c.isalnum() or c in " -_").replace(" ", "-")
+            overview.append(f"| [{result.title}](#{anchor}) | {result.verdict} |")
             verdicts.append(
                 {"table": name, "title": result.title, "verdict": result.verdict, "remarks": result.remarks}
             )
-    facts = [f"- {fact}" for fact in _facts(scope, command)]
+    facts = [
+        f"- Command: `{command}`",
+        f"- Release {__version__}, seed {scope.seed}; split 80/20, stratified, seed 42.",
+        f"- Subjects: {scope.subjects or 'rejected people of the test part, up to the number of the table'}; "
+        f"matrices: {scope.matrices or 'those of the table'}.",
+        *["- Made with --quick: tiny, to see that it runs, not to read figures from."] * scope.quick,
+    ]
     head = ["# The paper, reproduced", "", _INTRO, "", *facts, "", "## Overview", "", *overview, ""]
     (out / "summary" / "verdicts.json").write_text(
         json.dumps(verdicts, ensure_ascii=False, indent=1), encoding="utf-8"
@@ -225,16 +212,6 @@ def write(
     page = out / "report.md"
     page.write_text("\n".join([*head, *body]), encoding="utf-8")
     return page
-
-
-def _facts(scope: Scope, command: str) -> list[str]:
-    facts = [
-        f"Command: `{command}`",
-        f"Release {__version__}, seed {scope.seed}; split 80/20, stratified, seed 42.",
-        f"Subjects: {scope.subjects or 'rejected people of the test part, up to the number of the table'}; "
-        f"matrices: {scope.matrices or 'those of the table'}.",
-    ]
-    return facts + ["Made with --quick: tiny, to see that it runs, not to read figures from."] * scope.quick
 
 
 def markdown(frame: Frame) -> str:
@@ -253,11 +230,6 @@ def markdown(frame: Frame) -> str:
     return "\n".join(
         [f"| {' | '.join(columns)} |", f"|{'|'.join(rule)}|", *(f"| {' | '.join(row)} |" for row in rows)]
     )
-
-
-def _anchor(title: str) -> str:
-    kept = "".join(c for c in title.lower() if c.isalnum() or c in " -_")
-    return kept.replace(" ", "-")
 
 
 # pictures -------------------------------------------------------------------------------------------------------
