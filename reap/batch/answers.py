@@ -66,13 +66,7 @@ class Answers:
         return sum(one.choice not in _SILENT for one in self.given)
 
     def session(self, engine: Engine, x: Any, limits: Limits) -> Elicitation:
-        """Return the session of somebody who stands at x and said all this.
-
-        It believes what the person's own session believes. Its plans are those of one round, the last; the person's
-        session has kept those of earlier rounds too. Both recommend the same plan where the engine finds the least
-        effort for a matrix. An engine that only searches may have found a better plan in an earlier round: then the
-        session's plan has less effort than this one.
-        """
+        """Return the session of somebody who stands at x and said all this: it believes what the person's own session does."""
         session = Elicitation(
             engine,
             x,

@@ -1,10 +1,8 @@
 """Plans out: Parquet parts that appear whole or not at all, and a manifest that says what they were made from.
 
-``plans.parquet`` is one file in the end; while a run goes on its parts are in ``plans.parquet.parts``. Any other
-name is a folder of parts that stays one, for tables too big for a file; pandas, Dask and Spark read it as it is.
-
-The manifest has the hash of every part before the part gets its name. A run that is resumed keeps the parts that are what
-was written, and does all others again: those that are missing, cut, changed, or copied over one another.
+``plans.parquet`` is one file in the end; while a run goes on its parts are in ``plans.parquet.parts``. Any other name is a
+folder that stays one. The manifest has the hash of every part before the part gets its name; a run that is resumed keeps the
+parts that match.
 """
 
 from __future__ import annotations
@@ -266,19 +264,9 @@ def schema_of(source: Any, features: list[str], index: Any, output: str) -> Any:
     import pyarrow as pa
 
     whole, number, text = pa.int64(), pa.float64(), pa.string()
-    made = {
-        "valid": pa.bool_(),
-        "effort": number,
-        "status": text,
-        "changes": whole,
-        "months": whole,
-        output: number,
-        "durability": number,
-        "cliffs": text,
-        "reason": text,
-        "answers": whole,
-        "path": pa.list_(number),
-    }
+    made = {"valid": pa.bool_(), "effort": number, "status": text, "changes": whole, "months": whole}
+    made |= {output: number, "durability": number, "cliffs": text, "reason": text}
+    made |= {"answers": whole, "path": pa.list_(number)}
     ids = [] if index is None else [pa.field(ID, pa.array(index).type)]
     rest = [f for f in source if f.name not in features]
     own = [source.field(name) for name in features]

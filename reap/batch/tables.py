@@ -60,8 +60,8 @@ class InMemory:
     """A frame; its index gives the ids."""
 
     def __init__(self, frame: Frame) -> None:
-        if frame.columns.duplicated().any():
-            raise InputError(f"the table has a column {frame.columns[frame.columns.duplicated()][0]!r} twice")
+        if len(twice := frame.columns[frame.columns.duplicated()]):
+            raise InputError(f"the table has a column {twice[0]!r} twice")
         self.frame, self.columns = frame, list(frame.columns)
         self.count: int | None = len(frame)
 
