@@ -188,11 +188,7 @@ def rows_at_random(space: ActionSpace, rng: np.random.Generator, count: int) -> 
         if feature.kind == "categorical":
             Z[n, columns.start + rng.integers(feature.width, size=count)] = 1.0
         elif feature.is_number:
-            value = rng.uniform(-0.25, 1.25, count)
-            if feature.kind == "integer" and feature.range is not None and not space.encoded:
-                low, high = feature.range
-                value = (np.rint(low + value * (high - low)) - low) / ((high - low) or 1.0)
-            Z[:, columns.start] = value
+            Z[:, columns.start] = rng.uniform(-0.25, 1.25, count)
         else:
             last = max(len(feature.levels) - 1, 1)
             Z[:, columns.start] = rng.integers(len(feature.levels), size=count) / last
@@ -200,4 +196,4 @@ def rows_at_random(space: ActionSpace, rng: np.random.Generator, count: int) -> 
             gone = np.flatnonzero(rng.random(count) < 0.15)
             gone = gone[gone > 0]  # the first row is known
             Z[gone, columns] = 0.0 if feature.kind == "categorical" else np.nan
-    return Z
+    return Z if space.encoded else space.encode(space.decode(Z))  # whole numbers are whole

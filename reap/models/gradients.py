@@ -218,38 +218,35 @@ def _behind(steps: tuple[Any, ...], inner: Network, scorer: Estimator, free: boo
     for feature in space.features:
         columns, blank = space.slices[feature.name], 0.0 if feature.kind == "categorical" else np.nan
         values = np.linspace(0, 1, 2 if free else len(feature.levels) or 2)[:, None]
-        if feature.kind == "categorical":
-            values = np.eye(feature.width)
-        elif feature.kind == "integer" and feature.range is not None and not free and not space.encoded:
-            low, high = feature.range
-            values = (np.array([[np.ceil(low)], [np.floor(high)]]) - low) / ((high - low) or 1.0)
+        values = np.eye(feature.width) if feature.kind == "categorical" else values
         gap = (gaps and feature.missing) or (feature.kind == "categorical" and free)
-        where.append((feature, columns, values, gap))
+        where.append((feature, columns, len(values), gap))
         for block in np.concatenate([values, np.full((int(gap), values.shape[1]), blank)]):
             tried.append(base.copy())
             tried[-1][columns] = block
-    T = scorer.rows(np.array(tried))
+    Z = np.array(tried)
+    Z = Z if free or space.encoded else space.encode(space.decode(Z))  # whole numbers are whole
+    T = scorer.rows(Z)
     for step in steps:
         T = step.transform(T)
     T = numbers(T)
     L, fill = np.zeros((space.dimension, T.shape[1])), np.full(space.dimension, np.nan)
     shift, at, bent, extra = T[0].copy(), 1, list[tuple[int, int]](), list[Array]()
-    for feature, columns, values, gap in where:
-        known, missing, start = T[at : at + len(values)], T[at + len(values)] if gap else None, columns.start
-        at += len(values) + gap
+    for feature, columns, count, gap in where:
+        known, missing, start = T[at : at + count], T[at + count] if gap else None, columns.start
+        z, at = Z[at : at + count, start], at + count + gap
         if feature.kind == "categorical":
             ground = known[0] if missing is None else missing
             L[columns] = known - ground
             shift += ground - T[0]
             continue
-        z = values[:, 0]
         slope = (known[-1] - known[0]) / ((z[-1] - z[0]) or 1.0)
         flat = known[0] - z[0] * slope
         if np.allclose(known, flat + z[:, None] * slope, rtol=0, atol=1e-9):
             L[start] = slope
             shift += flat - T[0]
         else:
-            bent.append((start, len(values)))
+            bent.append((start, count))
             extra.append(known - T[0])
         if missing is not None:
             j = int(np.abs(slope).argmax())
