@@ -43,7 +43,7 @@ from reap.models.classifier import Classifier, Smooth
 from reap.models.declared import OnVectors
 from reap.models.estimator import ignored
 from reap.models.gradients import Network
-from reap.models.trees import JointTrees, mixed
+from reap.models.trees import Quick, mixed
 from reap.models.wrapping import wrap
 
 #: From this many others on they are a sample, with a mean and a deviation.
@@ -281,13 +281,14 @@ class Minimum:
 
     def logits(self, Z: Array) -> Array:
         """Return the logits of all members, (m, n)."""
-        if self._trees is not None:
-            return self._trees.logits(Z)
+        if self._quick is not None:
+            return self.members[0].linked(self._quick.scores(Z))
         return np.array([one.logit(Z) for one in self.members])
 
     @cached_property
-    def _trees(self) -> JointTrees | None:
-        return JointTrees.of(self.members)
+    def _quick(self) -> Quick | None:
+        kernels = [one.kernel for one in self.members if isinstance(one.kernel, Quick)]
+        return Quick.joined(kernels) if len(kernels) == len(self.members) else None
 
 
 class SmoothMinimum(Minimum, Smooth):

@@ -58,24 +58,16 @@ def test_models_on_raw_frames(name, table):
     assert classifier.has_gradient == (name in ("logistic", "search"))
 
 
-def test_a_raw_model_gets_exactly_the_columns_it_was_trained_on(table):
+def test_a_raw_model_gets_exactly_what_it_was_trained_on(table):
     X, y, space = table
-    model = LogisticRegression(max_iter=1000).fit(X[["income", "age"]], y)
-    ours, theirs = (
-        wrap(model, space).probability(space.encode(X)),
-        model.predict_proba(X[["income", "age"]])[:, 1],
-    )
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
-
-
-def test_a_raw_model_sees_categories_as_it_was_trained_on_them(table):
-    X, y, _ = table
+    some = LogisticRegression(max_iter=1000).fit(X[["income", "age"]], y)
+    theirs = some.predict_proba(X[["income", "age"]])[:, 1]
+    np.testing.assert_allclose(wrap(some, space).probability(space.encode(X)), theirs, rtol=0, atol=1e-12)
     X = X.astype({"housing": "category"})
     space = reap.ActionSpace.from_frame(X)
     model = HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype").fit(X, y)
-    np.testing.assert_array_equal(
-        wrap(model, space).probability(space.encode(X)), model.predict_proba(X)[:, 1]
-    )
+    ours = wrap(model, space).probability(space.encode(X))
+    np.testing.assert_array_equal(ours, model.predict_proba(X)[:, 1])
 
 
 @pytest.mark.parametrize("frames", [False, True])
@@ -92,20 +84,14 @@ def test_pipelines_that_start_with_the_encoder_work_on_vectors(frames, between, 
     np.testing.assert_array_equal(classifier.probability(vectors), model[1:].predict_proba(given)[:, 1])
 
 
-def test_a_pipeline_with_the_encoder_of_another_space_is_used_on_rows(table):
+def test_only_the_encoder_of_this_space_is_passed_over_limits_aside(table):
     X, y, space = table
     other = reap.ActionSpace.from_frame(pd.concat([X, X.assign(income=9000.0)]))
     model = make_pipeline(other.encoder(), LogisticRegression()).fit(X, y)
-    classifier = wrap(model, space)
-    np.testing.assert_allclose(
-        classifier.probability(space.encode(X)), model.predict_proba(X)[:, 1], rtol=1e-9
-    )
-
-
-def test_limits_do_not_change_which_encoder_it_is(table):
-    X, y, space = table
-    model = make_pipeline(space.encoder(), LogisticRegression()).fit(X, y)
-    assert wrap(model, space.tighten(space.limits(fixed=["age"]))).has_gradient
+    theirs = model.predict_proba(X)[:, 1]
+    np.testing.assert_allclose(wrap(model, space).probability(space.encode(X)), theirs, rtol=1e-9)
+    tight = other.tighten(other.limits(fixed=["age"]))
+    np.testing.assert_allclose(wrap(model, tight).probability(other.encode(X)), theirs, rtol=1e-9)
 
 
 def test_predict_is_matched_at_a_half_for_both_classes(table):
@@ -189,20 +175,13 @@ def test_missing_values_reach_a_model_that_takes_them(table):
         wrap(logistic, space).probability(space.encode(X))
 
 
-def test_pickles(table):
-    X, y, space = table
-    model = make_pipeline(space.encoder(), LogisticRegression()).fit(X, y)
-    Z = space.encode(X)
-    classifier = wrap(model, space)
-    again = pickle.loads(pickle.dumps(classifier))
-    np.testing.assert_array_equal(again.gradient(Z), classifier.gradient(Z))
-    np.testing.assert_array_equal(wrap(classifier, space).probability(Z), classifier.probability(Z))
-
-
-def test_one_row_counts_as_a_batch_of_one(table):
+def test_one_row_counts_as_a_batch_of_one_and_files_hold_the_same(table):
     X, y, space = table
     classifier = wrap(make_pipeline(space.encoder(), LogisticRegression()).fit(X, y), space)
     z = space.vector(X.iloc[0])
+    again = pickle.loads(pickle.dumps(classifier))
+    np.testing.assert_array_equal(again.gradient(z), classifier.gradient(z))
+    np.testing.assert_array_equal(wrap(classifier, space).probability(z), classifier.probability(z))
     assert classifier.probability(z).shape == (1,)
     assert classifier.gradient(z).shape == (1, space.dimension)
     with pytest.raises(reap.InputError, match="6 encoded columns"):
