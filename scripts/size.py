@@ -26,7 +26,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "space": (6_267, 14),
     "datasets": (625, 5),
     ".": (2_143, 15),
-    "belief": (3_045, 12),
+    "belief": (3_034, 12),
     "learning": (545, 4),
     "cli": (2_000, 11),
     "service": (6_455, 26),

@@ -191,7 +191,7 @@ class LearnedPrior:
     # files -------------------------------------------------------------------------------------------
 
     def _said(self) -> dict[str, Any]:
-        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def to_json(self) -> str:
         """Return the file, a field a line: the same prior, the same bytes."""
@@ -242,14 +242,10 @@ def learned_prior(given: LearnedPriorLike) -> LearnedPrior:
     return given if isinstance(given, LearnedPrior) else LearnedPrior.load(given)
 
 
-def _plain(value: Any) -> Any:
-    """Return a field as JSON has it."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return dict(value)
-    return list(value) if isinstance(value, tuple) else value
-
-
 def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Return an array or a mapping that cannot be changed as JSON has it."""
+    return value.tolist() if isinstance(value, np.ndarray) else dict(value)

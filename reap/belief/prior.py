@@ -331,7 +331,7 @@ class Population:
         return z
 
     def draw(self, n: int, rng: np.random.Generator) -> dict[str, Any]:
-        """Draw n people, in any order, without G: what ``banked`` makes a bank of."""
+        """Draw n people, in any order, without G: what ``drawn`` makes a bank of."""
         k, e = len(self.welcome), len(self.minded)
         interaction = rng.choice(INTERACTION, n, p=self.interaction / self.interaction.sum())
         single = rng.choice(POWERS, n, p=self.powers / self.powers.sum())
@@ -345,7 +345,6 @@ class Population:
             "narrow": rng.random(n) < self.narrow,
             "welcome": rng.random((n, k)) < self.welcome,
             "beside": np.where(minds, np.exp(self.heavy + rng.standard_normal((n, e))), 0.0),
-            "part": np.zeros(n, dtype=np.intp),
             "causal": (rng.random(n) < self.causal) & (interaction > 0),
         }
 
@@ -364,19 +363,14 @@ def drawn(
     rng: np.random.Generator,
     difficulties: Array | None = None,
 ) -> Bank:
-    """Return a bank of n people of several populations, as common as their shares say."""
+    """Return a bank of n people of several populations, as common as their shares say; ``difficulties`` as in ``Bank.of``."""
     counts = [round(share * n) for share, _ in populations]
     counts[0] = n - sum(counts[1:])
     parts = [population.draw(count, rng) for count, (_, population) in zip(counts, populations, strict=True)]
     traits = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     traits["part"] = np.repeat(np.arange(len(counts)), counts)
-    return banked(traits, rng, difficulties)
-
-
-def banked(drawn: dict[str, Any], rng: np.random.Generator, difficulties: Array | None = None) -> Bank:
-    """Return people drawn as a bank; ``difficulties`` as in ``Bank.of``."""
-    order = np.lexsort((drawn["causal"], drawn["interaction"] > 0, drawn["powers"]))
-    traits = {name: values[order] for name, values in drawn.items()}
+    order = np.lexsort((traits["causal"], traits["interaction"] > 0, traits["powers"]))
+    traits = {name: values[order] for name, values in traits.items()}
     k, c = traits["welcome"].shape[1], int(traits.pop("causal").sum())
     g = min(k, RANK)
     traits["normals"] = rng.standard_normal((k, int((traits["interaction"] > 0).sum()), g), dtype=_SINGLE)

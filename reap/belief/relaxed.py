@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -62,12 +63,10 @@ def allowed(violations: int | float, answers: int) -> int:
     return min(int(violations), answers)
 
 
-@dataclass(frozen=True)
-class Search:
-    """Result of the branch and bound: the answers to leave out, the radius, its bound, subsets solved."""
+class Search(NamedTuple):
+    """Result of the branch and bound: the answers to leave out, the bound of the radius, subsets solved."""
 
     dropped: tuple[int, ...]
-    radius: float
     bound: float
     nodes: int
 
@@ -151,7 +150,7 @@ def search(cuts: Reduced, violations: int, time_limit: float | None) -> Search:
             waiting += _children(node, ceiling, gains, violations - len(node.gone))
         waiting = [node for node in waiting if node.reach > radius + TOLERANCE]
     bound = max([certain, radius, *(node.reach for node in waiting)])
-    return Search(tuple(sorted(best)), radius, bound, nodes)
+    return Search(tuple(sorted(best)), bound, nodes)
 
 
 def _children(node: _Node, ceiling: float, gains: dict[int, float], left: int) -> list[_Node]:

@@ -126,16 +126,6 @@ def test_no_answer() -> None:
     assert len(belief) == 0
 
 
-def test_one_answer_has_a_closed_form() -> None:
-    """One option twice as far as the other on one axis: ⟨A, M⟩ = A₁₁ − A₂₂, so r = min(½, (1+ε)/(2+√2))."""
-    belief = ConfidenceSet(2)
-    belief.add([1.0, 0.0], [0.0, 1.0])
-    expected = (1 + 0.01) / (2 + np.sqrt(2))
-    center = belief.center()
-    assert center.radius == pytest.approx(expected, rel=1e-7)
-    assert center.matrix == pytest.approx(np.diag([expected, 1 - expected]), abs=1e-6)
-
-
 def test_analytic_centre_is_where_the_barrier_is_flat() -> None:
     belief = instance(4, 6, np.random.default_rng(3))
     A = belief.center("analytic").matrix

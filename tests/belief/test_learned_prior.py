@@ -50,11 +50,6 @@ def test_a_prior_and_its_file_are_one(means, spread):
     )
 
 
-def test_the_belief_starts_where_the_prior_says():
-    mean = Posterior(3, learnt([-2.0, 0.0, 2.0])).mean
-    assert mean[0, 0] < 0.5 * mean[1, 1] < 0.25 * mean[2, 2]
-
-
 def test_what_goes_together_over_people_is_learnt_from_one_answer():
     """Who finds the first column hard finds the second hard: an answer about one says something of the other."""
     C = np.eye(4)

@@ -68,12 +68,6 @@ def test_answers_that_agree_need_not_be_left_out_to_be_understood() -> None:
     assert found.nodes < 4845  # every subset of four
 
 
-def test_nothing_to_leave_out() -> None:
-    belief = instance(3, 5, np.random.default_rng(0))
-    assert belief.relaxed_center(0).radius == belief.center().radius
-    assert belief.relaxed_center(99).radius == pytest.approx(0.5)
-
-
 def contradicts(matrices: list[Array]) -> bool:
     """Whether no A ≻ 0 satisfies ⟨A, M⟩ < 0 for all: the largest ball with ε = 0, by Clarabel."""
     return sdp.programme(matrices, len(matrices[0]), 0.0, "chebyshev").solve(1e-9)[1] < 1e-6

@@ -107,13 +107,6 @@ def test_no_row_of_anybody_is_in_the_file(past, prior):
     assert len(text) < 5000  # 60 people would not fit: it does not grow with them
 
 
-def test_who_left_is_left_out(past, prior):
-    """What is learnt is of those who are given: without one of them it begins from other answers."""
-    fewer = read_sessions(past[1:], RULES).past
-    assert len(fewer) == 59
-    assert fewer.fingerprint != prior.fingerprint == read_sessions(past, RULES).past.fingerprint
-
-
 @pytest.mark.parametrize("count", [0, 29])
 def test_too_few_people(past, count):
     with pytest.raises(reap.InputError, match=f"{count} people answered .* at least 30"):
