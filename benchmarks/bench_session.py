@@ -100,7 +100,7 @@ def run(quick: bool) -> list[Row]:
                 float(np.quantile(times, 0.95)),
             )
             rows += [
-                Row.limit(f"rows of a question on {what}, most", most, "rows", at_most=4, note=few),
+                Row.limit(f"rows of a question on {what}, most", most, "rows", at_most=3, note=few),
                 Row.limit(f"next question on {what}, median", median, "ms", at_most=100, note=note),
                 Row.limit(f"next question on {what}, 95th percentile", late, "ms", at_most=250, note=note),
             ]

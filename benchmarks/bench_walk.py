@@ -89,6 +89,7 @@ def engines() -> dict[str, tuple[reap.Recourse, Any]]:
 
 def walked(engine: reap.Recourse, x: Any) -> dict[str, Walk]:
     """Hold a session of five questions; return the walk of each stage, and of all of it."""
+    _ = reap.Elicitation  # imported beforehand: a module that is only imported is not walked through
     stages = {name: Walk() for name in ("elicit", "first ask", "answer", "next ask", "recommend")}
     with stages["elicit"]:
         session = engine.elicit(x, questions=5)

@@ -232,7 +232,7 @@ class Bayes:
             return None
         weights = samples_of(session.belief, "a session").weights
         some = promising(session._efforts(pool), weights, np.arange(len(pool)), PROMISING)
-        return PlanParts(session.space, session.limits, [pool[i] for i in np.sort(some)], pool.sizes)
+        return pool.parts(session.limits, np.sort(some))
 
 
 def _minding(people: Efforts, space: ActionSpace) -> Efforts:
