@@ -23,7 +23,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "models": (2_718, 12),
     "elicitation": (2_796, 8),
     "questions": (960, 8),
-    "space": (6_267, 14),
+    "space": (6_265, 14),
     "datasets": (625, 5),
     ".": (2_143, 15),
     "belief": (3_034, 12),

@@ -313,7 +313,7 @@ class TableColumn:
             raise InputError(
                 f"{name!r} is missing in row {where!r}; fill it in, or declare the feature with missing=True"
             )
-        if np.isinf(codes).any():
+        if self.feature.is_number and np.isinf(codes).any():
             raise InputError(f"{name!r} is infinite in a row; give a finite number")
         if self.feature.kind == "integer":
             broken = ~absent & (codes != np.rint(codes))
@@ -337,12 +337,13 @@ class TableColumn:
 
     def _positions(self, column: Series) -> Array:
         """Return the index of each value among the levels, NaN where it is missing."""
+        place, none = self._places.get, np.nan
         try:
             if isinstance(column.dtype, pd.CategoricalDtype):
-                known = [self._places.get(level, np.nan) for level in column.cat.categories]
-                found = np.asarray(np.array([*known, np.nan])[column.cat.codes.to_numpy()])
+                known = [place(level, none) for level in column.cat.categories]
+                found = np.asarray(np.array([*known, none])[column.cat.codes.to_numpy()])
             else:
-                found = np.array([self._places.get(value, np.nan) for value in column.tolist()], dtype=float)
+                found = np.array([place(value, none) for value in column.tolist()], dtype=float)
             if (strange := np.isnan(found)).any() and (strange := strange & column.notna().to_numpy()).any():
                 given = plain(column[strange].iloc[0])
                 raise unknown(f"level of {self.feature.name!r}", given, self.feature.levels)

@@ -403,7 +403,7 @@ class Feature:
     dtype : str, optional
         The pandas dtype rows are given back in.
     translations : mapping of language to words
-        label, unit, levels and phrases in other languages; see ``phrases.py``.
+        label, unit, levels and phrases in other languages, by language.
 
     Examples
     --------
@@ -643,9 +643,9 @@ def _settle(feature: Feature) -> None:
     for flag in ("actionable", "missing"):
         if not isinstance(said[flag], bool | np.bool_):
             raise bad(flag, "it must be true or false")
-    for word, example in (("label", "it must be text"), ("unit", "it must be text"), ("deed", _DEED)):
+    for word in ("label", "unit", "deed"):
         if not isinstance(said[word], str):
-            raise bad(word, example)
+            raise bad(word, "it must be text")
     if not (feature.derived is None or isinstance(feature.derived, str)):
         raise bad("derived", "write a formula, such as 'debt / income'")
     if feature.effect is not None and (
@@ -685,9 +685,6 @@ def _settle(feature: Feature) -> None:
         put("pace", read_pace(name, feature.pace, feature.is_number))
     if feature.clock is not None:
         put("actionable", False)  # nobody does it
-
-
-_DEED = 'give text, such as "pay on time"'
 
 
 def _positive(value: Any) -> bool:
