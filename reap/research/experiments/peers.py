@@ -285,24 +285,19 @@ def summary(runs: Mapping[str, Frame]) -> list[ReportTable]:
     used = {peer: peers.absent(peer) for peer in (BOTORCH, OCEAN, NICE, CFNOW, DICE)}
     here = ", ".join(peers.release(peer) for peer, why in used.items() if not why)
     said = [f"Asked: {here or 'nobody else'}; Python {platform.python_version()}."]
-    said += [f"Not asked: {peer.package}, which {_is(why)}." for peer, why in used.items() if why]
-    tables = []
-    if "asking" in parts:
-        tables.append(_asking_table(parts["asking"], said))
-    if "answers" in parts:
-        tables.append(_answers_table(parts["answers"]))
-    if "plans" in parts:
-        tables += [_plans_table(parts["plans"], free) for free in (True, False)]
-    if tables and "asking" not in parts:
-        tables[0].remarks.extend(said)
+    said += [
+        f"Not asked: {peer.package}, which {why if why.startswith('needs') else f'is {why}'}."
+        for peer, why in used.items()
+        if why
+    ]
+    tables = [_asking_table(parts["asking"])] if "asking" in parts else []
+    tables += [_answers_table(parts["answers"])] if "answers" in parts else []
+    tables += [_plans_table(parts["plans"], free) for free in (True, False)] if "plans" in parts else []
+    tables[0].remarks.extend(said)
     return tables
 
 
-def _is(why: str) -> str:
-    return why if why.startswith("needs") else f"is {why}"
-
-
-def _asking_table(frame: Frame, said: list[str]) -> ReportTable:
+def _asking_table(frame: Frame) -> ReportTable:
     frame = ordered(same_oracle(frame), who=KINDS, dataset=ASKED, method=ASKING)
     usual = frame.groupby("dataset")["oracle"].transform("mean")  # so that each data set weighs the same
     even = frame.assign(
@@ -327,7 +322,6 @@ def _asking_table(frame: Frame, said: list[str]) -> ReportTable:
         "its kernel is fitted anew after every answer. It may ask about any pair; “ours” about at most three rows.",
         f"“{WHOLE}” is not held to the plans of the others; where its plan is easier than all of those, it is the oracle.",
         "Processor time counts choosing, fitting and recommending, not the making of the plans.",
-        *said,
     ]
     return ReportTable(TITLE, table(even, ["who", "method"], columns), remarks=remarks)
 
@@ -358,7 +352,7 @@ def _plans_table(frame: Frame, free: bool) -> ReportTable:
     frame = ordered(frame[frame["free"] == free], method=MAKERS)
     frame = frame.assign(who=frame["dataset"] + "-" + frame["subject"].astype(int).astype(str))
     for name in ("valid", "legal", "stands"):
-        frame[name] = frame[name] == True  # noqa: E712 (nothing found is missing, not False)
+        frame[name] = frame[name].eq(True)  # where nothing was found it is missing
     frame["usable"] = frame["valid"] if free else frame["legal"] & frame["stands"]
     peer = next((name for name in MAKERS if free and name in set(frame["method"])), OURS)
     base = frame[frame["method"] == peer].set_index("who")
@@ -403,7 +397,7 @@ def _plans_table(frame: Frame, free: bool) -> ReportTable:
             "DiCE is told what may vary and in which range; OCEAN, NICE and CFNOW are asked as documented, without rules. "
             "A row is written in the units of its columns before it is judged for “both”."
         )
-    if (stopped := frame.groupby("method", sort=False)["failed"].sum())[lambda count: count > 0].size:
-        told = "; ".join(f"{name} for {count:.0f}" for name, count in stopped.items() if count)
-        remarks.append(f"Stopped with an error of its own, so not found: {told}.")
+    stopped = frame.groupby("method", sort=False)["failed"].sum()
+    if told := [f"{name} for {count:.0f}" for name, count in stopped.items() if count]:
+        remarks.append(f"Stopped with an error of its own, so not found: {'; '.join(told)}.")
     return ReportTable(FREE if free else RULED, table(frame, ["method"], columns), remarks=remarks)
