@@ -21,7 +21,7 @@ SMALL = 80
 LIMITS: dict[str, tuple[int, int]] = {
     "recourse": (6_055, 23),
     "models": (2_718, 12),
-    "elicitation": (2_796, 8),
+    "elicitation": (2_789, 8),
     "questions": (960, 8),
     "space": (6_265, 14),
     "datasets": (625, 5),

@@ -1,7 +1,7 @@
 """The two ways to hold a session: our own, and the paper's to the letter; each with the settings that research turns.
 
-A way answers five questions, and the session asks no others: what is believed of somebody (``belief``), which matrix stands for
-that (``matrix``), what is asked next (``next``), why nothing is (``silence``), and what is recommended (``best``).
+A way answers what the session asks of it: what is believed of somebody (``belief``), which matrix stands for that (``matrix``),
+which plans there are (``look``), what is asked (``question``), why nothing is (``silence``), what is recommended (``best``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from reap.belief import Belief, ConfidenceSet, LearnedPrior, Posterior
 from reap.belief.learned_prior import LearnedPriorLike, learned_prior
 from reap.effort import Efforts, of_moves
 from reap.elicitation.choosing import aside, may_be_recommended
-from reap.elicitation.events import Shown
 from reap.elicitation.learned import FACTORS
 from reap.elicitation.pool import ROWS, PlanParts, Pool, minded, places, row_place
 from reap.elicitation.question import Question
@@ -139,18 +138,6 @@ class Bayes:
         """Return the expected effort of a plan."""
         return float(samples_of(session.belief, "a session").expected(session.pool.priced([plan]))[0])
 
-    def next(self, session: Elicitation, rng: np.random.Generator) -> tuple[Shown, Pool]:
-        """Return what comes next: the plans that the engine finds, the question, and the pool with these plans."""
-        found, question, pool = None, None, session.pool
-        looked = session._round.found is not None
-        if looked or session._settled:
-            question = self._question(session, pool, rng)
-        if question is None and not looked:  # before we say that nothing is left to ask
-            found, pool = self.look(session)
-            if found or not session._settled:
-                question = self._question(session, pool, rng)
-        return Shown(found, question), pool
-
     def silence(self, session: Elicitation) -> str:
         """Return why nothing is asked, or nothing more, as a sentence."""
         pool = session.pool.without(aside(session, session.pool))
@@ -209,7 +196,7 @@ class Bayes:
         plan = replace(pool[best], confidence=confidence, effort=float(expected[best]))
         return priced(engine, plan, x, session.matrix, limits, session.effort)
 
-    def _question(self, session: Elicitation, pool: Pool, rng: np.random.Generator) -> Question | None:
+    def question(self, session: Elicitation, pool: Pool, rng: np.random.Generator) -> Question | None:
         """Return the question that the strategy chooses among plans and their parts; None where it has none."""
         options = pool.without(aside(session, pool))
         parts = self._parts(session, options)
@@ -314,18 +301,16 @@ class Paper:
         """Return the effort of a plan at the centre."""
         return of_moves(session.matrix, plan.moves)
 
-    def next(self, session: Elicitation, rng: np.random.Generator) -> tuple[Shown, None]:
-        """Return the next question, about rows that the model accepts."""
+    def question(self, session: Elicitation, pool: Pool, rng: np.random.Generator) -> Question | None:
+        """Return the next question, about rows that the model accepts; None where nothing is left to ask."""
         if session._accepted is None:
             session._accepted = session.engine.candidates(session._x, session.limits)
         rows, here = session._accepted, session.here
         if len(rows.moves) < 2:
-            return Shown(), None
+            return None
         asked = places(lambda name: row_place(rows.moves, here, name), session._shown)
         choice = session.strategy.choose(rows.moves, session.matrix, asked=asked, random_state=rng)
-        if choice is None:
-            return Shown(), None
-        return Shown(question=session._question([rows[i] for i in choice.options], rng)), None
+        return None if choice is None else session._question([rows[i] for i in choice.options], rng)
 
     def silence(self, session: Elicitation) -> str:
         """Return why nothing more is asked, as a sentence."""

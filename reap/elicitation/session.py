@@ -594,9 +594,17 @@ class Elicitation:
     def ask(self) -> Question | None:
         """Return the question to answer now, the same until it is answered; None when there is nothing to ask."""
         if self._round.question is None and not self._round.over:
-            shown, pool = Shown(), None
+            found, pool, question = None, self.pool, None
             if self.answered < self._budget and len(self._shown) < 3 * self._budget + 3:
-                shown, pool = self.preset.next(self, np.random.default_rng([self._seed, self.revision, 1]))
+                rng = np.random.default_rng([self._seed, self.revision, 1])
+                looked = self._round.found is not None
+                if looked or self._settled:
+                    question = self.preset.question(self, pool, rng)
+                if question is None and not looked:  # before we say that nothing is left to ask
+                    found, pool = self.preset.look(self)
+                    if found or not self._settled:
+                        question = self.preset.question(self, pool, rng)
+            shown = Shown(found, question)
             self._happen(shown.event(), shown, pool)
         return self._round.question
 
