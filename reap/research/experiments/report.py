@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
+import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -200,7 +202,7 @@ def write(
             )
     facts = [
         f"- Command: `{command}`",
-        f"- Release {__version__}, seed {scope.seed}; split 80/20, stratified, seed 42.",
+        f"- Release {__version__}{_commit()}, seed {scope.seed}; split 80/20, stratified, seed 42.",
         f"- Subjects: {scope.subjects or 'rejected people of the test part, up to the number of the table'}; "
         f"matrices: {scope.matrices or 'those of the table'}.",
         *["- Made with --quick: tiny, to see that it runs, not to read figures from."] * scope.quick,
@@ -212,6 +214,16 @@ def write(
     page = out / "report.md"
     page.write_text("\n".join([*head, *body]), encoding="utf-8")
     return page
+
+
+def _commit() -> str:
+    """Return the commit that the code is of, where it is run from a clone; nothing elsewhere."""
+    git, here = shutil.which("git"), Path(__file__)
+    if git is None:
+        return ""
+    asked = (["ls-files", "--error-unmatch", here.name], ["rev-parse", "--short", "HEAD"])
+    said = [subprocess.run([git, *words], cwd=here.parent, capture_output=True, text=True) for words in asked]
+    return "" if any(one.returncode for one in said) else f" (commit {said[1].stdout.strip()})"
 
 
 def markdown(frame: Frame) -> str:
