@@ -12,7 +12,7 @@ import hashlib
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -32,7 +32,7 @@ from reap.plan import Plan, Status
 from reap.questions import Strategy
 from reap.recourse.acceptance import Acceptance, Durability
 from reap.recourse.reasons import Reason, reasons
-from reap.scores import Scale, Threshold
+from reap.scores import Output, Scale, Threshold
 from reap.space import ActionSpace, Limits
 from reap.space.encoding import as_frame, as_given
 from reap.space.feature import plain
@@ -140,24 +140,63 @@ class Candidates(Sequence[Plan]):
         return (self[i] for i in range(len(self)))
 
 
+@dataclass(eq=False, repr=False)
 class Engine(BaseEstimator, ABC):  # type: ignore[misc]
     """A recourse generator that can be asked for plans under many matrices.
 
-    Subclasses set ``model, space, target, threshold, random_state`` in ``__init__`` (and nothing else there). They may also have
-    ``output`` and ``unit`` (points and other scores), ``durability`` and ``margin`` (plans that hold) and ``time_limit``.
+    Every engine has these settings. One with an ``__init__`` of its own sets those that it takes there, and nothing else.
+
+    Parameters
+    ----------
+    model : fitted classifier, Pipeline, function or torch model
+        See ``reap.models.wrap``.
+    space : ActionSpace
+    target : hashable
+        Label of the favourable class.
+    threshold : float, or (low, high)
+        Rows with a score above it are accepted; a range, for ``output="score"``, is to be reached, ends included.
+    output : {"probability", "score"}
+        What the model returns: "score" for points, margins, a regression; ``threshold=620, output="score"``.
+    unit : str
+        The word behind such a score: "points".
+    durability : float, "chance", or Durability
+        The share of retrainings of the model that should accept a plan as well: 0.95. By default 0: today's model alone
+        decides, and a plan at its very edge may be refused after the next retraining. What is asked here is asked of
+        every plan: nothing can be left out of it, and nobody gets one that today's model alone would accept. ``fit(X, y)`` makes
+        the retrainings; ``reap.Durability(0.95, refits=40)`` says how, or gives other models. "chance": no share is demanded; a
+        plan is the easiest chance of a yes (``reap.recourse.chance``), and without labels the easiest with a margin. What people
+        meet (``reap serve``, ``ask``, ``recommend``) does that.
+    margin : float
+        What a score must have beyond the threshold, in its own unit, where a model cannot be retrained and there are no
+        others: 0.03 of a probability, 5 points.
+    random_state : int
+    time_limit : float, optional
+        Seconds a call may take; then the best plan so far is given, with a note.
+
+    Attributes
+    ----------
+    classifier_ : Classifier
+        Today's model, behind one interface; an engine is fitted once it has it.
+    acceptance_ : Acceptance
+        Who must accept a plan; both are set by ``_accept``.
+    typical_ : (d,), or None
+        The typical accepted person, kept by ``fit``; None where there is nobody.
     """
 
     model: Any
     space: ActionSpace
-    target: Any
-    threshold: Threshold
-    random_state: int
-    #: Today's model, behind one interface; an engine is fitted once it has it.
-    classifier_: Classifier
-    #: Who must accept a plan: set by ``_accept``, as ``classifier_`` is.
-    acceptance_: Acceptance
-    #: The typical accepted person (d,), kept by ``fit``; None where there is nobody.
-    typical_: Array | None
+    _: KW_ONLY
+    target: Any = 1
+    threshold: Threshold = 0.5
+    output: Output = "probability"
+    unit: str = ""
+    durability: float | Literal["chance"] | Durability = 0.0
+    margin: float = 0.0
+    random_state: int = 0
+    time_limit: float | None = None
+    classifier_: Classifier = field(init=False)
+    acceptance_: Acceptance = field(init=False)
+    typical_: Array | None = field(init=False)
 
     @abstractmethod
     def fit(self, X: Frame, y: Any = None) -> Self:
@@ -356,7 +395,6 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             raise InputError(
                 f"space must be an ActionSpace, not {type(self.space).__name__}; ActionSpace.from_frame(X) makes one"
             )
-        known = self.get_params(deep=False)
         self.typical_ = None
         self.__dict__["_held"] = {}
         self.classifier_ = wrap(
@@ -364,8 +402,8 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             self.space,
             target=self.target,
             threshold=self.threshold,
-            output=known.get("output", "probability"),
-            unit=known.get("unit", ""),
+            output=self.output,
+            unit=self.unit,
         )
         self.feature_names_in_ = np.array([feature.name for feature in self.space.features], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
@@ -373,8 +411,8 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
             self.classifier_,
             X,
             y,
-            Durability.of(known.get("durability", 0.0)),
-            margin=known.get("margin", 0.0),
+            Durability.of(self.durability),
+            margin=self.margin,
             random_state=self.random_state,
         )
         return self.acceptance_
@@ -424,7 +462,7 @@ class Engine(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _deadline(self) -> float:
         """Return the time of ``time.monotonic`` at which a call that begins now has to end; refuse a wrong limit."""
-        return deadline(self.get_params(deep=False).get("time_limit"))
+        return deadline(self.time_limit)
 
     def _efforts(self, given: Array | Efforts) -> Efforts:
         """Return efforts, or matrices (b, d, d) or (d, d), as efforts: checked, symmetric."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -30,7 +29,6 @@ from reap.words import counted
 _KEPT = 32
 
 
-@dataclass(eq=False, repr=False)
 class PoolRecourse(Engine):
     """Makes the counterfactuals of another generator answer to a person's preferences.
 
@@ -42,20 +40,10 @@ class PoolRecourse(Engine):
     generate : callable or DataFrame
         From the subject as a one-row frame to a frame of counterfactual rows (other columns, such as the outcome, are
         ignored); or such a frame for everybody.
-    model : fitted classifier, Pipeline, function or torch model
-        See ``reap.models.wrap``.
-    space : ActionSpace
-    target : hashable
-        Label of the favourable class.
-    threshold : float, or (low, high)
-        Rows with a score above it are accepted; see ``reap.models.wrap``.
-    output, unit
-        As of ``Recourse``: a model that returns points, margins or another score, and their unit.
-    durability, margin
-        As of ``Recourse``: what else must accept a plan beside today's model. By default nothing.
+    model, space, target, threshold, output, unit, durability, margin, random_state
+        As of every ``Engine``.
     repair : bool
         Move a row that breaks the action space to the nearest one that does not, and score that. False: drop it.
-    random_state : int
 
     Examples
     --------
@@ -70,18 +58,33 @@ class PoolRecourse(Engine):
     {'income': 3000, 'debts': 0}
     """
 
-    generate: Callable[[Frame], Frame] | Frame
-    model: Any
-    space: ActionSpace
-    _: KW_ONLY
-    target: Any = 1
-    threshold: Threshold = 0.5
-    output: Output = "probability"
-    unit: str = ""
-    repair: bool = True
-    durability: float | Durability = 0.0
-    margin: float = 0.0
-    random_state: int = 0
+    def __init__(
+        self,
+        generate: Callable[[Frame], Frame] | Frame,
+        model: Any,
+        space: ActionSpace,
+        *,
+        repair: bool = True,
+        target: Any = 1,
+        threshold: Threshold = 0.5,
+        output: Output = "probability",
+        unit: str = "",
+        durability: float | Literal["chance"] | Durability = 0.0,
+        margin: float = 0.0,
+        random_state: int = 0,
+    ) -> None:
+        super().__init__(
+            model,
+            space,
+            target=target,
+            threshold=threshold,
+            output=output,
+            unit=unit,
+            durability=durability,
+            margin=margin,
+            random_state=random_state,
+        )
+        self.generate, self.repair = generate, repair
 
     def fit(self, X: Frame | None = None, y: Any = None) -> Self:
         """Check the model, the generator and the table; of rows it keeps only who is typically accepted.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,15 +15,13 @@ from reap.effort import Efforts
 from reap.models.classifier import Remembered
 from reap.models.trees import read
 from reap.plan import Plan
-from reap.recourse.acceptance import Durability
 from reap.recourse.chance import Chances
 from reap.recourse.engine import ROWS, TOGETHER, Candidates, Engine, Objective, Subject, check_robust
 from reap.recourse.fitting import prototypes, typical
 from reap.recourse.making import PlanDraft, PlanMaker
 from reap.recourse.robust import least_worst_case
 from reap.recourse.search import Searches
-from reap.scores import Output, Threshold
-from reap.space import ActionSpace, Limits
+from reap.space import Limits
 from reap.space.encoding import as_frame
 
 #: What ``_forget`` makes; it is not written to files.
@@ -39,36 +37,14 @@ class Recourse(Engine):
 
     Parameters
     ----------
-    model : fitted classifier, Pipeline, function or torch model
-        See ``reap.models.wrap``.
-    space : ActionSpace
-    target : hashable
-        Label of the favourable class.
-    threshold : float, or (low, high)
-        Rows with a score above it are accepted; a range, for ``output="score"``, is to be reached, ends included.
-    output : {"probability", "score"}
-        What the model returns: "score" for points, margins, a regression; ``threshold=620, output="score"``.
-    unit : str
-        The word behind such a score: "points".
+    model, space, target, threshold, output, unit, durability, margin, random_state, time_limit
+        As of every ``Engine``.
     max_changes : int, optional
         Actions of a plan at most; more only where no such plan is found, and the plan says so. None: any number.
     anonymity : int, optional
         Rows of other people are where some plans begin. Give k where a plan must not show anything of a single person:
         rows are then replaced by averages of at least k of them. This hides records, it does not protect against
         somebody who asks for plans many times.
-    durability : float, "chance", or Durability
-        The share of retrainings of the model that should accept a plan as well: 0.95. By default 0: today's model alone
-        decides, and a plan at its very edge may be refused after the next retraining. What is asked here is asked of
-        every plan: nothing can be left out of it, and nobody gets one that today's model alone would accept. ``fit(X, y)`` makes
-        the retrainings; ``reap.Durability(0.95, refits=40)`` says how, or gives other models. "chance": no share is demanded; a
-        plan is the easiest chance of a yes (``reap.recourse.chance``), and without labels the easiest with a margin. What people
-        meet (``reap serve``, ``ask``, ``recommend``) does that.
-    margin : float
-        What a score must have beyond the threshold, in its own unit, where a model cannot be retrained and there are no
-        others: 0.03 of a probability, 5 points.
-    random_state : int
-    time_limit : float, optional
-        Seconds a call may take; then the best plan so far is given, with a note.
 
     Examples
     --------
@@ -85,19 +61,9 @@ class Recourse(Engine):
     ('ok', True)
     """
 
-    model: Any
-    space: ActionSpace
     _: KW_ONLY
-    target: Any = 1
-    threshold: Threshold = 0.5
-    output: Output = "probability"
-    unit: str = ""
     max_changes: int | None = 3
     anonymity: int | None = None
-    durability: float | Literal["chance"] | Durability = 0.0
-    margin: float = 0.0
-    random_state: int = 0
-    time_limit: float | None = None
 
     def fit(self, X: Frame, y: Any = None) -> Self:
         """Keep accepted rows of other people, from which some plans begin.

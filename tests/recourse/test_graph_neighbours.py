@@ -1,8 +1,6 @@
-"""What fit learns: neighbours, exact or nearly; prototypes; what does not matter to either."""
+"""What fit learns: neighbours; prototypes; what does not matter to either."""
 
 from __future__ import annotations
-
-import sys
 
 import numpy as np
 import pandas as pd
@@ -15,8 +13,7 @@ from reap.checks import cases
 from reap.checks.worlds import random_world
 from reap.recourse import GraphRecourse
 from reap.recourse.fitting import groups, prototypes
-from reap.recourse.paper.neighbours import NeighbourLists, approximate_neighbors, exact_neighbors
-from reap.recourse.paper.paths import ragged
+from reap.recourse.paper.paths import Rows, exact_neighbors, ragged
 
 
 def test_exact_neighbours_equal_a_table_of_distances():
@@ -26,56 +23,18 @@ def test_exact_neighbours_equal_a_table_of_distances():
     assert np.array_equal(exact_neighbors(Z, 7), np.argsort(away, axis=1)[:, :7])
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_approximate_neighbours_find_nearly_all(order):
-    rng = np.random.default_rng(1)
-    centres = rng.random((40, 8))
-    Z = centres[rng.integers(40, size=3000)] + 0.05 * rng.normal(size=(3000, 8))
-    near, about = exact_neighbors(Z, 10), approximate_neighbors(np.array(Z, order=order), 10, seed=0)
-    recall = np.mean([len(np.intersect1d(a, b)) / 10 for a, b in zip(near, about, strict=True)])
-    assert recall > 0.95
-    assert (about != np.arange(3000)[:, None]).all()
-
-
 @given(st.integers(0, 12), st.integers(1, 20), st.integers(0, 3))
 @settings(max_examples=60, deadline=None)
 def test_few_rows_have_all_others_as_neighbours(n, most, seed):
     Z = np.random.default_rng(seed).random((n, 3))
-    exact, about = exact_neighbors(Z, most), approximate_neighbors(Z, most, seed)
-    assert about.shape == exact.shape == (n, max(0, min(most, n - 1)))
-    assert np.array_equal(np.sort(about), np.sort(exact))
-
-
-def test_without_the_package_the_error_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "voyager", None)
-    world = random_world(3)
-    with pytest.raises(
-        reap.InputError, match=r"pip install 'reap-recourse\[neighbors\]', or leave approximate=False"
-    ):
-        GraphRecourse(world.model, world.space, approximate=True).fit(world.X)
-
-
-def test_approximate_neighbours_give_nearly_the_same_plans(german, german_model, german_rejected):
-    exact = GraphRecourse(german_model, german.space).fit(german.X)
-    about = GraphRecourse(german_model, german.space, approximate=True).fit(german.X)
-    A = np.eye(german.space.dimension)
-    efforts = [
-        [engine.plans(german_rejected.iloc[[i]], A)[0].effort for i in range(10)] for engine in (exact, about)
-    ]
-    assert np.allclose(*efforts, rtol=0.05)
-
-
-def test_an_engine_with_approximate_neighbours_passes_the_checks():
-    def make(model, space):
-        return GraphRecourse(model, space, approximate=True)
-
-    for assert_case in (cases.random_worlds, cases.same_seed_same_answer):
-        assert_case(make)
+    near = exact_neighbors(Z, most)
+    assert near.shape == (n, max(0, min(most, n - 1)))
+    assert all(i not in some for i, some in enumerate(near.tolist()))
 
 
 def test_neighbours_are_symmetric_and_ordered_in_k():
     world = random_world(3, rows=120)
-    rows = NeighbourLists(world.space, world.space.encode(world.X), 40, False, 0)
+    rows = Rows(world.space, world.space.encode(world.X), 40)
     links = {}
     for k in (5, 10):
         begin, ends = rows.graph(k)
@@ -88,22 +47,7 @@ def test_neighbours_are_symmetric_and_ordered_in_k():
 def test_what_nobody_can_change_does_not_tell_rows_apart():
     X = pd.DataFrame({"age": [20, 30, 40, 50], "income": [1, 1, 2, 3]})
     space = reap.ActionSpace.from_frame(X, immutable=["age"])
-    assert len(NeighbourLists(space, space.encode(X), 3, False, 0)) == 3
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_looked_up_projections_equal_those_of_the_space(seed):
-    world = random_world(seed, rows=70)
-    space = reap.ActionSpace(world.space.features)  # nothing ties features together
-    rows = NeighbourLists(space, space.encode(world.X), 5, False, 0)
-    for i in range(3):
-        z0 = space.vector(world.X.iloc[i])
-        direct, looked_up = (rows.table.project(space, z0, one_by_one=one) for one in (False, True))
-        every = np.arange(len(rows))
-        assert np.allclose(direct[every], looked_up[every], atol=1e-12)
-        assert np.allclose(direct.distances, looked_up.distances, atol=1e-12)
-        same = (looked_up[every][:, None] == looked_up[every][None]).all(axis=2)
-        assert np.array_equal(same, looked_up.keys[:, None] == looked_up.keys[None])
+    assert len(Rows(space, space.encode(X), 3)) == 3
 
 
 @given(st.integers(1, 60), st.integers(1, 9), st.integers(0, 100))

@@ -20,13 +20,11 @@ from reap.belief import ConfidenceSet
 from reap.effort import Efforts
 from reap.models import Classifier
 from reap.plan import Plan
-from reap.recourse.acceptance import Durability
 from reap.recourse.engine import ROWS, Candidates, Engine, Objective, Subject, check_robust
 from reap.recourse.fitting import typical
 from reap.recourse.polish import LadderSteps, climb, exchange
 from reap.recourse.problem import Problem
-from reap.scores import Output, Threshold
-from reap.space import ActionSpace, Limits
+from reap.space import Limits
 
 Method = Literal["algorithm1"]
 Loss = Literal["quadratic", "hinge"]
@@ -50,7 +48,7 @@ class GradientRecourse(Engine):
     Parameters
     ----------
     model, space, target, threshold, output, unit, durability, margin, random_state, time_limit
-        As of ``Recourse``; the model has a gradient. After the time limit where the descent stands counts.
+        As of every ``Engine``; the model has a gradient. After the time limit where the descent stands counts.
     method : {"algorithm1"}
     loss, learning_rate, weight, max_iterations, stop_early
         The loss, α, λ, T, and whether to stop at the first accepted point, as the authors' scripts do.
@@ -72,13 +70,7 @@ class GradientRecourse(Engine):
     ('ok', True)
     """
 
-    model: Any
-    space: ActionSpace
     _: KW_ONLY
-    target: Any = 1
-    threshold: Threshold = 0.5
-    output: Output = "probability"
-    unit: str = ""
     method: Method = "algorithm1"
     loss: Loss = "quadratic"
     learning_rate: float = 0.01
@@ -86,10 +78,6 @@ class GradientRecourse(Engine):
     max_iterations: int = 1000
     stop_early: bool = False
     constraints: bool = True
-    durability: float | Literal["chance"] | Durability = 0.0
-    margin: float = 0.0
-    random_state: int = 0
-    time_limit: float | None = None
 
     def fit(self, X: Frame, y: Any = None) -> Self:
         """Keep the accepted rows, which are what ``candidates`` offers.

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from cachetools import LRUCache
 
@@ -18,17 +18,20 @@ from reap.belief import ConfidenceSet
 from reap.effort import Efforts
 from reap.language import _
 from reap.plan import Plan, Status
-from reap.recourse.acceptance import Durability
 from reap.recourse.engine import Candidates, Engine, Objective, Subject, check_robust
 from reap.recourse.fitting import prototypes, typical
 from reap.recourse.paper.minimax import minimax, worst_case
-from reap.recourse.paper.neighbours import NeighbourLists
-from reap.recourse.paper.paths import EdgeEfforts, Positions, ShortestPaths, Subgraph, shortest
-from reap.scores import Output, Threshold
-from reap.space import ActionSpace, Limits
+from reap.recourse.paper.paths import (
+    EdgeEfforts,
+    Positions,
+    Rows,
+    ShortestPaths,
+    StepEffort,
+    Subgraph,
+    shortest,
+)
+from reap.space import Limits
 
-#: Efforts (n,) of steps, from their starts (n, d) and ends (n, d).
-StepEffort = Callable[[Array, Array], Array]
 #: Bytes for what is kept of subjects, and how many of them at least and at most: a session asks for plans of the same
 #: person again and again, and a service holds hundreds of sessions at a time.
 _MEMORY, _FEWEST, _MOST = 2**27, 8, 512
@@ -47,7 +50,7 @@ class GraphRecourse(Engine):
     Parameters
     ----------
     model, space, target, threshold, output, unit, durability, margin, random_state, time_limit
-        As of ``Recourse``. Chance is in approximate neighbours alone.
+        As of every ``Engine``.
     n_neighbors : int
         Neighbours of each row, K.
     max_neighbors : int
@@ -57,8 +60,6 @@ class GraphRecourse(Engine):
         anything about a single one (personal data shown outside the organisation): rows are then replaced by averages
         of at least k of them, scored again by the model. Plans then ask a little more. This hides records, it does not
         protect against somebody who asks for plans many times.
-    approximate : bool
-        Find nearly all neighbours instead of all, for hundreds of thousands of rows; needs ``reap-recourse[neighbors]``.
 
     Examples
     --------
@@ -73,21 +74,10 @@ class GraphRecourse(Engine):
     ('ok', True)
     """
 
-    model: Any
-    space: ActionSpace
     _: KW_ONLY
-    target: Any = 1
-    threshold: Threshold = 0.5
-    output: Output = "probability"
-    unit: str = ""
     n_neighbors: int = 10
     max_neighbors: int = 160
     anonymity: int | None = None
-    approximate: bool = False
-    durability: float | Literal["chance"] | Durability = 0.0
-    margin: float = 0.0
-    random_state: int = 0
-    time_limit: float | None = None
 
     def fit(self, X: Frame, y: Any = None) -> Self:
         """Link every row of other people, usually those the model was trained on, with its nearest ones.
@@ -101,7 +91,7 @@ class GraphRecourse(Engine):
             Z = prototypes(self.space, Z, self.anonymity)
         self.typical_ = typical(self.classifier_, Z[self.classifier_.accepts(Z)])
         most = max(self.n_neighbors, self.max_neighbors)
-        self.rows_ = NeighbourLists(self.space, Z, most, self.approximate, self.random_state)
+        self.rows_ = Rows(self.space, Z, most)
         self._forget()
         return self
 
@@ -140,7 +130,13 @@ class GraphRecourse(Engine):
         if len(people) == 0:
             return []
         with self._paths(subject, limits) as paths:
-            return self.acceptance_.told(paths.least(people, deadline))
+            found = paths.least(
+                lambda graph: graph.efforts(people),
+                lambda k, rows: people[k : k + 1].ask(effort.moves(rows)),
+                len(people),
+                deadline,
+            )
+            return self.acceptance_.told(found)
 
     def path(self, x: Any, effort_of: StepEffort, limits: Limits | None = None) -> Plan:
         """Return the path of least effort where steps are measured by a function, none of them negative.
@@ -162,7 +158,13 @@ class GraphRecourse(Engine):
         if subject.verdict is not None:
             return subject.verdict
         with self._paths(subject, limits) as paths:
-            return self.acceptance_.told([paths.least_by(effort_of, deadline)])[0]
+            found = paths.least(
+                lambda graph: graph.efforts_by(effort_of),
+                lambda k, rows: effort_of(rows[:-1], rows[1:]),
+                1,
+                deadline,
+            )
+            return self.acceptance_.told(found)[0]
 
     def robust(
         self,
@@ -222,40 +224,21 @@ class Paths:
         self.lock = threading.RLock()
         self._subgraphs: dict[int, Subgraph] = {}
 
-    def least(self, people: Efforts, deadline: float) -> list[Plan]:
-        """Return the path of least effort for each of b people."""
-        if len(people) > 1:  # a first path bounds the search of all others
-            mean = people.matrices.mean(axis=0, keepdims=True)
-            self._search(lambda graph: graph.efforts(mean), 1, deadline)
-        graph, found = self._search(lambda graph: graph.efforts(people), len(people), deadline)
+    def least(
+        self,
+        efforts_in: Callable[[Subgraph], EdgeEfforts],
+        of_steps: Callable[[int, Array], Array],
+        width: int,
+        deadline: float,
+    ) -> list[Plan]:
+        """Return the path of least effort for each of some people; ``of_steps`` gives the efforts of the steps between rows."""
+        graph, found = self._search(efforts_in, width, deadline)
         return [
             self._nothing(found.timed_out)
             if edges is None
-            else self._plan(
-                graph,
-                edges,
-                float(people[k : k + 1].ask(effort.moves(graph.done(edges))).sum()),
-                found.timed_out,
-            )
+            else self._plan(graph, edges, float(of_steps(k, graph.done(edges)).sum()), found.timed_out)
             for k, edges in enumerate(found.edges)
         ]
-
-    def least_by(self, effort_of: StepEffort, deadline: float) -> Plan:
-        """Return the path of least effort where steps are measured by a function."""
-
-        def efforts_in(graph: Subgraph) -> EdgeEfforts:
-            def efforts(edges: Ints) -> Array:
-                done = self.positions.space.legal.done(graph.vectors, self.positions.z0)
-                return effort_of(done[graph.source[edges]], done[graph.target[edges]])[:, None]
-
-            return efforts
-
-        graph, found = self._search(efforts_in, 1, deadline)
-        edges = found.edges[0]
-        if edges is None:
-            return self._nothing(found.timed_out)
-        rows = graph.done(edges)
-        return self._plan(graph, edges, float(effort_of(rows[:-1], rows[1:]).sum()), found.timed_out)
 
     def robust(self, beliefs: ConfidenceSet, objective: Objective, deadline: float) -> Plan:
         """Return the path whose worst-case effort over a confidence set is least."""
@@ -277,8 +260,8 @@ class Paths:
 
     def candidates(self) -> Candidates:
         """Return the accepted positions, nearest first."""
-        nearest = self.positions.nearest(len(self.positions))
-        fine = nearest[self.positions.accepts(self.positions.score(nearest))]
+        nearest = self.positions.nearest
+        fine = nearest[self.positions.accepted(nearest)]
         return Candidates(self.positions.subject, self.positions.vectors(fine), self.positions.scores[fine])
 
     def _search(
@@ -293,7 +276,7 @@ class Paths:
             found = shortest(graph, efforts_in(graph), width, deadline)
             wider = max(neighbors, min(2 * neighbors, self.max_neighbors))
             reached = any(edges is not None for edges in found.edges)
-            everybody = neighbors >= len(self.positions.neighbours)
+            everybody = neighbors >= len(self.positions.rows)
             if reached or found.timed_out or wider == neighbors or everybody:
                 return graph, found
             neighbors = wider

@@ -23,7 +23,7 @@ from reap._typing import Array, Ints
 from reap.belief import ConfidenceSet
 from reap.recourse.paper.paths import EdgeEfforts, ShortestPaths, Subgraph
 
-#: Runs a search on the subgraph under one kind of effort, every step of its path legal.
+#: Runs a search on the subgraph under one kind of effort.
 PathSearch = Callable[[EdgeEfforts], ShortestPaths]
 #: Relative gap at which a bound counts as reached; worst cases are solved to a tenth of it.
 GAP = 1e-6
@@ -229,14 +229,12 @@ class _Game:
         best_last = [A for A in self.matrices if A is not self.matrix][-15:]
         every = np.arange(len(self.subgraph.source))
         weights = self.subgraph.efforts(np.array([self.matrix, *best_last]))(every)
-        weights[self.subgraph.banned] = np.inf
         ahead = np.stack([self._to_goal(column) for column in weights.T], axis=1)
         for bound, edges in self._in_order(weights, ahead, deadline):
             self.bound = max(self.bound, min(bound, self.effort))
             if edges is None:
                 return
-            if self._legal(edges, weights):
-                self.consider(edges)
+            self.consider(edges)
         self.bound = max(self.bound, self.effort * (1 - GAP))
 
     def _cover(self) -> None:
@@ -288,8 +286,3 @@ class _Game:
             if time.monotonic() > deadline:
                 break
         yield (heap[0][0] if heap else self.effort), None
-
-    def _legal(self, edges: Ints, weights: Array) -> bool:
-        legal = self.subgraph.all_legal(edges)
-        weights[edges[self.subgraph.banned[edges]]] = np.inf
-        return legal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +18,6 @@ from reap.effort import Efforts
 from reap.plan import Plan
 from reap.recourse import Candidates, Durability, Engine, GraphRecourse, Subject
 from reap.recourse.engine import Objective, check_robust
-from reap.scores import Output, Threshold
 from reap.space import ActionSpace, Feature, Limits
 
 #: What a feature is and how it is spoken of. Whatever else a feature can carry restricts it.
@@ -81,31 +80,15 @@ class Baseline(Engine):
 
     Parameters
     ----------
-    model : fitted classifier, Pipeline, function or torch model
-        See ``reap.models.wrap``.
-    space : ActionSpace
-    target : hashable
-        Label of the favourable class.
-    threshold, output, unit
-        As of ``reap.Recourse``.
-    durability, margin
-        As of ``reap.Recourse``. By default today's model alone decides, as the papers have it.
+    model, space, target, threshold, output, unit, durability, margin, random_state
+        As of every ``reap.recourse.Engine``. By default today's model alone decides, as the papers have it.
     constraints : bool
         False: the paper's setting. Anything may become anything, nothing is rounded.
-    random_state : int
     """
 
-    model: Any
-    space: ActionSpace
     _: KW_ONLY
-    target: Any = 1
-    threshold: Threshold = 0.5
-    output: Output = "probability"
-    unit: str = ""
     constraints: bool = True
-    durability: float | Durability = 0.0
-    margin: float = 0.0
-    random_state: int = 0
+    time_limit: float | None = field(default=None, init=False)  # the published methods have none
 
     @abstractmethod
     def _plan(self, subject: Subject, limits: Limits | None) -> Plan:

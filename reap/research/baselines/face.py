@@ -12,7 +12,7 @@ from reap._arrays import zero_missing
 from reap._typing import Array, Frame
 from reap.plan import Plan
 from reap.recourse import Subject
-from reap.recourse.paper.neighbours import exact_neighbors
+from reap.recourse.paper.paths import exact_neighbors
 from reap.research.baselines.baseline import PathBaseline, above, free
 from reap.space import ActionSpace, Limits
 
