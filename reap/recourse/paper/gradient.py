@@ -18,7 +18,6 @@ from reap._errors import InputError, unknown
 from reap._typing import Array, Bools, Frame, Ints
 from reap.belief import ConfidenceSet
 from reap.effort import Efforts
-from reap.models import Classifier
 from reap.plan import Plan
 from reap.recourse.engine import ROWS, Candidates, Engine, Objective, Subject, check_robust
 from reap.recourse.fitting import typical
@@ -178,17 +177,9 @@ class GradientRecourse(Engine):
             return subject.space.legal.relax(Z, subject.z) if self.constraints else np.clip(Z, 0.0, 1.0)
 
         careful, legal = self.acceptance_.classifier, subject.space.legal
-        descent = Algorithm1(
-            Through(careful, subject.z, legal.slopes(subject.z)) if len(legal.derived.moved) else careful,
-            project,
-            self.loss,
-            self.learning_rate,
-            self.weight,
-            self.max_iterations,
-            self.stop_early,
-        )
-        points, weights = descent.run(subject.z, matrix, count, deadline)
-        points = descent.classifier.then(points) if isinstance(descent.classifier, Through) else points
+        slopes = legal.slopes(subject.z) if len(legal.derived.moved) else None
+        descent = _Descent(self, project, subject.z, matrix, deadline, slopes)
+        points, weights = descent.run(count)
         rows = subject.space.project(points, subject.z) if self.constraints else points
         scores, fine = self.classifier_.score(rows), careful.accepts(rows)
         late = time.monotonic() > deadline
@@ -222,135 +213,78 @@ class GradientRecourse(Engine):
 
 
 @dataclass(frozen=True)
-class Through:
-    """A model seen from what a person does: it scores where that leads by effects, as a straight line from where they are.
+class _Descent:
+    """Algorithm 1 for some matrices at once, each from the subject's own row.
 
     Parameters
     ----------
-    classifier : Classifier
-        With a gradient.
-    z0 : (d,)
-    slopes : (d, d)
-        By how much each column moves where another one does; see ``Legal.slopes``.
-    """
-
-    classifier: Classifier
-    z0: Array
-    slopes: Array
-
-    @property
-    def threshold(self) -> float:
-        """The probability that is asked for."""
-        return float(self.classifier.threshold)
-
-    def then(self, Z: Array) -> Array:
-        """Return where points (n, d) of what a person does lead."""
-        return np.asarray(self.z0 + (Z - self.z0) @ self.slopes.T)
-
-    def probability(self, Z: Array) -> Array:
-        """Return the probability of where points (n, d) lead, (n,)."""
-        return self.classifier.probability(self.then(Z))
-
-    def accepts(self, Z: Array) -> Bools:
-        """Return whether the model accepts where points (n, d) lead, (n,)."""
-        return self.classifier.accepts(self.then(Z))
-
-    def gradient(self, Z: Array) -> Array:
-        """Return the slope of the log-odds by what the person does, (n, d)."""
-        return np.asarray(self.classifier.gradient(self.then(Z)) @ self.slopes)
-
-
-@dataclass(frozen=True)
-class Algorithm1:
-    """Gradient descent for b matrices at once, each from the subject's own row.
-
-    Parameters
-    ----------
-    classifier : Classifier
-        With a gradient.
+    engine : GradientRecourse
+        Its settings, and who accepts.
     project : callable
         The projection on the feasible set, of points (b, d).
-    loss : {"quadratic", "hinge"}
-        ``(f − τ)²``, or ``max(0, τ − f)``.
-    learning_rate, weight, max_iterations : float, float, int
-        α, λ, T. Where x_T is not accepted λ falls by 0.05, down to 0.
-    stop_early : bool
-        Stop at the first accepted point, as the authors' scripts do.
+    z0 : (d,)
+    matrix : callable
+        Gives the matrices (k, d, d) of the problems ``which`` (k,) at moves (k, d).
+    deadline : float
+    slopes : (d, d), optional
+        By how much each column moves where another one does, by effects: the model scores where that leads.
     """
 
-    classifier: Classifier | Through
+    engine: GradientRecourse
     project: Callable[[Array], Array]
-    loss: Loss = "quadratic"
-    learning_rate: float = 0.01
-    weight: float = 1.0
-    max_iterations: int = 1000
-    stop_early: bool = False
+    z0: Array
+    matrix: Callable[[Ints, Array], Array]
+    deadline: float
+    slopes: Array | None
 
-    def run(
-        self, z0: Array, matrix: Callable[[Ints, Array], Array], count: int, deadline: float = np.inf
-    ) -> tuple[Array, Array]:
-        """Return the last points (count, d) and the λ each needed.
-
-        ``matrix(which, moves)`` gives the matrices (k, d, d) of the problems ``which`` (k,) at moves (k, d).
-        """
-        everybody = np.arange(count)
-        weights = np.full(count, float(self.weight))
-        points = self._descend(z0, matrix, everybody, weights, deadline)
-        todo = everybody[~self.classifier.accepts(points)]
-        if self.weight > 0 and len(todo):
+    def run(self, count: int) -> tuple[Array, Array]:
+        """Return where the last points (count, d) lead, and the largest λ, in steps of 0.05, at which each is accepted."""
+        level, todo = float(self.engine.weight), np.arange(count)
+        weights = np.full(count, level)
+        points = self._descend(todo, level)
+        todo = todo[~self._accepts(points)]
+        if level > 0 and len(todo):
             # what is not reached without any pull back is not reached with some: no need to try every λ
-            free = self._descend(z0, matrix, todo, np.zeros(len(todo)), deadline)
-            reached = self.classifier.accepts(free)
-            points[todo], weights[todo] = free, 0.0
-            self._lower(z0, matrix, todo[reached], points, weights, deadline)
-        return points, weights
+            points[todo], weights[todo] = self._descend(todo, 0.0), 0.0
+            todo = todo[self._accepts(points[todo])]
+            while len(todo) and (level := round(level - _LESS, 10)) > 0 and time.monotonic() <= self.deadline:
+                tried = self._descend(todo, level)
+                fine = self._accepts(tried)
+                points[todo[fine]], weights[todo[fine]] = tried[fine], level
+                todo = todo[~fine]
+        return self._led(points), weights
 
-    def _lower(
-        self,
-        z0: Array,
-        matrix: Callable[[Ints, Array], Array],
-        todo: Ints,
-        points: Array,
-        weights: Array,
-        deadline: float,
-    ) -> None:
-        """Find the largest λ below the given one, in steps of 0.05, whose last point is accepted."""
-        level = float(self.weight)
-        while len(todo) and (level := round(level - _LESS, 10)) > 0 and time.monotonic() <= deadline:
-            tried = self._descend(z0, matrix, todo, np.full(len(todo), level), deadline)
-            fine = self.classifier.accepts(tried)
-            points[todo[fine]], weights[todo[fine]] = tried[fine], level
-            todo = todo[~fine]
-
-    def _descend(
-        self,
-        z0: Array,
-        matrix: Callable[[Ints, Array], Array],
-        which: Ints,
-        weights: Array,
-        deadline: float,
-    ) -> Array:
-        Z = np.repeat(z0[None], len(which), axis=0)
+    def _descend(self, which: Ints, weight: float) -> Array:
+        Z = np.repeat(self.z0[None], len(which), axis=0)
         moving = np.arange(len(which))
-        for _ in range(self.max_iterations):
-            if len(moving) == 0 or time.monotonic() > deadline:
+        for _ in range(self.engine.max_iterations):
+            if len(moving) == 0 or time.monotonic() > self.deadline:
                 break
             slope = self._loss_slope(Z[moving])
-            if weights.any():
-                moves = zero_missing(Z[moving] - z0)
-                pull = (matrix(which[moving], moves) @ moves[:, :, None])[:, :, 0]
-                slope = slope + 2 * weights[moving, None] * pull
-            Z[moving] = self.project(Z[moving] - self.learning_rate * slope)
-            if self.stop_early:
-                moving = moving[~self.classifier.accepts(Z[moving])]
+            if weight:
+                moves = zero_missing(Z[moving] - self.z0)
+                pull = (self.matrix(which[moving], moves) @ moves[:, :, None])[:, :, 0]
+                slope = slope + 2 * weight * pull
+            Z[moving] = self.project(Z[moving] - self.engine.learning_rate * slope)
+            if self.engine.stop_early:
+                moving = moving[~self._accepts(Z[moving])]
         return Z
 
     def _loss_slope(self, Z: Array) -> Array:
         """Return ∇l(f(x), 1), (k, d); ``∇f = f (1 − f) ∇logit``."""
-        f = self.classifier.probability(Z)
-        goal = self.classifier.threshold + _ABOVE * (1 - self.classifier.threshold)
-        outer = 2 * (f - goal) if self.loss == "quadratic" else -(f < goal).astype(float)
-        return (outer * f * (1 - f))[:, None] * zero_missing(self.classifier.gradient(Z))
+        classifier, there = self.engine.acceptance_.classifier, self._led(Z)
+        f, slope = classifier.probability(there), classifier.gradient(there)
+        goal = classifier.threshold + _ABOVE * (1 - classifier.threshold)
+        outer = 2 * (f - goal) if self.engine.loss == "quadratic" else -(f < goal).astype(float)
+        slope = slope if self.slopes is None else slope @ self.slopes
+        return (outer * f * (1 - f))[:, None] * zero_missing(slope)
+
+    def _accepts(self, Z: Array) -> Bools:
+        return self.engine.acceptance_.classifier.accepts(self._led(Z))
+
+    def _led(self, Z: Array) -> Array:
+        """Return where points (n, d) of what the person does lead."""
+        return Z if self.slopes is None else np.asarray(self.z0 + (Z - self.z0) @ self.slopes.T)
 
 
 # near the end of a descent -----------------------------------------------------------------------------------
