@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Self
 
 import numpy as np
@@ -146,12 +145,6 @@ class Efforts:
         """Whether all of them are the paper's ``ΔᵀAΔ``: p = 1 and h = w = 0."""
         return bool((self.powers == 1).all() and not self.per_change.any() and not self.per_wait.any())
 
-    @property
-    def key(self) -> bytes:
-        """What tells these efforts from others, as few bytes."""
-        parts = (self.matrices, self.powers, self.per_change, self.per_wait)
-        return sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).digest()
-
     def ask(self, V: Array, counts: Array | None = None, waits: Array | None = None) -> Array:
         """Return what whole changes (n, d) with counts k (n,) and times τ (n,) ask of each person, (b, n)."""
         out = np.empty((len(self), len(V)))
@@ -188,23 +181,6 @@ def curved(V: Array, power: Array | float) -> Array:
     array([ 0.5, -0.5])
     """
     return V if np.all(power == 1.0) else np.sign(V) * np.abs(V) ** power
-
-
-def straight(C: Array, power: Array | float) -> Array:
-    """Return the changes (…, d) of which ``curved`` makes these."""
-    return curved(C, 1.0 / np.asarray(power))
-
-
-def bent(V: Array, power: Array | float) -> Array:
-    """Return ``φ_p'(δ) = p|δ|^(p − 1)`` of changes (…, d); infinite at 0 for p below 1.
-
-    Examples
-    --------
-    >>> bent(np.array([0.25, -1.0]), 0.5)
-    array([1. , 0.5])
-    """
-    with np.errstate(divide="ignore"):
-        return np.asarray(power * np.abs(V) ** (power - 1.0))
 
 
 def changes(rows: Array, start: Array) -> Array:

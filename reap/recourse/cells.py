@@ -18,8 +18,8 @@ from reap.recourse.problem import Problem
 _ITEMS, _RUNGS, _FEWEST, _PAIRS = 30, 16, 4, 12_000
 #: Pairs and triples that come less far than this share of the way are not scored.
 _HOPE = 0.5
-#: Guesses of three changes that are held at a time; where there are no more than so many cells, all are scored.
-_HELD, _WHOLE = 400_000, 20_000
+#: Guesses of three changes that are held at a time.
+_HELD = 400_000
 #: A guess may be wrong: acceptance is looked for where these shares of the way are guessed.
 _LEVELS = (0.9, 1.0, 1.15)
 
@@ -150,13 +150,13 @@ class _Ways:
         sets = _sets(self.ladder, 3)
         held = max(1, _HELD // self.place.shape[1] ** 3)
         parts = [
-            self._guess(sets[begin : begin + held], len(sets) <= held)
+            self._guess(sets[begin : begin + held])
             for begin in range(0, len(sets), held)
             if not self.problem.late
         ]
         return np.concatenate([self.found[:0], *parts])
 
-    def _guess(self, sets: Ints, alone: bool) -> Ints:
+    def _guess(self, sets: Ints) -> Ints:
         """Return the places (n, f) where acceptance may begin, of some sets of three items (s, 3)."""
         a, b, c = sets.T
         gain, both, month = self.gain, self.both, self.month
@@ -170,20 +170,10 @@ class _Ways:
             late = np.maximum(month[a][:, :, None, None], month[b][:, None, :, None])
             guess += self.wait.astype(np.float32)[np.maximum(late, month[c][:, None, None, :])]
         fewer = self.fine[a, b][:, :, :, None] | self.fine[a, c][:, :, None, :] | self.fine[b, c][:, None]
-        open_ = np.nonzero(np.isfinite(guess) & ~fewer)
-        if alone and len(open_[0]) <= _WHOLE:  # few enough: nothing is guessed
-            guess[open_] = self._gains(sets, open_)
         begins = np.zeros(guess.shape, dtype=bool)
         for level in _LEVELS:
             begins |= _front(guess, level * self.gap, fewer)
-        return self._three(sets, np.nonzero(begins))
-
-    def _gains(self, sets: Ints, cell: tuple[Ints, ...]) -> Array:
-        """Return the gains (n,) of cells of three changes, scored."""
-        return self.problem.logits(self._three(sets, cell)) - self.problem.goal + self.gap
-
-    def _three(self, sets: Ints, cell: tuple[Ints, ...]) -> Ints:
-        which, *rungs = cell
+        which, *rungs = np.nonzero(begins)
         return self._put(*((sets[which, i], rung) for i, rung in enumerate(rungs)))
 
     def _put(self, *parts: tuple[Ints, Ints]) -> Ints:

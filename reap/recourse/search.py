@@ -35,7 +35,7 @@ from reap.models import Classifier
 from reap.plan import Plan
 from reap.recourse.cells import cells, every_row, row_count
 from reap.recourse.engine import Subject
-from reap.recourse.polish import LadderSteps, climb, climb_on, descend, exchange, lowest
+from reap.recourse.polish import LadderSteps, climb, exchange
 from reap.recourse.problem import Problem
 from reap.recourse.reduce import ONE_STEP, reduced, undominated
 from reap.space import ActionSpace, Limits
@@ -46,16 +46,16 @@ _ENUMERATED = 12_000
 _CELLS = 20_000
 #: Guessed cells that are scored for each matrix, up to so many times the least effort known.
 _OFFERED, _SLACK = 96, 1.5
-#: Supports of each matrix whose best cell is looked at, and of these the ones that are polished: of accepted and of refused ones.
-_SUPPORTS, _POLISHED = 8, 5
-#: Where fewer rows are known than this, guessed cells climb, so many of them.
-_FEW, _STARTS = 20, 400
+#: Supports of each matrix whose best cell is polished.
+_SUPPORTS = 8
+#: Guessed cells that climb where no row is known.
+_STARTS = 400
+#: Lengths of steps on a ladder that are tried where many rows are polished, and at the end, where few are.
+_COARSE, _FINE = 9, 26
 #: Accepted people who are looked at where nothing else is found: the nearest.
 _OTHERS = 64
 #: Rows of a climb that are kept.
 _CLIMBED = 200
-#: Sets of matrices whose rows are kept.
-_SOLVED = 32
 #: How often another row is taken where the model itself refuses one, and how far from the boundary a quicker copy of it, in
 #: log-odds, may be wrong about a decision.
 _CONFIRMED, _UNSURE = 4, 1e-5
@@ -93,10 +93,10 @@ class Reachable:
         self.problem, self._accepts = problem, accepts
         self.plans: dict[tuple[str, bool, bool, int], Plan] = {}
         self.complete = False
-        self._solved: LRUCache[bytes, tuple[Array, Array]] = LRUCache(_SOLVED)
         self._lock = threading.RLock()
         self._guessed = problem.own[None][:0]
-        self._steps = LadderSteps(problem)
+        self._steps = LadderSteps(problem, _COARSE)
+        self._fine_steps = LadderSteps(problem, _FINE)
         self.places = self._known(problem.z0[None][:0] if others is None else others)
 
     def __len__(self) -> int:
@@ -129,11 +129,9 @@ class Reachable:
             starts = np.concatenate(
                 [problem.own[None], self._guessed[_spread(problem, self._guessed, _STARTS)]]
             )
-        if len(known) < _FEW and not self.complete:
-            known = np.concatenate([known, climb(problem, self._steps, starts)])
-            asked = problem.most
-            known = known if len(known) else self._of_others(others)
-            known = known if len(known) else climb_on(problem, starts)
+        if len(known) == 0 and not self.complete:
+            asked, known = problem.most, self._of_others(others)
+            known = known if len(known) else climb(problem, self._steps, starts)
             if (
                 len(known) == 0 and asked is not None
             ):  # no path of single steps: somebody is there all the same
@@ -193,19 +191,8 @@ class Reachable:
     # for matrices --------------------------------------------------------------------------------------
 
     def least(self, people: Efforts) -> tuple[Array, Array]:
-        """Return the row (b, d) of least effort for each of b people, of what they do, and its effort (b,).
-
-        Sessions with one person begin alike, and a session that is replayed goes on alike: what was found before is kept.
-        """
-        known = self._solved.get(people.key)
-        if known is None:
-            known = self._least(people.within(self.problem.moving))
-            if not self.problem.late:  # what was cut short may come out better next time
-                self._solved[people.key] = known
-        return known
-
-    def _least(self, people: Efforts) -> tuple[Array, Array]:
-        problem = self.problem
+        """Return the row (b, d) of least effort for each of b people, of what they do, and its effort (b,)."""
+        problem, people = self.problem, people.within(self.problem.moving)
         places = self.places if self.complete else self._searched(people)
         places = self._undominated(self._confirmed(people, self._undominated(places)))
         efforts = problem.ask(people, places)
@@ -249,15 +236,10 @@ class Reachable:
         problem, steps = self.problem, self._steps
         places = self._offered(people, self.places)
         which, starts = _best_supports(problem, people, np.concatenate([places, self._guessed]), _SUPPORTS)
-        if problem.edges is None:
-            more, ends = descend(problem, people, which, starts)
-            which, starts = np.concatenate([which, more]), np.concatenate([starts, ends])
-        scores, asked = problem.judge(starts), problem.efforts(people, which, starts)
-        # the easiest that are accepted, and the easiest that are refused: a guess may be wrong by a step or two. Without these
-        # HELOC with a network (clocks that help and hurt) asks for 7 % more, and of single people for four times as much
-        fine = scores >= problem.goal
-        sides = [np.flatnonzero(side) for side in (fine, ~fine & np.isfinite(scores))]
-        keep = np.concatenate([side[lowest(which[side], asked[side], _POLISHED)] for side in sides])
+        # refused ones too, since a guess may be wrong by a step or two: without them HELOC with a network (clocks that help and
+        # hurt) asks for 7 % more, and of single people for four times as much
+        scores = problem.judge(starts)
+        keep = np.isfinite(scores)
         which, starts, scores = which[keep], starts[keep], scores[keep]
         # where changes help each other, less effort may lead to what is reducible, and back to more effort: both are kept
         tried = np.concatenate([starts, exchange(problem, steps, people, which, starts, scores)])
@@ -269,7 +251,7 @@ class Reachable:
         for _ in range(2):  # who takes another's row polishes it
             mine = found[problem.ask(people, found).argmin(axis=1)]
             better = exchange(problem, steps, people, every, mine, problem.judge(mine), rounds=2, wide=True)
-            better = exchange(problem, steps, people, every, better, problem.judge(better), rounds=3)
+            better = exchange(problem, self._fine_steps, people, every, better, problem.judge(better))
             better = reduced(problem, people, every, better)
             if (better == mine).all():
                 break

@@ -31,8 +31,8 @@ Loss = Literal["quadratic", "hinge"]
 _ABOVE = 1e-3
 #: How much λ falls where the last point is not accepted; the paper's appendix B.
 _LESS = 0.05
-#: Steps to an accepted row near a refused one, at most.
-_CLIMBS = 20
+#: Lengths of steps on a ladder from a refused row to an accepted one near it.
+_STEPS = 9
 
 
 @dataclass(eq=False, repr=False)
@@ -298,10 +298,10 @@ def _accepted_near(problem: Problem, person: Efforts, row: Array) -> Array | Non
     """
     if len(problem.own) == 0:
         return None
-    person, steps = person.within(problem.moving), LadderSteps(problem)
+    person, steps = person.within(problem.moving), LadderSteps(problem, _STEPS)
     done = problem.space.legal.done(row, problem.z0)
     here = np.array([one.nearest(done[:, one.columns])[0] for one in problem.ladders], dtype=np.intp)
-    found = climb(problem, steps, here[None], rounds=_CLIMBS)
+    found = climb(problem, steps, here[None])
     if len(found) == 0:
         return None
     best = found[problem.ask(person, found).argmin(axis=1)]
