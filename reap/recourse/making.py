@@ -20,7 +20,7 @@ import numpy as np
 
 from reap import effort
 from reap._arrays import row_keys
-from reap._typing import Array, Ints
+from reap._typing import Array
 from reap.language import _, current, listed, ngettext
 from reap.models.classifier import Remembered
 from reap.plan import Plan, Status
@@ -35,44 +35,29 @@ from reap.space.words import lowered
 Features = tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class PlanDraft:
-    """Rows of least effort for b people, each row once; no row where nothing was found.
+    """Rows of least effort for b people; no row where nothing was found.
 
     Parameters
     ----------
     subject : Subject
     found : Reachable
-    rows : (n, d)
+    rows : (b, d), or (0, d) where nothing was found
         Of what the person does.
-    keys : list of int
-        One for each row: a person's plan to a row is made once, since its route does not depend on the matrix.
-    which : (b,) the row of each of them
     efforts : (b,)
+
+    Attributes
+    ----------
+    keys : list of int
+        One for each row, the same for equal ones: a person's plan to a row is made once, since its route does not depend on the
+        matrix.
     late : bool
         Whether the search for them was stopped at its time limit. Judging comes after, and the clock goes on.
     """
 
-    subject: Subject
-    found: Reachable
-    rows: Array
-    keys: list[int]
-    which: Ints
-    efforts: Array
-    late: bool
-
-    @classmethod
-    def of(cls, subject: Subject, found: Reachable, rows: Array, efforts: Array) -> PlanDraft:
-        """Return the draft of rows (b, d), one for each of b people."""
-        keys, first, which = np.unique(row_keys(rows), return_index=True, return_inverse=True)
-        late = found.problem.late
-        return cls(subject, found, rows[first], keys.tolist(), which.ravel(), efforts, late)
-
-    @classmethod
-    def empty(cls, subject: Subject, found: Reachable, count: int) -> PlanDraft:
-        """Return the draft of so many people for whom nothing was found."""
-        which = np.zeros(count, dtype=np.intp)
-        return cls(subject, found, found.rows, [], which, np.zeros(count), found.problem.late)
+    def __init__(self, subject: Subject, found: Reachable, rows: Array, efforts: Array) -> None:
+        self.subject, self.found, self.rows, self.efforts = subject, found, rows, efforts
+        self.keys, self.late = row_keys(rows).tolist(), found.problem.late
 
 
 @dataclass
@@ -97,33 +82,44 @@ class PlanMaker:
         """Return the plans of drafts; those of people who need none or can have none stay as they are."""
         some = [draft for draft in drafts if isinstance(draft, PlanDraft)]
         new = [
-            (draft, k)
+            (
+                draft,
+                [
+                    k
+                    for key, k in dict(zip(draft.keys, itertools.count())).items()
+                    if not self._has(draft, key)
+                ],
+            )
             for draft in some
-            for k, key in enumerate(draft.keys)
-            if self._place(draft, key) not in draft.found.plans
         ]
-        self._learn(new, [draft.found.problem.nearest for draft in some if not draft.keys])
+        self._make(
+            [(draft, rows) for draft, rows in new if rows],
+            [draft.found.problem.nearest for draft in some if not draft.keys],
+        )
         return [self._spread(one) if isinstance(one, PlanDraft) else one for one in drafts]
+
+    def _has(self, draft: PlanDraft, key: int) -> bool:
+        return self._place(draft, key) in draft.found.plans
 
     def _spread(self, draft: PlanDraft) -> list[Plan]:
         """Return a plan for each person of a draft, with its effort, out of the distinct ones."""
         if not draft.keys:
-            return [self.nothing(draft.subject, draft.found, draft.late)] * len(draft.which)
+            return [self.nothing(draft.subject, draft.found, draft.late)] * len(draft.efforts)
         made = [draft.found.plans[self._place(draft, key)] for key in draft.keys]
-        return [
-            made[k].with_(effort=float(value)) if made[k].status == "ok" else made[k]
-            for k, value in zip(draft.which, draft.efforts, strict=True)
-        ]
+        efforts = draft.efforts.tolist()
+        return [p.with_(effort=e) if p.status == "ok" else p for p, e in zip(made, efforts, strict=True)]
 
-    def _learn(self, new: Sequence[tuple[PlanDraft, int]], others: Sequence[Array]) -> None:
-        """Make the plans to rows of drafts, by their numbers, to which there is none yet: with routes, scores, warnings.
+    def _make(self, new: Sequence[tuple[PlanDraft, list[int]]], others: Sequence[Array]) -> None:
+        """Make the plans to some rows of drafts, to which there is none yet: with routes, scores, warnings.
 
         Other rows (d,) are scored in the same call, and remembered: one row takes a pipeline as long as all.
         """
-        paths = list[Array]()
-        for draft, some in itertools.groupby(new, key=lambda one: one[0]):
-            problem = draft.found.problem
-            paths += [problem.then(path) for path in routes(problem, draft.rows[[k for _, k in some]])]
+        targets = [(draft, k) for draft, rows in new for k in rows]
+        paths = [
+            draft.found.problem.then(path)
+            for draft, rows in new
+            for path in routes(draft.found.problem, draft.rows[rows])
+        ]
         if paths or others:
             scores = self.today.score(np.concatenate([*paths, *(row[None] for row in others)]))
         if not paths:
@@ -136,11 +132,11 @@ class PlanMaker:
         made = [
             self._made(draft, draft.rows[k], path, along, yes)
             for (draft, k), path, along, yes in zip(
-                new, paths, np.split(scores[: ends[-1]], ends[:-1]), accepted, strict=True
+                targets, paths, np.split(scores[: ends[-1]], ends[:-1]), accepted, strict=True
             )
         ]
         quick = self.search.quick if self.acceptance.exact else None
-        for (draft, k), plan in zip(new, self.acceptance.told(made, quick), strict=True):
+        for (draft, k), plan in zip(targets, self.acceptance.told(made, quick), strict=True):
             draft.found.plans[self._place(draft, draft.keys[k])] = plan
 
     def _place(self, draft: PlanDraft, key: int) -> tuple[str, bool, bool, int]:

@@ -180,7 +180,7 @@ class Recourse(Engine):
             if len(found) == 0:
                 return self._judge.nothing(subject, found, found.problem.late)
             row, worst = least_worst_case(found, confidence_set)
-            return self._judge.plans([PlanDraft.of(subject, found, row[None], np.array([worst]))])[0][0]
+            return self._judge.plans([PlanDraft(subject, found, row[None], np.array([worst]))])[0][0]
 
     def candidates(self, x: Any, limits: Limits | None = None) -> Candidates:
         """Return the accepted legal rows known for the subject, as plans, nearest first."""
@@ -219,9 +219,7 @@ class Recourse(Engine):
             return [subject.verdict] * len(people)
         with self._search.of(subject, limits, deadline) as found:
             if len(found) == 0:
-                return PlanDraft.empty(subject, found, len(people))
+                return PlanDraft(subject, found, found.rows, np.zeros(len(people)))
             if self._chances is None:
-                return PlanDraft.of(subject, found, *found.least(people))
-            return PlanDraft.of(
-                subject, found, *self._chances.least(subject, limits, people, found, deadline)
-            )
+                return PlanDraft(subject, found, *found.least(people))
+            return PlanDraft(subject, found, *self._chances.least(subject, limits, people, found, deadline))

@@ -162,14 +162,6 @@ def test_where_nothing_holds_the_refusal_says_how_near_it_came():
     assert advice.easier(engine.holding(0), plan, x, np.eye(space.dimension)) is None
 
 
-def test_somebody_accepted_today_is_told_so():
-    X, y, space = world()
-    model = MODELS["logistic"](space).fit(X, y)
-    accepted = X[wrap(model, space).accepts(space.encode(X))]
-    engine = reap.Recourse(model, space, durability=reap.Durability(0.95, refits=3)).fit(X, y)
-    assert engine.plans(accepted.iloc[[0]], np.eye(space.dimension))[0].status == "already_accepted"
-
-
 def test_sessions_files_and_pickles_keep_it(case):
     model, space, X, y, rejected = case
     engine = pickle.loads(

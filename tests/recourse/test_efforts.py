@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import reap
-from reap.effort import Efforts
+from reap.effort import Efforts, curved
 from reap.space import Feature
 from tests.recourse.enumeration import Everything, small_world
 

@@ -96,22 +96,6 @@ def test_lambda_falls_until_the_end_is_accepted(world):
     assert plan.note.startswith("λ = ")
 
 
-def test_algorithm_1_ends_on_legal_rows_or_says_so(world):
-    X, space, model = world
-    engine = reap.GradientRecourse(
-        model, space, target=True, method="algorithm1", stop_early=True, learning_rate=0.1, max_iterations=300
-    ).fit(X)
-    rows = X[~model.predict(X)].iloc[:3]
-    for i in range(len(rows)):
-        x = rows.iloc[[i]]
-        for plan in engine.plans(x, random_matrices(3, 3)):
-            assert plan.status in ("ok", "none_found")
-            assert space.allows(plan.path[0], plan.path[-1])[0]
-            assert plan.valid == (plan.status == "ok")
-            if plan.valid:
-                assert model.predict(space.decode(plan.path[-1:], like=x))[0]
-
-
 QUICK = {"stop_early": True, "loss": "hinge", "learning_rate": 0.05, "max_iterations": 200}
 NEAR = "this plan is the easiest accepted one found near it"
 
@@ -257,13 +241,3 @@ def test_bad_settings_are_refused(world, settings, words):
     X, space, model = world
     with pytest.raises(reap.InputError, match=words):
         reap.GradientRecourse(model, space, target=True, **settings).fit(X)
-
-
-def test_robust_input_is_checked(world):
-    X, space, model = world
-    engine = reap.GradientRecourse(model, space, target=True).fit(X)
-    x = X[~model.predict(X)].iloc[0]
-    with pytest.raises(reap.InputError, match="needs a ConfidenceSet"):
-        engine.robust(x, reap.Posterior(3))
-    with pytest.raises(reap.InputError, match="'worst-case' or 'minimax'"):
-        engine.robust(x, reap.ConfidenceSet(3), objective="worst")

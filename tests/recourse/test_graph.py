@@ -204,23 +204,6 @@ def test_an_encoded_table_with_groups():
     assert plan.path[-1, :2].mean() > 0.5
 
 
-def test_what_is_known_of_a_subject_is_kept_and_the_oldest_goes(monkeypatch):
-    monkeypatch.setattr("reap.recourse.paper.graph._MEMORY", 0)  # room for the fewest only
-    world = random_world(2, rows=80)
-    engine = GraphRecourse(world.model, world.space).fit(world.X)
-    A = np.eye(world.space.dimension)
-    engine.plans(world.rejected.iloc[0], A)
-    (first,) = engine._kept.values()
-    for i in range(1, 8):
-        engine.plans(world.rejected.iloc[i], A)
-        engine.plans(world.rejected.iloc[0], A)
-    assert first in engine._kept.values()
-    for i in range(8, 17):
-        engine.plans(world.rejected.iloc[i], A)
-    assert len(engine._kept) == 8
-    assert first not in engine._kept.values()
-
-
 def test_a_pickled_engine_gives_the_same_plans():
     world = random_world(3, rows=80)
     engine = GraphRecourse(world.model, world.space).fit(world.X)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import reap
+from reap.checks.worlds import random_world
 from reap.recourse import GraphRecourse
 from reap.recourse.paper.minimax import GAP
 from tests.belief.sdp import worst
@@ -106,14 +107,17 @@ def test_before_any_answer_both_are_the_plan_of_the_identity():
         assert np.array_equal(plan.path, expected.path)
 
 
-def test_bad_objectives_and_sets_are_refused():
-    engine, x, beliefs = small_world(0)
+@pytest.mark.parametrize("make", [reap.Recourse, reap.GraphRecourse, reap.GradientRecourse])
+def test_bad_objectives_and_sets_are_refused_by_every_engine(make):
+    world = random_world(0, rows=50, kind="logistic")
+    engine, x = make(world.model, world.space).fit(world.X), world.rejected.iloc[[0]]
+    d = world.space.dimension
     with pytest.raises(reap.InputError, match="'minmax'; give 'worst-case' or 'minimax'"):
-        engine.robust(x, beliefs, "minmax")
-    with pytest.raises(reap.InputError, match="dimension 5"):
-        engine.robust(x, reap.ConfidenceSet(5))
+        engine.robust(x, reap.ConfidenceSet(d), "minmax")
+    with pytest.raises(reap.InputError, match=f"dimension {d + 1}"):
+        engine.robust(x, reap.ConfidenceSet(d + 1))
     with pytest.raises(reap.InputError, match="needs a ConfidenceSet, not Posterior"):
-        engine.robust(x, reap.Posterior(3))
+        engine.robust(x, reap.Posterior(d))
 
 
 def test_minimax_closes_the_gap_on_german(german, german_model, german_rejected):

@@ -29,28 +29,6 @@ def scattered(problem, seed, count=50):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_rows_of_places_are_what_the_space_shows(seed):
-    """Values are bit for bit the space's own."""
-    world, problem = problem_of(seed)
-    rows = problem.rows(scattered(problem, seed))
-    legal = world.space.allows(problem.z0, rows)
-    again = world.space.project(rows[legal], problem.z0, exact=False)
-    assert np.array_equal(again, rows[legal], equal_nan=True)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_legal_is_what_the_space_allows(seed):
-    """Clocks and ranges hold by construction, so only rules, derived features and counts are looked at."""
-    world, problem = problem_of(seed, rich=True)
-    places = scattered(problem, seed)
-    rows = problem.rows(places)
-    fine = problem._possible(rows)
-    if problem.most is not None:
-        fine &= problem.counts(places) <= problem.most
-    assert np.array_equal(fine, world.space.allows(problem.z0, rows))
-
-
-@pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_changes_where_places_are_ones_own_and_values_rise_with_places(seed):
     _, problem = problem_of(seed)
     assert np.array_equal(problem.rows(problem.own[None])[0], problem.z0, equal_nan=True)
@@ -74,54 +52,6 @@ def test_a_value_that_stays_comes_back_to_the_bit_and_a_change_of_nothing_is_non
     plan = reap.Recourse(lambda rows: rows["term"] / 4, space).fit(X).plans(X.iloc[[1]], np.eye(2))[0]
     assert plan.path[-1][0] == problem.z0[0]
     assert space.decode(plan.path[-1:], like=X)["rate"].iloc[0] == own
-
-
-def timed_problem(**limits):
-    """Somebody whose savings take time, with two clocks and a ratio that follows."""
-    features = [
-        reap.Feature("debt", range=(0, 9000), step=100, pace="300 EUR a month", direction="down"),
-        reap.Feature("income", range=(1000, 6000), step=50, pace="100 EUR a month"),
-        reap.Feature("ratio", range=(0, 9), derived="debt / income"),
-        reap.Feature("job", "categorical", levels=("none", "part", "full"), pace="4 months a level"),
-        reap.Feature("age", "integer", range=(18, 80), clock="years"),
-        reap.Feature("since", "integer", range=(0, 99), clock="months"),
-    ]
-    space = reap.ActionSpace(features, horizon=24)
-    space = space.tighten(space.limits(**limits))
-    person = {"debt": 5000.0, "income": 2000.0, "ratio": 2.5, "job": "part", "age": 30, "since": 7}
-
-    def model(rows):
-        return 1 / (1 + np.exp(rows["ratio"] - 0.02 * rows["since"]))
-
-    return space, Problem(space, reap.models.wrap(model, space), space.vector(person))
-
-
-@pytest.mark.parametrize(
-    "limits", [{}, {"within_months": 7}, {"at_most": {"since": 12}}, {"at_least": {"since": 10}}]
-)
-def test_rows_that_do_not_wait_are_what_the_projection_says(limits):
-    """The quick way to set clocks and the general one agree, also where limits leave less time or ask for some."""
-    space, problem = timed_problem(**limits)
-    rows = problem.rows(scattered(problem, 0, 300))
-    assert np.array_equal(problem._possible(rows), space.allows(problem.z0, rows))
-    still = rows.copy()
-    clocks = [space.slices[name].start for name in ("age", "since")]
-    still[:, clocks] = problem.z0[clocks]
-    assert np.allclose(space.legal.follow(still, problem.z0), rows)
-    assert len(np.unique(rows[:, clocks[1]])) > 3
-
-
-@pytest.mark.parametrize("seed", [0, 3, 8])
-def test_changed_features_and_parts_of_rows(seed):
-    world, problem = problem_of(seed)
-    rows = problem.rows(scattered(problem, seed))
-    own = problem.changed(rows)
-    said = world.space.encoding.changed(problem.z0, rows)
-    free = [f.derived is None for f in world.space.features]
-    assert np.array_equal(own[:, free], said[:, free])
-    nothing = problem.partly(rows, np.zeros_like(own), problem.z0)
-    assert np.array_equal(nothing, np.repeat(problem.z0[None], len(rows), axis=0), equal_nan=True)
-    assert np.array_equal(problem.partly(rows, own, problem.z0), rows, equal_nan=True)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 6, 9])

@@ -16,7 +16,7 @@ import reap
 from reap import effort
 from reap.checks.worlds import four_things_world, random_matrices
 from reap.recourse import advice, search
-from tests.recourse.enumeration import MODELS, Everything, small_world, table
+from tests.recourse.enumeration import MODELS, Everything, small_world
 
 
 def ratios(kind, seeds, people=2, matrices=6):
@@ -94,14 +94,6 @@ def test_continuous_numbers_reach_the_analytic_optimum():
 # how many changes ---------------------------------------------------------------------------------------
 
 
-def test_four_changes_where_three_are_not_enough():
-    world = four_things_world()
-    engine = reap.Recourse(world.model, world.space).fit(world.X)
-    plan = engine.plans(world.X.iloc[[0]], np.eye(world.space.dimension))[0]
-    assert sorted(change.feature for change in plan.changes) == ["bank", "car", "home", "job"]
-    assert "No plan of 3 changes or fewer was found." in str(plan)
-
-
 @pytest.mark.parametrize(
     ("most", "note"), [(4, ""), (None, ""), (1, "No plan of 1 change or fewer was found.")]
 )
@@ -109,7 +101,10 @@ def test_the_note_speaks_of_the_number_that_was_set(most, note):
     world = four_things_world()
     engine = reap.Recourse(world.model, world.space, max_changes=most).fit(world.X)
     plan = engine.plans(world.X.iloc[[0]], np.eye(world.space.dimension))[0]
-    assert (len(plan.changes), plan.note) == (4, note)
+    assert (sorted(change.feature for change in plan.changes), plan.note) == (
+        ["bank", "car", "home", "job"],
+        note,
+    )
 
 
 def test_a_persons_own_number_is_never_exceeded():
@@ -122,27 +117,6 @@ def test_a_persons_own_number_is_never_exceeded():
 
 
 # what rows are ------------------------------------------------------------------------------------------
-
-
-def test_a_missing_value_stays_missing():
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(
-        {
-            "income": rng.integers(10, 60, 200) * 100,
-            "years": np.where(rng.random(200) < 0.3, np.nan, rng.integers(0, 30, 200)),
-        }
-    )
-    space = reap.ActionSpace.from_frame(X, missing=["years"], features={"income": {"step": 10}})
-
-    def model(rows):
-        return 1 / (1 + np.exp(3 - rows["income"] / 1000 - rows["years"].fillna(5) / 20))
-
-    plan = (
-        reap.Recourse(model, space).fit(X).plans(pd.Series({"income": 2000, "years": np.nan}), np.eye(2))[0]
-    )
-    assert plan.valid
-    assert np.isnan(plan.target["years"])
-    assert plan.target["income"] == 2760  # 50 % is passed at 2750, shown in steps of 10
 
 
 def test_derived_features_follow_and_are_no_action():
@@ -205,19 +179,6 @@ def test_out_of_time_is_said(hopeless):
     X, space, model = hopeless
     engine = reap.Recourse(model, space, time_limit=1e-9).fit(X)
     assert engine.plans(X.iloc[0], np.eye(2))[0].status == "time_limit"
-
-
-def test_the_limit_in_the_way_is_named():
-    X = table()
-    space = reap.ActionSpace.from_frame(X, immutable=["town", "member", "visits", "grade"])
-    engine = reap.Recourse(lambda rows: rows["hours"] / 10, space).fit(X)
-    x = X[X["hours"] < 4].iloc[[0]]
-    limits = space.limits(fixed=["hours"], max_changes=2)
-    plan = engine.plans(x, np.eye(space.dimension), limits)[0]
-    assert plan.status == "infeasible"
-    assert advice.advised(engine, plan, x, limits).note.endswith(
-        "Without your limit on “hours” there is a plan."
-    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The default engine, and the adapter for other generators, pass the shipped suite."""
+"""The default engine, the paper's graph, and the adapter for other generators pass the shipped suite."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ def test_two_thousand_plans_keep_every_promise():
 @pytest.mark.long
 def test_ten_thousand_plans_keep_every_promise():
     assert_plans_for_people(reap.Recourse, seeds=range(2000, 2200), people=3, matrices=17)
+
+
+@pytest.mark.parametrize("assert_case", [*CASES, *WITH_TIME_LIMIT], ids=lambda case: case.__name__)
+def test_graph(assert_case):
+    assert_case(reap.GraphRecourse)
 
 
 class Scatter:

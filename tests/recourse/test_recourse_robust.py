@@ -38,18 +38,6 @@ def test_no_plan_for_one_matrix_is_better_in_the_worst_case(german, german_model
         assert robust.effort <= min(worst) * (1 + 1e-6)
 
 
-def test_robust_input_is_checked():
-    world = small_world("logistic", 0)
-    engine, x = reap.Recourse(world.model, world.space).fit(world.X), world.rejected.iloc[0]
-    d = world.space.dimension
-    with pytest.raises(reap.InputError, match="needs a ConfidenceSet"):
-        engine.robust(x, reap.Posterior(d))
-    with pytest.raises(reap.InputError, match="'worst-case' or 'minimax'"):
-        engine.robust(x, reap.ConfidenceSet(d), objective="worst")
-    with pytest.raises(reap.InputError, match="dimension 2"):
-        engine.robust(x, reap.ConfidenceSet(2))
-
-
 def test_the_cheapest_worst_case_is_found_with_few_solutions(monkeypatch):
     known, moves = told(4, 6), np.random.default_rng(0).normal(size=(120, 4))
     exact = np.array([known.worst_case_plan(move).cost for move in moves])

@@ -94,17 +94,6 @@ def test_what_limits_force_is_done_and_nothing_else_is_needless(kind):
         assert plan.target["debt"] == some["debt"].iloc[i]
 
 
-def test_three_changes_that_help_only_together_are_found():
-    """No single change and no pair does anything: only a row of somebody who is accepted shows the way."""
-    X = pd.DataFrame(np.random.default_rng(0).uniform(0, 5, (300, 6)).round(1), columns=list("abcdef"))
-    engine = reap.Recourse(
-        lambda rows: np.where((rows[["a", "b", "c"]] >= 2).all(axis=1), 0.9, 0.1),
-        reap.ActionSpace.from_frame(X),
-    ).fit(X)
-    plan = engine.plans(pd.DataFrame([dict.fromkeys("abcdef", 0.0)]), np.eye(6))[0]
-    assert {change.feature: change.after for change in plan.changes} == {"a": 2.0, "b": 2.0, "c": 2.0}
-
-
 @pytest.mark.parametrize("needed", [4, 6, 9])
 def test_more_changes_than_three_where_three_are_not_enough(needed):
     names = [f"x{i}" for i in range(10)]

@@ -51,7 +51,7 @@ def own_changes(space, z, rows):
 
 
 def compare(model, X, y, space, limits=None, most=3, subjects=3, matrices=8):
-    """Return efforts over those of brute force, (subjects, matrices), having checked every promise on the way."""
+    """Hold plans against brute force: within .5 % of its efforts on average, none below, every promise kept on the way."""
     engine = reap.Recourse(model.fit(X, y), space, max_changes=most).fit(X)
     within, accepts = space.tighten(limits), engine.classifier_.accepts
     A = random_matrices(space.dimension, matrices, seed=1)
@@ -77,45 +77,44 @@ def compare(model, X, y, space, limits=None, most=3, subjects=3, matrices=8):
         if len(ratios) == subjects:
             break
     assert len(ratios) == subjects
-    return np.array(ratios)
+    assert np.min(ratios) >= 1 - 1e-9
+    assert np.mean(ratios) <= 1.005
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_plans_are_those_of_brute_force(name):
     X, y = people()
     space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
-    ratios = compare(piped(make(name), X), X, y, space)
-    assert ratios.min() >= 1 - 1e-9
-    assert ratios.mean() <= 1.005
+    compare(piped(make(name), X), X, y, space)
 
 
 @pytest.mark.parametrize("name", BLENDS)
 def test_votes_and_calibrated_trees(name):
     X, y = people()
     space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
-    ratios = compare(blended(name, X), X, y, space)
-    assert ratios.min() >= 1 - 1e-9
-    assert ratios.mean() <= 1.005
+    compare(blended(name, X), X, y, space)
+
+
+@pytest.mark.parametrize(
+    ("most", "rules"),
+    [
+        (1, ()),
+        (2, ()),
+        (3, ["income - 100 * cards >= 600"]),
+        (3, ["if income increases then age increases by at least 2"]),
+    ],
+)
+def test_fewer_changes_and_rules(most, rules):
+    X, y = people()
+    space = reap.ActionSpace.from_frame(X, rules=rules, features={"income": {"step": 100}})
+    compare(piped(make("histogram"), X), X, y, space, most=most)
 
 
 @pytest.mark.parametrize("name", ["histogram", *EVERY[-2:]])
 def test_splits_on_categories(name):
     X, y = people()
     space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
-    ratios = compare(make(name, native=True), X, y, space)
-    assert ratios.min() >= 1 - 1e-9
-    assert ratios.mean() <= 1.005
-
-
-@pytest.mark.parametrize(
-    "rule", ["income - 100 * cards >= 600", "if income increases then age increases by at least 2"]
-)
-def test_rules_are_obeyed(rule):
-    X, y = people()
-    space = reap.ActionSpace.from_frame(X, rules=[rule], features={"income": {"step": 100}})
-    ratios = compare(piped(make("histogram"), X), X, y, space)
-    assert ratios.min() >= 1 - 1e-9
-    assert ratios.mean() <= 1.005
+    compare(make(name, native=True), X, y, space)
 
 
 def test_derived_features_follow():
@@ -124,9 +123,7 @@ def test_derived_features_follow():
     space = reap.ActionSpace.from_frame(
         X, features={"income": {"step": 100}, "share": {"derived": "cards / income * 100"}}
     )
-    ratios = compare(piped(make("histogram"), X), X, y, space)
-    assert ratios.min() >= 1 - 1e-9
-    assert ratios.mean() <= 1.005
+    compare(piped(make("histogram"), X), X, y, space)
 
 
 def test_a_derived_feature_of_three_sources_follows_all_of_them():
@@ -137,9 +134,7 @@ def test_a_derived_feature_of_three_sources_follows_all_of_them():
     space = reap.ActionSpace.from_frame(
         X, features={"income": {"step": 100}, "load": {"derived": "(cards * 100 + age) / income"}}
     )
-    ratios = compare(piped(make("histogram"), X), X, y, space)
-    assert ratios.min() >= 1 - 1e-9
-    assert ratios.mean() <= 1.005
+    compare(piped(make("histogram"), X), X, y, space)
 
 
 def test_clocks_go_on_while_people_act(monkeypatch):
@@ -172,37 +167,7 @@ def test_limits_that_force_changes():
     X, y = people()
     space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
     limits = space.limits(fixed=["cards"], at_least={"age": 22}, exclude={"housing": ["own"]})
-    ratios = compare(piped(make("forest"), X), X, y, space, limits)
-    assert ratios.min() >= 1 - 1e-9
-    assert ratios.mean() <= 1.005
-
-
-@pytest.mark.parametrize("most", [1, 2])
-def test_fewer_changes(most):
-    X, y = people()
-    space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
-    ratios = compare(piped(make("histogram"), X), X, y, space, most=most)
-    assert ratios.min() >= 1 - 1e-9
-    assert ratios.mean() <= 1.005
-
-
-def all_five(n=400):
-    """Accepted are those who have all five; the first person has none."""
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.random((n, 5)) < 0.7, columns=list("abcde"))
-    X.iloc[0] = False
-    return X, X.all(axis=1).to_numpy().astype(int)
-
-
-@pytest.mark.parametrize(("limit", "found"), [(3, False), (4, False), (5, True), (None, True)])
-def test_more_than_three_changes_where_nothing_less_helps(limit, found):
-    X, y = all_five()
-    space = reap.ActionSpace.from_frame(X)
-    engine = reap.Recourse(DecisionTreeClassifier().fit(X, y), space).fit(X)
-    plan = engine.plans(X.iloc[0], np.eye(5), space.limits(max_changes=limit))[0]
-    assert plan.valid == found
-    if found:
-        assert plan.path[-1].tolist() == [1.0] * 5
+    compare(piped(make("forest"), X), X, y, space, limits)
 
 
 def test_numbers_with_more_edges_than_a_word_has_bits_are_refined():
@@ -211,9 +176,7 @@ def test_numbers_with_more_edges_than_a_word_has_bits_are_refined():
     X["income"] = (X["income"] + rng.uniform(-50, 50, len(X))).round(1)
     X = X[["age", "income", "cards"]]
     space = reap.ActionSpace.from_frame(X, features={"income": {"step": 10}})
-    ratios = compare(make("forest"), X, y, space, subjects=2)
-    assert ratios.min() >= 1 - 1e-9
-    assert ratios.mean() <= 1.005
+    compare(make("forest"), X, y, space, subjects=2)
 
 
 def test_the_same_question_gets_the_same_answer_whatever_was_asked_before():
