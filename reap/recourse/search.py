@@ -9,9 +9,8 @@ all rows of few changes are few, every one is scored. Otherwise, once for each p
 
 Then for the matrices that are asked for, all together:
 
-4. score the guessed cells of least effort;
-5. take the best cells of each matrix's best supports, accepted or nearly so, and polish them on the full ladders (``polish``);
-6. take back what is not needed (``reduce``), and offer every row that was found to every matrix.
+4. take the best cells of each matrix's best supports, accepted or guessed, and polish them on the full ladders (``polish``);
+5. take back what is not needed (``reduce``), offer every row that was found to every matrix, and polish each one's best again.
 
 Trees say with their split thresholds which values they can tell apart, so their ladders are short; that is all a search knows of
 a model but its scores. What it returns was accepted by the model itself, asked as a user would ask it.
@@ -42,14 +41,10 @@ from reap.space import ActionSpace, Limits
 
 #: Where there are up to so many rows, every one is scored.
 _ENUMERATED = 12_000
-#: Guessed cells that are compared for each matrix, at most.
-_CELLS = 20_000
-#: Guessed cells that are scored for each matrix, up to so many times the least effort known.
-_OFFERED, _SLACK = 96, 1.5
+#: Guessed cells that are scored for everybody, and climb where no row is known.
+_SCORED = 400
 #: Supports of each matrix whose best cell is polished.
 _SUPPORTS = 8
-#: Guessed cells that climb where no row is known.
-_STARTS = 400
 #: Lengths of steps on a ladder that are tried where many rows are polished, and at the end, where few are.
 _COARSE, _FINE = 9, 26
 #: Accepted people who are looked at where nothing else is found: the nearest.
@@ -93,7 +88,7 @@ class Reachable:
         self.problem, self._accepts = problem, accepts
         self.plans: dict[tuple[str, bool, bool, int], Plan] = {}
         self.complete = False
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._guessed = problem.own[None][:0]
         self._steps = LadderSteps(problem, _COARSE)
         self._fine_steps = LadderSteps(problem, _FINE)
@@ -124,11 +119,10 @@ class Reachable:
             self.complete = len(known) > 0
             starts = problem.own[None]
         else:
-            accepted, self._guessed = cells(problem)
-            known = self._offered(_of_nobody(problem), accepted)
-            starts = np.concatenate(
-                [problem.own[None], self._guessed[_spread(problem, self._guessed, _STARTS)]]
-            )
+            known, self._guessed = cells(problem)
+            some = self._guessed[_spread(problem, self._guessed, _SCORED)]
+            known = np.concatenate([known, some[problem.judge(some) >= problem.goal]])
+            starts = np.concatenate([problem.own[None], some])
         if len(known) == 0 and not self.complete:
             asked, known = problem.most, self._of_others(others)
             known = known if len(known) else climb(problem, self._steps, starts)
@@ -233,52 +227,24 @@ class Reachable:
 
     def _searched(self, people: Efforts) -> Ints:
         """Return irreducible accepted places (n, f), the best for each of b people among them."""
-        problem, steps = self.problem, self._steps
-        places = self._offered(people, self.places)
-        which, starts = _best_supports(problem, people, np.concatenate([places, self._guessed]), _SUPPORTS)
+        problem, every = self.problem, np.arange(len(people))
+        which, starts = _best_supports(
+            problem, people, np.concatenate([self.places, self._guessed]), _SUPPORTS
+        )
         # refused ones too, since a guess may be wrong by a step or two: without them HELOC with a network (clocks that help and
         # hurt) asks for 7 % more, and of single people for four times as much
         scores = problem.judge(starts)
         keep = np.isfinite(scores)
         which, starts, scores = which[keep], starts[keep], scores[keep]
-        # where changes help each other, less effort may lead to what is reducible, and back to more effort: both are kept
-        tried = np.concatenate([starts, exchange(problem, steps, people, which, starts, scores)])
-        fine = problem.judge(tried) >= problem.goal
+        found = exchange(problem, self._steps, people, which, starts, scores)
+        fine = problem.judge(found) >= problem.goal
         if not fine.any():  # time is over
-            return places
-        found = reduced(problem, people, np.tile(which, 2)[fine], tried[fine])
-        every = np.arange(len(people))
-        for _ in range(2):  # who takes another's row polishes it
-            mine = found[problem.ask(people, found).argmin(axis=1)]
-            better = exchange(problem, steps, people, every, mine, problem.judge(mine), rounds=2, wide=True)
-            better = exchange(problem, self._fine_steps, people, every, better, problem.judge(better))
-            better = reduced(problem, people, every, better)
-            if (better == mine).all():
-                break
-            found = np.concatenate([found, better])
-        return found
-
-    def _offered(self, people: Efforts, known: Ints) -> Ints:
-        """Return accepted places (n, f): what is known, and guessed cells that ask one of b people for less."""
-        problem, places = self.problem, self._guessed
-        if len(places) == 0 or problem.late:
-            return known
-        if len(places) > _CELLS:
-            places = places[_spread(problem, places, _CELLS)]
-        bound = problem.ask(people, known).min(axis=1, initial=np.inf)
-        asked = problem.ask(people, places)
-        efforts, count = np.where(asked < _SLACK * bound[:, None], asked, np.inf), min(_OFFERED, len(places))
-        top = np.argpartition(efforts, count - 1, axis=1)[:, :count]
-        some = np.unique(top[np.isfinite(np.take_along_axis(efforts, top, axis=1))])
-        return np.concatenate([known, places[some[problem.judge(places[some]) >= problem.goal]]])
-
-    # lending -------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def lent(self) -> Iterator[None]:
-        """Be lent to whoever asks, one at a time."""
-        with self._lock:
-            yield
+            return self.places
+        found = reduced(problem, people, which[fine], found[fine])
+        best = found[problem.ask(people, found).argmin(axis=1)]  # who takes another's row polishes it
+        best = exchange(problem, self._steps, people, every, best, problem.judge(best), rounds=2, wide=True)
+        best = exchange(problem, self._fine_steps, people, every, best, problem.judge(best))
+        return np.concatenate([found, reduced(problem, people, every, best)])
 
 
 def _of_nobody(problem: Problem) -> Efforts:
@@ -377,7 +343,7 @@ class Searches:
             if not kept.problem.late:  # what was cut short may come out better next time
                 with self._lock:
                     kept = self._known.setdefault(key, kept)
-        with kept.lent():
+        with kept.lock:
             kept.problem.deadline = deadline
             yield kept
 
