@@ -44,7 +44,7 @@ _ENUMERATED = 12_000
 #: Guessed cells that are scored for everybody, and climb where no row is known.
 _SCORED = 400
 #: Supports of each matrix whose best cell is polished.
-_SUPPORTS = 8
+_SUPPORTS = 12
 #: Lengths of steps on a ladder that are tried where many rows are polished, and at the end, where few are.
 _COARSE, _FINE = 9, 26
 #: Accepted people who are looked at where nothing else is found: the nearest.
