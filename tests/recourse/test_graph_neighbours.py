@@ -13,7 +13,7 @@ from reap.checks import cases
 from reap.checks.worlds import random_world
 from reap.recourse import GraphRecourse
 from reap.recourse.fitting import groups, prototypes
-from reap.recourse.paper.paths import Rows, exact_neighbors, ragged
+from reap.recourse.paper.paths import OtherRows, exact_neighbors, ragged
 
 
 def test_exact_neighbours_equal_a_table_of_distances():
@@ -34,7 +34,7 @@ def test_few_rows_have_all_others_as_neighbours(n, most, seed):
 
 def test_neighbours_are_symmetric_and_ordered_in_k():
     world = random_world(3, rows=120)
-    rows = Rows(world.space, world.space.encode(world.X), 40)
+    rows = OtherRows(world.space, world.space.encode(world.X), 40)
     links = {}
     for k in (5, 10):
         begin, ends = rows.graph(k)
@@ -47,7 +47,7 @@ def test_neighbours_are_symmetric_and_ordered_in_k():
 def test_what_nobody_can_change_does_not_tell_rows_apart():
     X = pd.DataFrame({"age": [20, 30, 40, 50], "income": [1, 1, 2, 3]})
     space = reap.ActionSpace.from_frame(X, immutable=["age"])
-    assert len(Rows(space, space.encode(X), 3)) == 3
+    assert len(OtherRows(space, space.encode(X), 3)) == 3
 
 
 @given(st.integers(1, 60), st.integers(1, 9), st.integers(0, 100))

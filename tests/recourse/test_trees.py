@@ -50,7 +50,7 @@ def own_changes(space, z, rows):
     return space.encoding.changed(z, rows)[:, [f.is_action for f in space.features]]
 
 
-def compare(model, X, y, space, limits=None, most=3, subjects=3, matrices=8):
+def assert_like_brute_force(model, X, y, space, limits=None, most=3, subjects=3, matrices=8):
     """Hold plans against brute force: within .5 % of its efforts on average, none below, every promise kept on the way."""
     engine = reap.Recourse(model.fit(X, y), space, max_changes=most).fit(X)
     within, accepts = space.tighten(limits), engine.classifier_.accepts
@@ -85,14 +85,14 @@ def compare(model, X, y, space, limits=None, most=3, subjects=3, matrices=8):
 def test_plans_are_those_of_brute_force(name):
     X, y = people()
     space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
-    compare(piped(make(name), X), X, y, space)
+    assert_like_brute_force(piped(make(name), X), X, y, space)
 
 
 @pytest.mark.parametrize("name", BLENDS)
 def test_votes_and_calibrated_trees(name):
     X, y = people()
     space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
-    compare(blended(name, X), X, y, space)
+    assert_like_brute_force(blended(name, X), X, y, space)
 
 
 @pytest.mark.parametrize(
@@ -107,14 +107,14 @@ def test_votes_and_calibrated_trees(name):
 def test_fewer_changes_and_rules(most, rules):
     X, y = people()
     space = reap.ActionSpace.from_frame(X, rules=rules, features={"income": {"step": 100}})
-    compare(piped(make("histogram"), X), X, y, space, most=most)
+    assert_like_brute_force(piped(make("histogram"), X), X, y, space, most=most)
 
 
 @pytest.mark.parametrize("name", ["histogram", *EVERY[-2:]])
 def test_splits_on_categories(name):
     X, y = people()
     space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
-    compare(make(name, native=True), X, y, space)
+    assert_like_brute_force(make(name, native=True), X, y, space)
 
 
 def test_derived_features_follow():
@@ -123,7 +123,7 @@ def test_derived_features_follow():
     space = reap.ActionSpace.from_frame(
         X, features={"income": {"step": 100}, "share": {"derived": "cards / income * 100"}}
     )
-    compare(piped(make("histogram"), X), X, y, space)
+    assert_like_brute_force(piped(make("histogram"), X), X, y, space)
 
 
 def test_a_derived_feature_of_three_sources_follows_all_of_them():
@@ -134,7 +134,7 @@ def test_a_derived_feature_of_three_sources_follows_all_of_them():
     space = reap.ActionSpace.from_frame(
         X, features={"income": {"step": 100}, "load": {"derived": "(cards * 100 + age) / income"}}
     )
-    compare(piped(make("histogram"), X), X, y, space)
+    assert_like_brute_force(piped(make("histogram"), X), X, y, space)
 
 
 def test_clocks_go_on_while_people_act(monkeypatch):
@@ -167,7 +167,7 @@ def test_limits_that_force_changes():
     X, y = people()
     space = reap.ActionSpace.from_frame(X, features={"income": {"step": 100}})
     limits = space.limits(fixed=["cards"], at_least={"age": 22}, exclude={"housing": ["own"]})
-    compare(piped(make("forest"), X), X, y, space, limits)
+    assert_like_brute_force(piped(make("forest"), X), X, y, space, limits)
 
 
 def test_numbers_with_more_edges_than_a_word_has_bits_are_refined():
@@ -176,7 +176,7 @@ def test_numbers_with_more_edges_than_a_word_has_bits_are_refined():
     X["income"] = (X["income"] + rng.uniform(-50, 50, len(X))).round(1)
     X = X[["age", "income", "cards"]]
     space = reap.ActionSpace.from_frame(X, features={"income": {"step": 10}})
-    compare(make("forest"), X, y, space, subjects=2)
+    assert_like_brute_force(make("forest"), X, y, space, subjects=2)
 
 
 def test_the_same_question_gets_the_same_answer_whatever_was_asked_before():

@@ -23,8 +23,8 @@ from reap.recourse.fitting import prototypes, typical
 from reap.recourse.paper.minimax import minimax, worst_case
 from reap.recourse.paper.paths import (
     EdgeEfforts,
+    OtherRows,
     Positions,
-    Rows,
     ShortestPaths,
     StepEffort,
     Subgraph,
@@ -91,7 +91,7 @@ class GraphRecourse(Engine):
             Z = prototypes(self.space, Z, self.anonymity)
         self.typical_ = typical(self.classifier_, Z[self.classifier_.accepts(Z)])
         most = max(self.n_neighbors, self.max_neighbors)
-        self.rows_ = Rows(self.space, Z, most)
+        self.rows_ = OtherRows(self.space, Z, most)
         self._forget()
         return self
 

@@ -50,7 +50,7 @@ _TIE = 1e-11
 # rows of other people --------------------------------------------------------------------------------------
 
 
-class Rows:
+class OtherRows:
     """Distinct rows of other people, and for each the list of its nearest others.
 
     Parameters
@@ -116,7 +116,7 @@ class Positions:
     Parameters
     ----------
     subject : Subject
-    rows : Rows
+    rows : OtherRows
     acceptance : Acceptance
         Who decides which rows will do.
 
@@ -130,7 +130,7 @@ class Positions:
     scores, logits : (N,) what today's model says, and what decides; ``nan`` where nobody asked yet
     """
 
-    def __init__(self, subject: Subject, rows: Rows, acceptance: Acceptance) -> None:
+    def __init__(self, subject: Subject, rows: OtherRows, acceptance: Acceptance) -> None:
         self.subject, self.rows, self.acceptance = subject, rows, acceptance
         self.space, self.z0, self.movable = subject.space, subject.z, rows.movable
         self._projected = self.space.project(rows.vectors, self.z0, exact=False)
