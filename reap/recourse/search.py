@@ -236,11 +236,12 @@ class Reachable:
         scores = problem.judge(starts)
         keep = np.isfinite(scores)
         which, starts, scores = which[keep], starts[keep], scores[keep]
-        found = exchange(problem, self._steps, people, which, starts, scores)
-        fine = problem.judge(found) >= problem.goal
+        # where changes help each other, less effort may lead to what is reducible, and back to more effort: both are kept
+        tried = np.concatenate([starts, exchange(problem, self._steps, people, which, starts, scores)])
+        fine = problem.judge(tried) >= problem.goal
         if not fine.any():  # time is over
             return self.places
-        found = reduced(problem, people, which[fine], found[fine])
+        found = reduced(problem, people, np.tile(which, 2)[fine], tried[fine])
         best = found[problem.ask(people, found).argmin(axis=1)]  # who takes another's row polishes it
         best = exchange(problem, self._steps, people, every, best, problem.judge(best), rounds=2, wide=True)
         best = exchange(problem, self._fine_steps, people, every, best, problem.judge(best))
