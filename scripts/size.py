@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SMALL = 80
 #: What must not grow: (lines, files) of packages that were rebuilt.
 LIMITS: dict[str, tuple[int, int]] = {
-    "recourse": (5_491, 22),
+    "recourse": (5_487, 22),
     "models": (2_718, 12),
     "elicitation": (2_789, 8),
     "questions": (960, 8),
@@ -46,7 +46,7 @@ TESTS: dict[str, tuple[int, int]] = {
     "elicitation": (1_639, 12),
     "space": (3_362, 14),
     "datasets": (570, 5),
-    "recourse": (4_016, 28),
+    "recourse": (4_017, 28),
 }
 #: Public attributes, parameters and levels of inheritance of what users hold, where that was made small.
 FACES: dict[str, tuple[int, int, int]] = {
