@@ -18,6 +18,8 @@ from reap.recourse.problem import Problem
 _TWO, _BEST = 10, 4
 #: Rows that climb together, at most so many of one support.
 _CLIMBERS, _ALIKE = 24, 3
+#: Rounds of an exchange.
+_ROUNDS = 8
 #: How many more changes are tried one by one, for how many steps each.
 _MORE, _STEPS = 3, 12
 
@@ -71,7 +73,6 @@ def exchange(
     places: Ints,
     scores: Array,
     *,
-    rounds: int = 8,
     wide: bool = False,
 ) -> Ints:
     """Return places (s, f) of less effort, from places (s, f) with log-odds (s,), each for its own person.
@@ -80,7 +81,7 @@ def exchange(
     ``wide``: ladders on which nothing has changed yet take part, so that a change may give way to another one.
     """
     places, scores, active = places.copy(), scores.copy(), np.arange(len(places))
-    for _ in range(rounds):
+    for _ in range(_ROUNDS):
         if len(active) == 0 or problem.late:
             break
         here, mine, now = places[active], people[which[active]], scores[active]

@@ -44,7 +44,7 @@ _ENUMERATED = 12_000
 #: Guessed cells that are scored for everybody, and climb where no row is known.
 _SCORED = 400
 #: Supports of each matrix whose best cell is polished.
-_SUPPORTS = 12
+_SUPPORTS = 8
 #: Lengths of steps on a ladder that are tried where many rows are polished, and at the end, where few are.
 _COARSE, _FINE = 9, 26
 #: Accepted people who are looked at where nothing else is found: the nearest.
@@ -237,13 +237,14 @@ class Reachable:
         keep = np.isfinite(scores)
         which, starts, scores = which[keep], starts[keep], scores[keep]
         # where changes help each other, less effort may lead to what is reducible, and back to more effort: both are kept
-        tried = np.concatenate([starts, exchange(problem, self._steps, people, which, starts, scores)])
+        tried = np.concatenate(
+            [starts, exchange(problem, self._steps, people, which, starts, scores, wide=True)]
+        )
         fine = problem.judge(tried) >= problem.goal
         if not fine.any():  # time is over
             return self.places
         found = reduced(problem, people, np.tile(which, 2)[fine], tried[fine])
         best = found[problem.ask(people, found).argmin(axis=1)]  # who takes another's row polishes it
-        best = exchange(problem, self._steps, people, every, best, problem.judge(best), rounds=2, wide=True)
         best = exchange(problem, self._fine_steps, people, every, best, problem.judge(best))
         return np.concatenate([found, reduced(problem, people, every, best)])
 
