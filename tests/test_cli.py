@@ -160,18 +160,10 @@ def test_ask_typed_in(run, german):
     assert "Recommended" in out
 
 
-def test_ask_at_the_end_of_input_loses_nothing(run, tmp_path):
+@pytest.mark.parametrize("menu", ["", "n\n", "l\n", "l\n2\n"])
+def test_the_end_of_input_loses_nothing_in_a_menu_either(run, tmp_path, menu):
     session = tmp_path / "me.json"
-    code, out, _ = run("ask", "--row", 36, "--session", session, typed="\na\n")
-    assert code == 0
-    assert "Stopped." in out
-    assert session.exists()
-
-
-@pytest.mark.parametrize("menu", ["n", "l", "l\n2"])
-def test_the_end_of_input_in_a_menu_loses_nothing_either(run, tmp_path, menu):
-    session = tmp_path / "me.json"
-    code, out, _ = run("ask", "--row", 36, "--session", session, typed=f"\na\na\n{menu}\n")
+    code, out, _ = run("ask", "--row", 36, "--session", session, typed=f"\na\na\n{menu}")
     assert code == 0
     assert "Stopped." in out
     assert "The plan so far" in out

@@ -132,15 +132,13 @@ def answer(store: Store, session: str, revision: int, decision: str, words: str)
     if decision not in DECISIONS:
         raise InputError(f"the decision is {decision!r}; give one of {', '.join(DECISIONS)}")
     payload = {"of": revision, "decision": decision, "words": _checked(words)}
-    while True:
+    while (kept := store.row(SESSIONS.c.id == session)) is not None:
         entries = store.events(session)
         if not any(e.type == "review asked" and e.revision == revision for e in entries):
-            raise MissingError
+            break
         known = [e for e in entries if e.type == "review answered" and e.payload["of"] == revision]
         if known:
             return known[0]
-        kept = store.row(SESSIONS.c.id == session)
-        if kept is None:
-            raise MissingError
-        with suppress(ConflictError):  # somebody wrote first
-            return store.append(kept, len(entries), entries[-1].hash, [("review answered", payload)])[0]
+        with suppress(ConflictError):  # somebody wrote since we looked
+            return store.append(kept, kept.events, kept.head, [("review answered", payload)])[0]
+    raise MissingError

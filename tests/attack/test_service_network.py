@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import socket
@@ -10,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -38,30 +36,6 @@ if any("spawn_main" in word for word in sys.orig_argv):
         threading.Thread(target=die, daemon=True).start()
         break
 """
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-def test_an_answer_leaves_at_once_instead_of_waiting_for_the_next_packet(host):
-    """Nagle's algorithm and delayed acknowledgements together held every kept-alive answer back for 40 ms."""
-
-    async def visit(listener):
-        seen = asyncio.get_running_loop().create_future()
-
-        async def accepted(_, writer):
-            connection = writer.get_extra_info("socket")
-            seen.set_result(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
-            writer.close()
-
-        async with await asyncio.start_server(accepted, sock=listener):
-            _, writer = await asyncio.open_connection(*listener.getsockname()[:2])
-            found = await seen
-            writer.close()
-            await writer.wait_closed()
-            return found
-
-    # in a thread of its own: a browser of another test may have a loop running in this one
-    with listen(host, 0) as listener, ThreadPoolExecutor(1) as apart:
-        assert apart.submit(lambda: asyncio.run(visit(listener))).result(30) != 0
 
 
 def test_a_worker_that_dies_while_it_starts_is_replaced_and_keeps_nobody_waiting(german_model, tmp_path):

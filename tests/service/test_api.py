@@ -213,22 +213,6 @@ def test_the_csv_has_one_row_an_answer(service, row):
     assert all(float(r["seconds"]) >= 0 and r["answered_at"] > r["asked_at"] for r in table)
 
 
-def test_a_session_lives_on_in_another_worker(serve, database, row):
-    first, second = serve(database), serve(database)
-    started = first.start(row)
-    token, state = started["token"], started["state"]
-    assert second.state(token) == state
-    for turn in range(4):
-        if state["question"] is None:
-            break
-        one, other = (first, second) if turn % 2 else (second, first)
-        state = one.answer(token, state, "left" if turn % 3 else "right").json()["state"]
-        assert other.state(token) == state
-    plans = [s.client.get(f"/api/v1/sessions/{token}/plan").json() for s in (first, second)]
-    assert plans[0] == plans[1]
-    assert list(first.store.faults()) == []
-
-
 def test_a_worker_keeps_as_many_sessions_as_it_is_told_to_and_replays_the_others(serve, tmp_path, row):
     service = serve(f"sqlite:///{tmp_path}/reap.db", live_sessions=2)
     token, state = walk(service, row, ["left", "neither", "right"])
