@@ -115,8 +115,7 @@ def taken() -> tuple[float, float]:
 
 def counted(database: str) -> list[str | None]:
     """The keys of all answers in the database, every chain checked."""
-    store = Store(database)
-    store.prepare()  # reads the key by which everything is signed
+    store = Store.opened(database)  # with the key by which everything is signed
     faults = list(store.faults())
     if faults:
         raise RuntimeError(f"{len(faults)} broken chains, the first: {faults[0]}")

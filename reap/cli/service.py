@@ -254,15 +254,10 @@ def export(
 def open_store(database: str | None, config: Path | None) -> Store:
     """Return the store of a service, or say that there is none."""
     settings = read_settings(database, config)
-    from reap.service.store import Store, UnavailableError
+    from reap.service.store import Store
 
     url = settings.database_url
     file = url.removeprefix("sqlite:///") if url.startswith("sqlite:///") else None
     if file is not None and not Path(file).is_file():
         raise InputError(f"there is no database {file!r}; name it with --database")
-    store = Store(url, settings.secret)
-    try:
-        store.prepare()
-    except UnavailableError as error:
-        raise InputError(f"the database cannot be reached ({error}); check --database") from None
-    return store
+    return Store.opened(url, settings.secret)

@@ -70,8 +70,7 @@ def create_app(case: Case, settings: Settings | None = None) -> FastAPI:
         By default those of the environment.
     """
     settings = settings or Settings.read()
-    store = Store(settings.database_url, settings.secret)
-    store.prepare()
+    store = Store.opened(settings.database_url, settings.secret)
     settings = settings.model_copy(update={"secret": store.key})
     counted = Metrics()
 
@@ -184,7 +183,11 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
             "a database in memory cannot be shared by several workers; name a file or PostgreSQL"
         )
     if not settings.in_memory:
-        prepare(case, settings)
+        store = Store.opened(settings.database_url, settings.secret)  # else every worker would find out
+        try:
+            Promises(case, store, settings).keep()
+        finally:
+            store.engine.dispose()
     made = not settings.admin_key
     settings = settings.model_copy(update={"admin_key": settings.admin_key or secrets.token_urlsafe(12)})
     listener = listen(host, port)
@@ -215,20 +218,6 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
             for library in ("OMP", "OPENBLAS", "MKL"):  # a worker is one core's work; read when it starts
                 os.environ[f"{library}_NUM_THREADS"] = "1"
             Supervisor(config, sockets=[listener]).run()
-
-
-def prepare(case: Case, settings: Settings) -> None:
-    """Make the tables and keep what is promised, or say in a sentence what is wrong, before any worker finds out."""
-    store = Store(settings.database_url, settings.secret)
-    try:
-        store.prepare()
-        Promises(case, store, settings).keep()
-    except UnavailableError as error:
-        raise InputError(
-            f"the database cannot be reached or written ({error}); check that it runs, and --database"
-        ) from None
-    finally:
-        store.engine.dispose()
 
 
 def usual_workers(settings: Settings) -> int:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 import sqlalchemy as sa
 from itsdangerous import BadSignature, Signer, URLSafeSerializer
@@ -180,6 +180,19 @@ class Store:
             isolation_level="AUTOCOMMIT"
         )  # one select, no transaction
         self.key, self.keyless = key, not key
+
+    @classmethod
+    def opened(cls, url: str, key: str = "") -> Self:
+        """Return the store at an address, its tables made; say in a sentence why it cannot be used."""
+        made = cls(url, key)
+        try:
+            made.prepare()
+        except UnavailableError as error:
+            made.engine.dispose()
+            raise InputError(
+                f"the database cannot be reached or written ({error}); check that it runs, and --database"
+            ) from None
+        return made
 
     # transactions and notes --------------------------------------------------------------------------
 

@@ -20,49 +20,70 @@ def test_an_honest_engine_passes(assert_case):
     assert_case(Rows)
 
 
-class Forgetful(Rows):
-    """Does not care about a person's limits."""
-
-    def plans(self, x, matrices, limits=None):
-        return super().plans(x, matrices)
+# each breaks one promise --------------------------------------------------------------------------------
 
 
-class Twice(Rows):
-    """Gives every candidate twice."""
-
-    def candidates(self, x, limits=None):
-        found = super().candidates(x, limits)
-        return type(found)(found.subject, np.repeat(found.targets, 2, axis=0), np.repeat(found.scores, 2))
+def engine(name, **methods):
+    return type(name, (Rows,), methods)
 
 
-class Paths(Rows):
-    """Calls its plans paths, which a session's pool keeps whatever they ask for."""
-
-    def plans(self, x, matrices, limits=None):
-        return [replace(plan, along=True) for plan in super().plans(x, matrices, limits)]
+def plans(change):
+    """Plans that are changed, one by one."""
+    return lambda self, x, matrices, limits=None: [change(p) for p in Rows.plans(self, x, matrices, limits)]
 
 
-class Greedy(Rows):
-    """Writes into the matrices it is given."""
-
-    def plans(self, x, matrices, limits=None):
-        plans = super().plans(x, matrices, limits)
-        np.asarray(matrices)[:] = 0
-        return plans
+def candidates(change):
+    """Other candidates; ``change`` is given the engine and those that were found."""
+    return lambda self, x, limits=None: change(self, Rows.candidates(self, x, limits))
 
 
-class Stepwise(Rows):
-    """Calls its columns otherwise."""
-
-    def recommend(self, X, **how):
-        return super().recommend(X, **how).rename(columns={"recourse_changes": "recourse_steps"})
+def recommend(change):
+    """Another table."""
+    return lambda self, X, **how: change(Rows.recommend(self, X, **how))
 
 
-class Floats(Rows):
-    """Gives every number back as a float."""
+def instead(status, said):
+    """A plan of one status gets another."""
+    return plans(lambda p: replace(p, status=said) if p.status == status else p)
 
-    def recommend(self, X, **how):
-        return super().recommend(X, **how).astype({"income": float})
+
+def greedy(self, x, matrices, limits=None):
+    made = Rows.plans(self, x, matrices, limits)
+    np.asarray(matrices)[:] = 0
+    return made
+
+
+def fit(happen):
+    def fitted(self, X, y=None):
+        happen()
+        return Rows.fit(self, X, y)
+
+    return fitted
+
+
+def hopeful(self, found):
+    if len(found) or found.subject.verdict is not None:
+        return found
+    return type(found)(found.subject, self.rows_[:3], np.full(3, 0.9))
+
+
+def illegal(self, found):
+    """Rows of others as they are."""
+    if not len(found):
+        return found
+    scores = self.classifier_.probability(self.rows_)
+    return type(found)(found.subject, self.rows_[scores > 0.5], scores[scores > 0.5])
+
+
+def twice(self, found):
+    return type(found)(found.subject, np.repeat(found.targets, 2, axis=0), np.repeat(found.scores, 2))
+
+
+def lax(self, given):
+    """Matrices of any size."""
+    d = self.space.dimension
+    fine = np.nan_to_num(given)[:, :d, :d].reshape(-1, d, d) if np.ndim(given) == 3 else np.eye(d)[None]
+    return Efforts.of(fine)
 
 
 class Moody(Rows):
@@ -86,96 +107,35 @@ class Sticky(Rows):
         return twin
 
 
-class Busy(Rows):
-    """Has a plan for those who need none."""
-
-    def plans(self, x, matrices, limits=None):
-        return [
-            replace(p, status="none_found") if p.status == "already_accepted" else p
-            for p in super().plans(x, matrices, limits)
-        ]
-
-
-class Hopeful(Rows):
-    """Calls rejected rows a plan."""
-
-    def candidates(self, x, limits=None):
-        found = super().candidates(x, limits)
-        if len(found) or found.subject.verdict is not None:
-            return found
-        return type(found)(found.subject, self.rows_[:3], np.full(3, 0.9))
-
-
-class Vague(Rows):
-    """Does not tell impossible limits from a failed search."""
-
-    def plans(self, x, matrices, limits=None):
-        return [
-            replace(p, status="none_found") if p.status == "infeasible" else p
-            for p in super().plans(x, matrices, limits)
-        ]
-
-
-class Loud(Rows):
-    """Prints."""
-
-    def fit(self, X, y=None):
-        print("fitting")
-        return super().fit(X, y)
-
-
-class Warning_(Rows):
-    """Warns."""
-
-    def fit(self, X, y=None):
-        warnings.warn("look here", stacklevel=1)
-        return super().fit(X, y)
-
-
-class Lax(Rows):
-    """Takes matrices of any size."""
-
-    def _efforts(self, given):
-        d = self.space.dimension
-        return Efforts.of(
-            np.atleast_3d(np.nan_to_num(given))[:, :d, :d].reshape(-1, d, d)
-            if np.ndim(given) == 3
-            else np.eye(d)[None]
-        )
-
-
-class Cheap(Rows):
-    """States half of every effort."""
-
-    def plans(self, x, matrices, limits=None):
-        return [p.with_(effort=p.effort / 2) for p in super().plans(x, matrices, limits)]
-
-
-class Illegal(Rows):
-    """Goes to rows of others as they are."""
-
-    def candidates(self, x, limits=None):
-        found = super().candidates(x, limits)
-        if not len(found):
-            return found
-        scores = self.classifier_.probability(self.rows_)
-        return type(found)(found.subject, self.rows_[scores > 0.5], scores[scores > 0.5])
-
-
+Cheap = engine("Cheap", plans=plans(lambda plan: plan.with_(effort=plan.effort / 2)))
+Illegal = engine("Illegal", candidates=candidates(illegal))
+Floats = engine("Floats", recommend=recommend(lambda table: table.astype({"income": float})))
+Stepwise = engine(
+    "Stepwise",
+    recommend=recommend(lambda table: table.rename(columns={"recourse_changes": "recourse_steps"})),
+)
+Forgetful = engine("Forgetful", plans=lambda self, x, matrices, limits=None: Rows.plans(self, x, matrices))
+Warning_ = engine("Warning_", fit=fit(lambda: warnings.warn("look here", stacklevel=1)))
+#: A session's pool keeps paths whatever they ask for.
+Paths = engine("Paths", plans=plans(lambda plan: replace(plan, along=True)))
 FAULTS = [
     (Forgetful, cases.limits_are_kept, "changes against the person's limit"),
-    (Twice, cases.candidates_are_plans, "occurs twice"),
-    (Greedy, cases.input_is_untouched, "changed the matrices"),
+    (engine("Twice", candidates=candidates(twice)), cases.candidates_are_plans, "occurs twice"),
+    (engine("Greedy", plans=greedy), cases.input_is_untouched, "changed the matrices"),
     (Stepwise, cases.frames_keep_their_form, "recourse_steps"),
     (Floats, cases.frames_keep_their_form, "recommend returns"),
     (Floats, cases.awkward_dtypes, "recommend returns"),
     (Moody, cases.same_seed_same_answer, "from an engine made alike"),
     (Sticky, cases.pickle_and_clone, "'not fitted' was expected"),
-    (Busy, cases.accepted_people, "none_found"),
-    (Hopeful, cases.nobody_is_accepted, "states the scores"),
-    (Vague, cases.impossible_limits, "the status is 'none_found'"),
-    (Loud, cases.silence, "prints 'fitting"),
-    (Lax, cases.bad_input_is_refused, "the call went through"),
+    (engine("Busy", plans=instead("already_accepted", "none_found")), cases.accepted_people, "none_found"),
+    (engine("Hopeful", candidates=candidates(hopeful)), cases.nobody_is_accepted, "states the scores"),
+    (
+        engine("Vague", plans=instead("infeasible", "none_found")),
+        cases.impossible_limits,
+        "the status is 'none_found'",
+    ),
+    (engine("Loud", fit=fit(lambda: print("fitting"))), cases.silence, "prints 'fitting"),
+    (engine("Lax", _efforts=lax), cases.bad_input_is_refused, "the call went through"),
     (Cheap, cases.random_worlds, "states an effort"),
     (Illegal, cases.random_worlds, "is illegal"),
     (Cheap, cases.features_that_move_each_other, "states an effort"),
@@ -205,10 +165,8 @@ class Slow(reap.Recourse):
     """Calls a search that was cut short a search without success."""
 
     def plans(self, x, matrices, limits=None):
-        return [
-            replace(p, status="none_found", note="") if p.status == "time_limit" else p
-            for p in super().plans(x, matrices, limits)
-        ]
+        made = super().plans(x, matrices, limits)
+        return [replace(p, status="none_found", note="") if p.status == "time_limit" else p for p in made]
 
 
 def test_an_excuse_for_being_out_of_time_is_found():
