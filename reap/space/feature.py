@@ -785,7 +785,7 @@ def _pair(name: str, what: str, given: Sequence[float] | None) -> tuple[float, f
             f"{name!r} is a number and needs a {what} (low, high); use ActionSpace.from_frame to infer it"
         )
     try:
-        low, high = (float(v) for v in given)
+        low, high = (float(v) + 0.0 for v in given)  # −0 is 0
     except (TypeError, ValueError):
         raise InputError(f"the {what} of {name!r} is {given!r}; give two numbers (low, high)") from None
     if not (math.isfinite(high - low) and low <= high):

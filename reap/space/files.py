@@ -80,7 +80,12 @@ def _feature(name: str, facts: Any, source: str) -> Feature:
     for key in facts:
         if key not in SETTINGS:
             raise unknown(f"setting in [features.{name}] of {source}", key, SETTINGS)
-    return Feature(name=name, **facts)
+    try:
+        return Feature(name=name, **facts)
+    except OverflowError:
+        raise InputError(
+            f"[features.{name}] of {source} has a number that is too large to reckon with"
+        ) from None
 
 
 def write(
