@@ -415,13 +415,12 @@ class Plan:
         """Undo ``to_dict``; a plan that no engine could have made is refused."""
         FORMAT.check(data)
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
-                made = cls.from_bare(data, space or ActionSpace.from_toml(data["space"]))
-                sure = data["confidence"] and Confidence(**data["confidence"])
-                here = made.space.at_values(made.path[0], data["rows"][0])
-                made = replace(
-                    made, space=here, status=data["status"], bound=data["bound"], confidence=sure or None
-                )
+            made = cls.from_bare(data, space or ActionSpace.from_toml(data["space"]))
+            sure = data["confidence"] and Confidence(**data["confidence"])
+            here = made.space.at_values(made.path[0], data["rows"][0])
+            made = replace(
+                made, space=here, status=data["status"], bound=data["bound"], confidence=sure or None
+            )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             raise InputError(f"the plan is damaged: {error}") from None
         if (wrong := unreadable(made) or _contradiction(made)) is not None:

@@ -121,7 +121,7 @@ def _sentence(error: Any) -> str:
         if missing is not None:
             said = f"option {max(missing.opts, key=len)} is missing: {(missing.help or '').rstrip('.')}"
         command, end = error.ctx.command_path if error.ctx else "reap", "" if said.endswith("?") else "."
-        return f"{said}{end} `{command} --help` lists what there is."
+        error = f"{said}{end} `{command} --help` lists what there is."
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {(error.strerror or 'cannot be read').lower()}"
     text = str(error)

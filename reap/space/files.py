@@ -83,9 +83,7 @@ def _feature(name: str, facts: Any, source: str) -> Feature:
     try:
         return Feature(name=name, **facts)
     except OverflowError:
-        raise InputError(
-            f"[features.{name}] of {source} has a number that is too large to reckon with"
-        ) from None
+        raise InputError(f"[features.{name}] of {source} has a number too large to reckon with") from None
 
 
 def write(
