@@ -689,7 +689,7 @@ def _settle(feature: Feature) -> None:
 
 def _positive(value: Any) -> bool:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    return number and 0 < value < math.inf
+    return number and 0 < value < 1e308
 
 
 def _known_dtype(dtype: Any) -> bool:
@@ -786,7 +786,7 @@ def _pair(name: str, what: str, given: Sequence[float] | None) -> tuple[float, f
         )
     try:
         low, high = (float(v) + 0.0 for v in given)  # −0 is 0
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"the {what} of {name!r} is {given!r}; give two numbers (low, high)") from None
     if not (math.isfinite(high - low) and low <= high):
         raise InputError(f"the {what} of {name!r} is {given!r}; give two finite numbers, the lower one first")

@@ -80,10 +80,7 @@ def _feature(name: str, facts: Any, source: str) -> Feature:
     for key in facts:
         if key not in SETTINGS:
             raise unknown(f"setting in [features.{name}] of {source}", key, SETTINGS)
-    try:
-        return Feature(name=name, **facts)
-    except OverflowError:
-        raise InputError(f"[features.{name}] of {source} has a number too large to reckon with") from None
+    return Feature(name=name, **facts)
 
 
 def write(
