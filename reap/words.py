@@ -106,9 +106,18 @@ def remarks(made: Plan) -> list[str]:
 
 
 def cautions(made: Plan) -> list[str]:
-    """Return what is to be said against a plan: cliffs, and what holding asks for."""
-    said = [cliff(made, one) for one in made.cliffs]
+    """Return what is to be said against a plan: that it gives less, cliffs, and what holding asks for."""
+    said = flaws(made)
     return said + ([price(made.price)] if made.price is not None and made.price >= NOTABLE else [])
+
+
+def flaws(made: Plan) -> list[str]:
+    """Return what is wrong with a plan in itself: it gives less than the person came for, or stands on a cliff."""
+    less = any(made.space.feature(change.feature).advice == "last" for change in made.changes)
+    return [
+        *([_("It gives you less than you came for.")] if less else []),
+        *(cliff(made, one) for one in made.cliffs),
+    ]
 
 
 def durability(made: Plan) -> str:

@@ -171,7 +171,7 @@ def plan(desk: Desk, live: Live, made: Plan) -> out.PlanOut:
         changes=parts.actions(),
         follows=[str(change) for change in made.follows],
         money=" ".join(filter(None, (*ratios(made.space, made.path[0], made.path[-1]), _money(made)))),
-        cautions=[*cautions, *(words.cliff(made, one) for one in made.cliffs)],
+        cautions=[*cautions, *words.flaws(made)],
         may_not_hold=fragile,
         stages=[
             out.Stage(

@@ -262,7 +262,8 @@ class Walk:
         self.counts["two others or more"] += len(offered) >= 3
         self.rule("no plan twice", len({plans.name_of(p) for p in offered}) == len(offered))
         sure = [plan for plan in offered if not plans.may_not_hold(desk.case, plan)]
-        kinds = [frozenset(change.feature for change in plan.changes) for plan in sure]
+        # a safer plan may ask for more of the same
+        kinds = [frozenset(c.feature for c in plan.changes) for plan in sure if "is safer" not in plan.note]
         self.rule("the others are clearly different", len(set(kinds)) == len(kinds), kinds)
         for plan in offered:
             if plan not in sure:
