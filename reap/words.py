@@ -97,7 +97,9 @@ def remarks(made: Plan) -> list[str]:
         said.append(falls.format(number=made.setback.number, score=made.scale.say(made.setback.score)))
     if made.durability is not None:
         said.append(durability(made))
-    said += cautions(made)
+    said += flaws(made)
+    if made.price is not None and made.price >= NOTABLE:
+        said.append(price(made.price))
     if made.confidence is not None:
         said.append(_("How sure: {confidence}.").format(confidence=made.confidence))
     if made.note:
@@ -105,19 +107,11 @@ def remarks(made: Plan) -> list[str]:
     return said
 
 
-def cautions(made: Plan) -> list[str]:
-    """Return what is to be said against a plan: that it gives less, cliffs, and what holding asks for."""
-    said = flaws(made)
-    return said + ([price(made.price)] if made.price is not None and made.price >= NOTABLE else [])
-
-
 def flaws(made: Plan) -> list[str]:
-    """Return what is wrong with a plan in itself: it gives less than the person came for, or stands on a cliff."""
+    """Return what is to be said against a plan: that it gives less than the person came for, and cliffs."""
     less = any(made.space.feature(change.feature).advice == "last" for change in made.changes)
-    return [
-        *([_("It gives you less than you came for.")] if less else []),
-        *(cliff(made, one) for one in made.cliffs),
-    ]
+    said = [_("It gives you less than you came for.")] if less else []
+    return said + [cliff(made, one) for one in made.cliffs]
 
 
 def durability(made: Plan) -> str:

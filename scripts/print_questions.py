@@ -40,8 +40,8 @@ about you changes from one to the next.[^made]
 FOOT = """[^made]: Made by `python scripts/print_questions.py`; nothing is edited. In each public data set a logistic regression
     refuses some people, and a simulated person answered the questions that came before the one printed, so a question may be
     the first, second or third of a session. Questions are numbered here through the page. A question shows at most three
-    differences, four where no smaller question helps, each large enough to be felt. No option asks for all that is to be
-    done for the other and more, and nothing is asked twice.
+    differences, each large enough to be felt. No option asks for all that is to be done for the other and more, and nothing
+    is asked twice.
 """
 
 
