@@ -25,7 +25,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "questions": (960, 8),
     "space": (6_265, 14),
     "datasets": (625, 5),
-    ".": (2_143, 15),
+    ".": (2_146, 14),
     "belief": (3_034, 12),
     "learning": (545, 4),
     "cli": (1_971, 11),
