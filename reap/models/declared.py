@@ -91,12 +91,6 @@ def torch_model(module: Any, output: Output) -> TorchModel:
         Returns (n,) or (n, 1) for class 1, or (n, k) for k classes.
     output : {"logit", "probability", "score"}
         Whether that is before or after the sigmoid (k columns: softmax), or a score in a unit of its own, (n,).
-
-    Examples
-    --------
-    >>> import torch  # doctest: +SKIP
-    >>> model = reap.models.torch_model(torch.nn.Linear(4, 1), output="logit")  # doctest: +SKIP
-    >>> reap.GradientRecourse(model, space)  # doctest: +SKIP
     """
     allowed = get_args(Output)
     if output not in allowed:
