@@ -28,7 +28,7 @@ ROUNDS, DRAWN, JUDGED = 12, 1000, 4000
 PSEUDO, HALF = 4.0, 0.5
 #: Share of people expected to name options without looking, before they answer; and the same where a population is learnt:
 #: five answers at random look like those of somebody soft, and it would stretch for them.
-GUESSING, SUSPECTED = 0.05, 0.2
+GUESSING, SUSPECTED = 0.05, 0.4
 #: Of people who always name the option in one place, the share of answers that are as if at random.
 _STRAY = 0.05
 #: Answers of one person that count, the first ones: nobody teaches more than others.
