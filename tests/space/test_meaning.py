@@ -107,7 +107,8 @@ def test_two_changes_are_joined_by_and_and_more_have_a_name(space):
         "     All of it takes 4 months\n"
         "  C  Nothing more\n"
         "     This can be done at once\n"
-        "Whichever you choose, you would get the flat. Nothing else has to change."
+        "Whichever you choose, you would get the flat. Nothing else has to change.\n"
+        "As far as we know these take you about the same effort; your answer tells which you mind more."
     )
     more = asked(space, {"debts": 4, "rent": 4, "hours": 4}, {"debts": 3})
     assert more.titles == ("more work, lower rent and other changes", "fewer debts (3)")
