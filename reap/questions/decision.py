@@ -92,9 +92,9 @@ class Decision(Strategy):
             share=counts,
             rough=lambda questions: _saved(known, worth[some][:, kept], asked[some], questions, some),
         )
-        if found is None or found.worth < self.min_gain:
+        if found is None or found.score < self.min_gain:
             return None
-        return Choice(found.options, (1 - found.worth) * single, found.examined, found.worth)
+        return Choice(found.options, (1 - found.score) * single, found.examined, found.score)
 
 
 def _readable(rows: Array) -> Array:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from reap._typing import Array, Ints
-from reap.questions.strategy import Task
+from reap.questions.strategy import Choice, Task
 
 #: What questions (q, k) of m options, by their positions among these, are worth (q,); more is better and nothing is 0.
 Worth: TypeAlias = Callable[[Ints], Array]
@@ -21,14 +21,6 @@ ADDS = 0.002
 BEST = 64
 
 
-class Picked(NamedTuple):
-    """Positions of the options of a question among all, its worth, and the number of questions compared."""
-
-    options: tuple[int, ...]
-    worth: float
-    examined: int
-
-
 def best_question(
     task: Task,
     places: Ints,
@@ -38,8 +30,8 @@ def best_question(
     tolerance: float,
     share: Array | float = 1.0,
     rough: Worth | None = None,
-) -> Picked | None:
-    """Return the best pair, with options added, up to ``size``, as long as they add to its worth.
+) -> Choice | None:
+    """Return the best pair, with options added, up to ``size``, as long as they add to its worth, which is its score.
 
     Plans stand beside plans, parts of plans beside parts. Of pairs, and of options that add, those within ``tolerance`` of
     the best count as equal: the one with the least to read is taken.
@@ -89,7 +81,7 @@ def best_question(
         if gains[at] <= max(ADDS * best, 1e-12):
             break
         chosen, best = more[at].tolist(), best + float(gains[at])
-    return Picked(tuple(sorted(places[chosen].tolist())), best, examined)
+    return Choice(tuple(sorted(places[chosen].tolist())), best, examined)
 
 
 def promising(efforts: Array, weights: Array, kept: Ints, most: int) -> Ints:

@@ -60,9 +60,7 @@ class Information(Strategy):
         found = best_question(
             task, kept, lambda q: _bits(known, shown, q), size=self.options, tolerance=self.tolerance
         )
-        if found is None or found.worth < 1e-9:
-            return None
-        return Choice(found.options, found.worth, found.examined)
+        return None if found is None or found.score < 1e-9 else found
 
 
 def _bits(belief: Sampled, efforts: Array, questions: Ints) -> Array:
