@@ -87,8 +87,6 @@ def tolerance(share: float, count: int, more: float = 0.0) -> float:
     --------
     >>> round(tolerance(0.95, 20), 3), round(tolerance(0.95, 100), 3), round(tolerance(0.5, 20), 3)
     (2.396, 1.927, 0.0)
-    >>> round(tolerance(0.95, 20, more=40), 3)
-    2.142
     """
     return float(nct.ppf(share, count - 1 + more, norm.ppf(share) * sqrt(count))) / sqrt(count)
 
