@@ -49,6 +49,8 @@ TESTS: dict[str, tuple[int, int]] = {
     "space": (3_362, 14),
     "datasets": (570, 5),
     "recourse": (4_017, 28),
+    "belief": (1_259, 6),
+    "learning": (557, 4),
 }
 #: Public attributes, parameters and levels of inheritance of what users hold, where that was made small.
 FACES: dict[str, tuple[int, int, int]] = {
