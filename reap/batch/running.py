@@ -403,8 +403,8 @@ def _on_cluster(planner: Planner, source: Iterator[Chunk], address: str) -> Done
                 send()
                 yield chunk, table
         except (OSError, RuntimeError, CancelledError) as error:
-            if client.status == "running":
-                raise
+            if client.status == "running" and not isinstance(error, distributed.comm.CommClosedError):
+                raise  # Dask may say that a call was cut off before it knows that the scheduler is gone
             raise ConnectionError(
                 f"the Dask scheduler at {address!r} is gone; what is done is kept: start it again, then run again "
                 "with resume"
