@@ -205,7 +205,7 @@ def test_holding_has_a_price_that_is_said_and_the_easier_plan_is_offered_as_such
     alone = reap.Recourse(model, space).fit(X).plans(x, session.matrix)[0]
     assert best.price == pytest.approx(best.effort / session.effort(alone) - 1)  # one scale
     assert best.price > 0.05
-    assert "likely to hold" in str(best)
+    assert "likely to last" in str(best)
     assert np.allclose(easy.path[-1], alone.path[-1])
     assert easy.durability < best.durability
     assert "it may not hold" in str(easy)
