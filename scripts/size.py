@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SMALL = 80
 #: What must not grow: (lines, files) of packages that were rebuilt.
 LIMITS: dict[str, tuple[int, int]] = {
-    "recourse": (5_489, 22),
+    "recourse": (5_519, 22),
     "models": (2_718, 12),
     "elicitation": (2_789, 8),
     "questions": (950, 8),

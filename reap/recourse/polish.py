@@ -226,6 +226,25 @@ def climb(problem: Problem, steps: LadderSteps, starts: Ints) -> Ints:
     return starts[:0]
 
 
+def accepted_around(problem: Problem, steps: LadderSteps, start: Ints, rounds: int) -> Ints:
+    """Return all accepted places (n, f) met in some rounds of climbing from one place (f,), while the rest still rises."""
+    here, best, found = start[None], problem.logits(start[None]), [start[None][:0]]
+    for _ in range(rounds):
+        near = _near(problem, steps, here[_highest(problem, here, best)], wide=True)[0].reshape(
+            -1, len(start)
+        )
+        near = near[problem.distinct(near)[0]]
+        scores = problem.logits(near)
+        fine = problem.legal(near, scores) >= problem.goal
+        found.append(near[fine])
+        if problem.space.rules:  # a step that breaks a rule is the last choice
+            scores = scores - ~problem.space.allows(problem.z0, problem.then(problem.rows(near)))
+        if problem.late or fine.all() or scores[~fine].max() <= best.max() + 1e-12:
+            break
+        here, best = near[~fine], scores[~fine]
+    return np.concatenate(found)
+
+
 def _highest(problem: Problem, places: Ints, scores: Array) -> Ints:
     """Return the places (n, f) of the highest scores (n,), few of each support, by their indices."""
     some = lowest(problem.supports(places), -scores, _ALIKE)

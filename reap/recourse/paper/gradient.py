@@ -21,7 +21,7 @@ from reap.effort import Efforts
 from reap.plan import Plan
 from reap.recourse.engine import ROWS, Candidates, Engine, Objective, Subject, check_robust
 from reap.recourse.fitting import typical
-from reap.recourse.polish import LadderSteps, climb, exchange
+from reap.recourse.polish import LadderSteps, accepted_around, exchange
 from reap.recourse.problem import Problem
 from reap.space import Limits
 
@@ -33,6 +33,10 @@ _ABOVE = 1e-3
 _LESS = 0.05
 #: Lengths of steps on a ladder from a refused row to an accepted one near it.
 _STEPS = 9
+#: Rounds of such steps, at most.
+_CLIMBS = 20
+#: Accepted rows from which steps of less effort are taken: the easiest.
+_STARTS = 8
 
 
 @dataclass(eq=False, repr=False)
@@ -301,9 +305,16 @@ def _accepted_near(problem: Problem, person: Efforts, row: Array) -> Array | Non
     person, steps = person.within(problem.moving), LadderSteps(problem, _STEPS)
     done = problem.space.legal.done(row, problem.z0)
     here = np.array([one.nearest(done[:, one.columns])[0] for one in problem.ladders], dtype=np.intp)
-    found = climb(problem, steps, here[None])
+    found = accepted_around(problem, steps, here, _CLIMBS)
     if len(found) == 0:
         return None
-    best = found[problem.ask(person, found).argmin(axis=1)]
-    best = exchange(problem, steps, person, np.zeros(1, dtype=np.intp), best, problem.judge(best))
+    # the refused row itself too: a small step and another that makes up for it may ask for far less than one that is enough
+    starts = np.concatenate(
+        [here[None], found[np.argsort(problem.ask(person, found)[0], kind="stable")[:_STARTS]]]
+    )
+    ends = exchange(
+        problem, steps, person, np.zeros(len(starts), dtype=np.intp), starts, problem.judge(starts), wide=True
+    )
+    ends = ends[problem.judge(ends) >= problem.goal]
+    best = ends[problem.ask(person, ends).argmin(axis=1)]
     return np.asarray(problem.then(problem.rows(best))[0])
