@@ -34,7 +34,7 @@ def opened(data, folder, count, durability="chance"):
     y = data.y[X.index]
     model = make_pipeline(data.space.encoder(), LogisticRegression(max_iter=2000)).fit(X, y)
     engine = reap.Recourse(model, data.space, durability=durability, random_state=0).fit(X, y)
-    refused = X[~engine.classifier_.accepts(data.space.encode(X))]
+    refused = data.X[~engine.classifier_.accepts(data.space.encode(data.X))]
     chosen = refused.sample(count, random_state=3)
     rows = [data.space.values(data.space.vector(chosen.iloc[[i]])) for i in range(count)]
     case = Case.of(engine, X, refused.iloc[:0])
