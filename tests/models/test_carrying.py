@@ -123,7 +123,7 @@ def test_a_column_that_the_model_drops_at_once_needs_no_value():
         [False, True, False],
         lambda frame: ["income"],
     ],
-    ids=repr,
+    ids=lambda columns: getattr(columns, "__name__", None) or repr(columns),
 )
 def test_columns_are_read_however_they_are_given(columns):
     X = pd.DataFrame({"id": [7, 8, 9], "income": [1.0, 2.0, 3.0], "town": [0, 1, 0]})
