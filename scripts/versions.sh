@@ -15,7 +15,7 @@ mkdir -p "$home"
 uv venv --quiet --clear --python "${PYTHON:-python3}" "$home/env"
 rm -f "$home/requirements.txt"   # uv would keep the releases it finds there
 # shellcheck disable=SC2086
-uv pip compile --quiet $how --python "$home/env/bin/python" --extra plots --extra neighbors --extra web --extra cluster --extra boosters --extra notebook \
+uv pip compile --quiet $how --python "$home/env/bin/python" --extra plots --extra web --extra cluster --extra boosters --extra notebook \
   pyproject.toml -o "$home/requirements.txt"
 uv pip install --quiet --python "$home/env/bin/python" -r "$home/requirements.txt" \
   pytest pytest-timeout pytest-xdist pytest-rerunfailures hypothesis clarabel networkx httpx psutil polars schemathesis
