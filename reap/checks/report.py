@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from textwrap import indent
 
 
 class CheckFailed(AssertionError):  # noqa: N818 - it says what happened, in a user's own test too
@@ -29,7 +30,7 @@ class Line:
             said = f"held in {self.cases:,} cases" if self.cases else "could not be checked: no case"
             return f"{'✓' if self.cases else '?'} {self.name:<16} {said}"
         faults = list(dict.fromkeys(self.broken))  # one plan may answer several matrices
-        shown = [f"    {sentence}" for sentence in faults[:3]]
+        shown = [indent(sentence, "    ") for sentence in faults[:3]]
         more = [f"    and {len(faults) - 3:,} more"] if len(faults) > 3 else []
         head = f"✗ {self.name:<16} broken {len(self.broken):,} times in {self.cases:,} cases: {self.promise}"
         return "\n".join([head, *shown, *more])

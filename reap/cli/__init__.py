@@ -119,7 +119,7 @@ def _sentence(error: Any) -> str:
         missing = getattr(error, "param", None) if not getattr(error, "message", "") else None
         said = error.format_message().rstrip(".")
         if missing is not None:
-            said = f"option {max(missing.opts, key=len)} is missing: {(missing.help or '').rstrip('.')}"
+            said = f"Option {max(missing.opts, key=len)} is missing: {(missing.help or '').rstrip('.')}"
         command, end = error.ctx.command_path if error.ctx else "reap", "" if said.endswith("?") else "."
         error = f"{said}{end} `{command} --help` lists what there is."
     if isinstance(error, OSError) and error.filename:

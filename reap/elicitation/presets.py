@@ -194,7 +194,11 @@ class Bayes:
             answers=session.answered,
         )
         plan = replace(pool[best], confidence=confidence, effort=float(expected[best]))
-        return priced(engine, plan, x, session.matrix, limits, session.effort)
+
+        def asks(one: Plan) -> float:  # by the scales of this pool: the session's own may be empty yet
+            return float(belief.expected(pool.priced([one]))[0])
+
+        return priced(engine, plan, x, session.matrix, limits, asks)
 
     def question(self, session: Elicitation, pool: Pool, rng: np.random.Generator) -> Question | None:
         """Return the question that the strategy chooses among plans and their parts; None where it has none."""

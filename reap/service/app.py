@@ -183,11 +183,7 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
             "a database in memory cannot be shared by several workers; name a file or PostgreSQL"
         )
     if not settings.in_memory:
-        store = Store.opened(settings.database_url, settings.secret)  # else every worker would find out
-        try:
-            Promises(case, store, settings).keep()
-        finally:
-            store.engine.dispose()
+        prepare(case, settings)  # else every worker would find out
     made = not settings.admin_key
     settings = settings.model_copy(update={"admin_key": settings.admin_key or secrets.token_urlsafe(12)})
     listener = listen(host, port)
@@ -218,6 +214,15 @@ def run(case: Case, settings: Settings, *, host: str, port: int, workers: int | 
             for library in ("OMP", "OPENBLAS", "MKL"):  # a worker is one core's work; read when it starts
                 os.environ[f"{library}_NUM_THREADS"] = "1"
             Supervisor(config, sockets=[listener]).run()
+
+
+def prepare(case: Case, settings: Settings) -> None:
+    """Make the tables and keep the model that is promised from today on, or say in a sentence what is wrong."""
+    store = Store.opened(settings.database_url, settings.secret)
+    try:
+        Promises(case, store, settings).keep()
+    finally:
+        store.engine.dispose()
 
 
 def usual_workers(settings: Settings) -> int:

@@ -147,8 +147,8 @@ def test_everybody_within_some_months(files, tmp_path):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (["batch"], "option --space is missing: The action space (TOML)"),
-        (["batch", "--space", "s.toml"], "option --input is missing"),
+        (["batch"], "Option --space is missing: The action space (TOML)"),
+        (["batch", "--space", "s.toml"], "Option --input is missing"),
         (["batch", "--spaec", "s.toml"], "No such option '--spaec'"),
         (["batch", "--jobs", "many"], "Invalid value for '--jobs'"),
         (["bacth"], "No such command 'bacth'. Did you mean 'batch'?"),

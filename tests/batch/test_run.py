@@ -69,7 +69,7 @@ def test_the_path_rebuilds_the_plan(engine, X):
         path = made.loc[i, "recourse_path"].reshape(-1, d)
         np.testing.assert_array_equal(path, plan.path)
         assert np.sum(np.diff(path, axis=0) ** 2) == pytest.approx(made.loc[i, "recourse_effort"])
-        assert made.loc[i, "recourse_probability"] == plan.probability
+        assert made.loc[i, "recourse_probability"] == plan.score
 
 
 def test_a_matrix_and_limits_for_everybody(engine, X):

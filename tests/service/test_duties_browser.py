@@ -54,7 +54,7 @@ def test_a_person_asks_the_operator_answers_and_what_was_done_is_scored_again(ow
     assert "We need to know more from you." in person.text_content("main")
     assert "Please send us the letter." in person.text_content("main")
     person.goto(f"/s/{token}/plan")
-    assert "honoured for 60 days" in person.text_content("main")
+    assert "If you do this by" in person.text_content("main")
     person.get_by_role("button", name="Choose this plan").click()
     person.get_by_text("It is honoured until").wait_for()
     person.get_by_role("link", name="I have done this").click()
