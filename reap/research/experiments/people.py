@@ -25,8 +25,6 @@ ANSWERED = "answered"
 KINDS = ("gaussian", "uniform", "rank-one", "diagonal", "lqr", "scm", "l1", *MINDING, *READING, ANSWERED)
 #: What an action more, or waiting for half the horizon, is to those who mind it, in efforts of a usual plan.
 MUCH = 2.0
-#: Rounds of the search for an L1 person's plan, and the change below which a column counts as this far.
-_ROUNDS, _LEAST = 6, 1e-3
 #: Shares of the horizon within which plans are looked for, for somebody who minds waiting.
 _SHARES = (0.0, 0.125, 0.25, 0.5)
 
@@ -113,24 +111,18 @@ def oracles(engine: Engine, x: Any, persons: Sequence[Person]) -> list[float]:
     """Return, for each person in the place of a subject, the effort of the engine's plan for their true effort.
 
     Somebody who minds the number of changes, or waiting, also gets the best of plans with fewer changes, or ready sooner.
-    For an L1 person the engine is asked again and again: `Σ w|v| ≤ ½ Σ w(v²/u + u)` for every u > 0, with equality at
-    `u = |v|`. So the plan for `A = diag(w/u)`, u the change of the plan before, is no harder than that plan.
+    An L1 person's `Σ w|v|` is the effort of ``diag(w)`` with curvature ½.
     """
     d = engine.space.dimension
     best = np.full(len(persons), np.inf)
-    matrices = np.stack([_first(person, d) for person in persons])
-    powers = [person.power if isinstance(person, Curved) else 1.0 for person in persons]
-    linear = any(isinstance(person, L1) for person in persons)
+    matrices = np.stack([_matrix(person, d) for person in persons])
+    powers = [_power(person) for person in persons]
     minding = any(isinstance(person, Minding) for person in persons)
-    within: list[Limits | None] = [None] * (_ROUNDS if linear else 1)
+    within: list[Limits | None] = [None]
     for limits in within + (_tighter(engine.space) if minding else []):
         for k, plan in enumerate(engine.plans(x, effort.Efforts.of(matrices, powers), limits)):
-            if plan.status != "ok":
-                continue
-            best[k] = min(best[k], persons[k].effort(plan.moves))
-            if isinstance(persons[k], L1):
-                far = np.maximum(np.abs(plan.moves).sum(axis=0), _LEAST)
-                matrices[k] = np.diag(np.diag(_first(persons[k], d)) / far)
+            if plan.status == "ok":
+                best[k] = min(best[k], persons[k].effort(plan.moves))
     return best.tolist()
 
 
@@ -140,8 +132,13 @@ def _tighter(space: ActionSpace) -> list[Limits]:
     return [*(Limits(max_changes=k) for k in (1, 2)), *(Limits(within_months=m) for m in sorted(soon))]
 
 
-def _first(person: Person, dimension: int) -> Array:
-    """Return the matrix (d, d) to begin with: a person's own; of an L1 person their weights."""
+def _power(person: Person) -> float:
+    """Return the curvature p of a person's effort."""
+    return person.power if isinstance(person, Curved) else 0.5 if isinstance(person, L1) else 1.0
+
+
+def _matrix(person: Person, dimension: int) -> Array:
+    """Return the matrix (d, d) of a person's effort; of those without one their weights."""
     if isinstance(person, Mahalanobis):
         return person.matrix
     if isinstance(person, Curved):
