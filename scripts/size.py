@@ -19,38 +19,38 @@ ROOT = Path(__file__).resolve().parent.parent
 SMALL = 80
 #: What must not grow: (lines, files) of packages that were rebuilt.
 LIMITS: dict[str, tuple[int, int]] = {
-    "recourse": (5_519, 22),
+    "recourse": (5_535, 22),
     "models": (2_718, 12),
-    "elicitation": (2_789, 8),
+    "elicitation": (2_793, 8),
     "questions": (950, 8),
     "space": (6_265, 14),
-    "datasets": (625, 5),
+    "datasets": (622, 5),
     ".": (2_122, 14),
     "belief": (3_034, 12),
     "learning": (545, 4),
     "cli": (1_971, 11),
-    "service": (6_455, 26),
+    "service": (6_460, 26),
     "doors": (872, 6),
     "batch": (1_275, 5),
-    "checks": (2_503, 11),
-    "auditing": (1_060, 6),
-    "research": (6_600, 43),
+    "checks": (2_504, 11),
+    "auditing": (1_057, 6),
+    "research": (6_512, 42),
 }
 #: The same of tests, by folder.
 TESTS: dict[str, tuple[int, int]] = {
     "models": (1_814, 9),
-    "batch": (1_260, 8),
-    "auditing": (360, 3),
-    "checks": (1_015, 7),
-    "service": (4_620, 33),
-    "attack": (2_890, 16),
+    "batch": (1_258, 8),
+    "auditing": (359, 3),
+    "checks": (1_016, 7),
+    "service": (4_609, 33),
+    "attack": (2_867, 16),
     "questions": (741, 7),
     "elicitation": (1_639, 12),
     "space": (3_362, 14),
-    "datasets": (570, 5),
-    "recourse": (4_017, 28),
+    "datasets": (564, 5),
+    "recourse": (4_018, 28),
     "belief": (1_259, 6),
-    "learning": (557, 4),
+    "learning": (559, 4),
 }
 #: Public attributes, parameters and levels of inheritance of what users hold, where that was made small.
 FACES: dict[str, tuple[int, int, int]] = {

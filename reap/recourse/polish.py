@@ -18,8 +18,8 @@ from reap.recourse.problem import Problem
 _TWO, _BEST = 10, 4
 #: Rows that climb together, at most so many of one support.
 _CLIMBERS, _ALIKE = 24, 3
-#: Rounds of an exchange.
-_ROUNDS = 8
+#: Rounds of an exchange, and rows whose pairs of steps are looked at together.
+_ROUNDS, _TOGETHER = 8, 8
 #: How many more changes are tried one by one, for how many steps each.
 _MORE, _STEPS = 3, 12
 
@@ -96,20 +96,23 @@ def exchange(
         SA = step @ mine.matrices
         one = np.einsum("ntd,ntd->nt", SA, step) + 2 * np.einsum("ntd,nd->nt", SA, V0)  # what each step adds
         one += _beside(problem, mine, flat, here)
-        two = one[:, :, None] + one[:, None, :] + 2 * SA @ step.transpose(0, 2, 1)
-        gain = guess - now[:, None]
-        fits = (gain[:, :, None] + gain[:, None, :] >= (problem.goal - now)[:, None, None]) & (
-            action[:, None] < action
-        )
+        gain, need, refused = guess - now[:, None], problem.goal - now, now < problem.goal
+        alone, least_two = one, np.where(refused, np.inf, -1e-12)
+        more, room_left = np.zeros(one.shape, dtype=np.int16), np.zeros(n, dtype=np.int16)
         if wide and problem.most is not None:
             count = problem.counts(here)
-            more = problem.counts(flat).reshape(n, t) - count[:, None]
-            fits &= more[:, :, None] + more[:, None, :] + count[:, None, None] <= problem.most
-            one = np.where(more + count[:, None] <= problem.most, one, np.inf)
-        refused = now < problem.goal
-        pairs, added = _pairs(
-            near, here, np.where(fits & ((two < -1e-12) | refused[:, None, None]), two, np.inf)
-        )
+            more = (problem.counts(flat).reshape(n, t) - count[:, None]).astype(np.int16)
+            room_left = (problem.most - count).astype(np.int16)
+            one = np.where(more <= room_left[:, None], one, np.inf)
+        found = []
+        for k in range(0, n, _TOGETHER):  # t² numbers a row: a few rows at a time stay in the cache
+            part = slice(k, k + _TOGETHER)
+            two = alone[part, :, None] + alone[part, None, :] + 2 * SA[part] @ step[part].transpose(0, 2, 1)
+            fits = gain[part, :, None] + gain[part, None, :] >= need[part, None, None]
+            fits &= (action[:, None] < action) & (two < least_two[part, None, None])
+            fits &= more[part, :, None] + more[part, None, :] <= room_left[part, None, None]
+            found.append(_pairs(near[part], here[part], np.where(fits, two, np.inf)))
+        pairs, added = (np.concatenate(each) for each in zip(*found, strict=True))
         options, less = np.concatenate([near, pairs], axis=1), np.concatenate([one, added], axis=1)
         least = problem.efforts(mine, np.arange(n), here)
         room = np.where(refused, np.inf, -1e-12 * least - 1e-15)
