@@ -118,7 +118,7 @@ $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install --quiet -e ".[bench]"
 	touch $@
 
-# torch: the CPU build where one is at hand. dice-ml without xgboost, which it names but we never import; KServe's client without
+# alembic is what MLflow keeps its SQLite store with. torch: the CPU build where one is at hand. dice-ml without xgboost, which it names but we never import; KServe's client without
 # the pandas 2 that it asks for; dowhy without the older scipy.
 $(VENV)/.extras: $(VENV)/.test
 	$(BIN)/pip install --quiet "torch==2.13.0"
@@ -126,7 +126,7 @@ $(VENV)/.extras: $(VENV)/.test
 	$(BIN)/pip install --quiet jsonschema tqdm requests
 	$(BIN)/pip install --quiet botorch
 	$(BIN)/pip install --quiet --no-deps NICEx
-	$(BIN)/pip install --quiet -e ".[boosters,mlflow,mcp]"
+	$(BIN)/pip install --quiet -e ".[boosters,mlflow,mcp]" "alembic>=1.13"
 	$(BIN)/pip install --quiet --no-deps kserve dowhy causal-learn
 	$(BIN)/pip install --quiet statsmodels sympy
 	$(BIN)/pip install --quiet "cloudevents<2" kubernetes grpcio grpc-interceptor "protobuf<7" orjson timing-asgi tabulate six watchfiles aiohttp
